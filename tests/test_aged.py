@@ -18,7 +18,7 @@ from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading
@@ -183,7 +183,7 @@ def test_statistics_are_those_of_what_is_at_hand(tmp_path: Path) -> None:
             told = [one.search(query, quiet=True), two.search(query, quiet=True)]
             first, second = ([(it.text, it.score) for it in its.results if not it.sums] for its in told)
             assert first == second and first
-            assert told[0].answer.held == told[1].answer.held
+            assert told[0].held == told[1].held
         assert len(found(one, "lighthouse gateway", archived=True, limit=50)) == 24
         assert is_sound(one)
 
@@ -192,7 +192,7 @@ def test_a_finished_project_keeps_what_was_said_before_to_itself(client: Client)
     before = client.capture("The lighthouse gateway is painted white.").id
     client.capture("Is the lighthouse gateway white?", "turn")
     finish(client)
-    answer = client.search("lighthouse gateway", quiet=True).answer
+    answer = client.search("lighthouse gateway", quiet=True)
     assert not answer.results
     assert answer.aside.startswith("Finished on ") and "--archived" in answer.aside
     assert "memtape project resume" in memtape(client, "search", "lighthouse gateway", "--quiet").output
@@ -202,9 +202,9 @@ def test_a_finished_project_keeps_what_was_said_before_to_itself(client: Client)
     assert client.show(before).memory is not None
     client.capture("The lighthouse gateway is a museum now.")
     assert found(client, "lighthouse gateway") == ["The lighthouse gateway is a museum now."]
-    assert client.search("lighthouse gateway", quiet=True).answer.aside
+    assert client.search("lighthouse gateway", quiet=True).aside
     finish(client, "active")
-    answer = client.search("lighthouse gateway", quiet=True).answer
+    answer = client.search("lighthouse gateway", quiet=True)
     assert len(answer.results) == 3 and not answer.aside
     assert is_sound(client)
 
@@ -292,7 +292,7 @@ def test_who_cannot_be_woken_in_time_is_answered_all_the_same(client: Client, mo
     client.capture("The gateway of the lighthouse listens on port 7001.")
     pass_days(client, 240, steps=4)
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert found(client, "gateway") == []
     assert found(client, "gateway") == ["The gateway of the lighthouse listens on port 7001."]
 
@@ -394,7 +394,7 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
     client.project()
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         if how == "forgotten":
             client.forget(ids[0])
         elif how == "restored":
@@ -473,9 +473,9 @@ def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> No
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
     assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
-    opened = get_memory(client, GetMemory(id=row.id)).text
+    opened = get_memory(client, GetMemory(id=row.id))
     assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
-    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True)).text
+    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True))
     assert all(id in told for id in ids) and row.id not in told
 
 
@@ -484,6 +484,6 @@ def test_who_stores_nothing_wakes_nobody_and_is_told_so(client: Client) -> None:
     pass_days(client, 240, steps=4)
     pause(client.home.path, SCOPE, now_us(), None)
     ends = client.log.ends()
-    answer = client.search("gateway", quiet=True).answer
+    answer = client.search("gateway", quiet=True)
     assert not answer.results and answer.aside.startswith("Dormant since ")
     assert client.log.ends() == ends

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from overlaying import laid_over
 
 from memtape import Client
-from memtape.flows.workers.stating import statement_id
+from memtape.flows.workers.turns import statement_id
 from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
@@ -25,8 +25,8 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of
-from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
+from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
@@ -481,7 +481,7 @@ def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(t
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
         memory.project()
-        lock = memory.home.projector_lock()
+        lock = memory.home.lock("projector")
         with lock:
             new = memory.capture("Never use spaces.").id
             memory.forget(old)

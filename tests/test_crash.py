@@ -175,7 +175,7 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
     command = [sys.executable, "-m", "memtape", "run", "--home", str(home.path)]
     holder = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(crash.ROOT)}, stderr=subprocess.DEVNULL)
     try:
-        while home.projector_lock().holder() != holder.pid:
+        while home.lock("projector").holder() != holder.pid:
             assert holder.poll() is None
             time.sleep(0.01)
         stop(holder)
@@ -193,7 +193,7 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
         # Capturing and asking need no lock, and see each other.
         with Client(home.path, scope="project:a", log=log) as client:
             client.capture("The lighthouse is green.")
-            assert client.search("lighthouse").answer.results[0].text == "The lighthouse is green."
+            assert client.search("lighthouse").results[0].text == "The lighthouse is green."
         holder.kill()
         holder.wait(WAIT_S)
         project(home, log)

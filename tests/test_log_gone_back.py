@@ -169,7 +169,7 @@ def found(
     words: dict[str, list[str]] = {}
     for scope in ASKED:
         with Client(home, scope=scope, log=log) as client:
-            results = client.search("keeps kept lighthouse", 1_000, quiet=True).answer.results
+            results = client.search("keeps kept lighthouse", 1_000, quiet=True).results
             assert all(client.show(result.id).asked for result in results)
             assert not [text for text in lost_words(log) if text in client.context().text]
             if results:
@@ -233,7 +233,7 @@ def check_before(home: Home, log: Log) -> None:
     assert now.lag > 0
     assert found(home, log) == {scope: words for scope, words in held(log).items() if scope in ASKED}
     with Client(home, scope="project:old", log=log) as client:
-        assert client.search("lighthouse", quiet=True).answer.warnings
+        assert client.search("lighthouse", quiet=True).warnings
     verdict = verify(home, log)
     assert not verdict.ok and "watermarks" in {difference.view for difference in verdict.differences}
 
@@ -276,7 +276,7 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
         assert EmbeddingMarks(home, log).read("e@1:4") == ends
         log.append([erased(["base2 keeps the lighthouse"], "e1", scope="project:c")])
         with Owner(home, log) as owner:
-            assert owner.scrub().slots == 1
+            assert owner.scrub()[1] == 1
         going.go_back()
         log.append(said("new", 14, 20))
         assert EmbeddingMarks(home, log).read("e@1:4") == [0] * PARTITIONS

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from page_served import Page, living, own, page, served  # noqa: F401
 
-from memtape.tools.page.past import MODULE
-from memtape.tools.page.slow import MOST_KEPT
+from memtape.tools.page.past import MODULE, MOST_KEPT
 
 THEN = {"at": "20d", "diff": "1"}
 
@@ -61,12 +60,12 @@ def test_an_end_is_told_with_the_next_step_and_another_goes_on(own: Page, stoppe
 
 
 def test_what_nobody_waits_for_is_given_up(own: Page, stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 0.3)
+    monkeypatch.setattr("memtape.tools.page.past.GONE_S", 0.3)
     left = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in (1, 2, 3)]
     assert all("refresh" in answer.headers for answer in left)
     time.sleep(0.5)
     os.kill(stopped, signal.SIGCONT)
-    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 60)
+    monkeypatch.setattr("memtape.tools.page.past.GONE_S", 60)
     assert "What changed" in own.get("/timeline", at="4d", diff="1").text
 
 
@@ -98,11 +97,11 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
 
 
 def test_what_is_wrong_with_a_past_is_told_and_counted(page: Page) -> None:
-    from memtape.sinks.home.counts import Counts
+    from memtape.sinks.home.counts import HomeCounts
 
-    before = Counts(page.home).sums("error", "page").total
+    before = HomeCounts(page.home).sums("error", "page").total
     for given in ({"at": "the day after"}, {"at": "99:1"}):
         answer = page.get("/search", q="port", **given)
         assert answer.status_code == 400 and "This cannot be shown" in answer.text
     assert page.get("/memory", id="none", at="3d").status_code == 404
-    assert Counts(page.home).sums("error", "page").total == before + 3
+    assert HomeCounts(page.home).sums("error", "page").total == before + 3

@@ -33,9 +33,9 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
+from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.agents.mcp.tools import TOOLS, call
-from memtape.tools.agents.reaching import may_stay
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client

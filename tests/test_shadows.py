@@ -28,7 +28,7 @@ from memtape.state.core.replay import replay
 from memtape.tools.ask import shadows
 from memtape.tools.ask.shadows import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
 from memtape.tools.commands import cli
-from memtape.tools.keep.retriever_states import set_state, states_on
+from memtape.tools.keep.log_settings import set_state, states_on
 
 SCOPE = "project:mine"
 BARE = "memtape without hot, edges"
@@ -168,7 +168,7 @@ def test_an_answer_is_byte_for_byte_the_same_beside_a_shadow(tmp_path: Path) -> 
         with Client(home, scope=SCOPE, origin="user", session="s") as client:
             found = client.search("kayak lake")
             client.search("port staging")
-            told.append(msgspec.json.encode([found.results, found.answer.lanes, found.answer.now]))
+            told.append(msgspec.json.encode([found.results, found.lanes, found.now]))
         project(home)
         with Client(home, scope=SCOPE, origin="user", session="s") as client:
             told.append(msgspec.json.encode(client.search("kayak lake", quiet=True).results))

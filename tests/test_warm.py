@@ -34,7 +34,7 @@ from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import handing, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
@@ -287,7 +287,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
     mine = [event for event in events_of(home, project, "captured") if event.actor.name == "tester"]
     assert [event.session for event in mine] == ["s-1", "s-1"]
     with at(home, project) as client:
-        (found,) = (result for result in client.search(PORT, quiet=True).answer.results if result.id == id)
+        (found,) = (result for result in client.search(PORT, quiet=True).results if result.id == id)
         assert found.confirmations == 0  # It was an echo.
         for session, is_given in (("s-1", False), ("s-2", True)):
             again = client.offer(QUESTION, sure_for(QUESTION, session), 3)
@@ -345,7 +345,7 @@ def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path,
 @pytest.mark.slow
 def test_a_start_projects_nothing_while_its_agent_waits(home: Path, project: Path) -> None:
     said(home, project, PORT)
-    with Home(home).projector_lock():  # Whoever wants to project now is told so.
+    with Home(home).lock("projector"):  # Whoever wants to project now is told so.
         out = json.loads(hook(home, "claude", told(project, "SessionStart", source="startup")))
         assert "5433" in out["hookSpecificOutput"]["additionalContext"]
     hook(home, "claude", told(project, "SessionStart", source="startup"))

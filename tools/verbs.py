@@ -211,10 +211,6 @@ class StaleArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most memories.", ge=1)] = 10
 
 
-class OrdersArguments(Arguments, frozen=True):
-    pass
-
-
 class PruneArguments(Arguments, frozen=True):
     tags: Annotated[Tags, Meta(description="What carries this tag, by default what development has left.")] = (DEV_TAG,)
     before: Annotated[str, Meta(description="What was captured before then: ISO 8601, or an age as 3d.")] = (
@@ -230,10 +226,6 @@ class SettleArguments(Arguments, frozen=True):
     conflict: Annotated[str, _said("The id of a conflict, or its first eight characters.", most=64)]
     keep: Annotated[Literal["A", "B", "both"], _said("Which side holds, as listed.", option="--keep")]
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
-
-
-class StatusArguments(Arguments, frozen=True):
-    pass
 
 
 Slug = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
@@ -394,67 +386,83 @@ DECISIONS: dict[str, Decision] = {
 }
 """The words of verbs that decide about a memory, by their verb."""
 
-_ROWS: dict[str, Verb] = {
-    "capture": Verb("capture.capture", "capture", CaptureArguments, in_memory=True),
-    "import": Verb("importing.import_command"),
-    "watch": Verb("importing.watch"),
-    "search": Verb("ask.search", "search", SearchArguments, in_memory=True),
-    "show": Verb("ask.show", "show", IdArguments, in_memory=True),
-    "why": Verb("ask.why", "why", IdArguments, in_memory=True),
-    "recent": Verb("looking.recent", "recent", RecentArguments, in_memory=True),
-    "sessions": Verb("looking.sessions", "sessions", SessionsArguments, in_memory=True),
-    "timeline": Verb("looking.timeline", "timeline", TimelineArguments, in_memory=True),
-    "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
-    "context": Verb("looking.context", "context", ContextArguments, in_memory=True),
-    "update": Verb("capture.update", "update", UpdateArguments, in_memory=True),
-    "used": Verb("capture.used", "use", UsedArguments, in_memory=True),
-    "forget": Verb("deciding.forget", "forget", ForgetArguments, in_memory=True),
-    "restore": Verb("deciding.restore", "restore", RestoreArguments, in_memory=True),
-    "pin": Verb("deciding.pin", "pin", IdArguments, in_memory=True),
-    "unpin": Verb("deciding.unpin", "unpin", IdArguments, in_memory=True),
-    "archive": Verb("archiving.archive", "archive", ArchiveArguments),
-    "unarchive": Verb("archiving.unarchive", "unarchive", UnarchiveArguments),
-    "archived": Verb("archiving.archived", "archived", ArchivedArguments),
-    "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
-    "project": Verb("projects.project"),
-    "unfold": Verb("deciding.unfold", "unfold", UnfoldArguments, in_memory=True),
-    "holds": Verb("deciding.holds", "say_holds", HoldsArguments, in_memory=True),
-    "replaced": Verb("deciding.replaced", "say_replaced", ReplacedArguments, in_memory=True),
-    "refold": Verb("embedder.refold", "refold"),
-    "stale": Verb("conflicts.stale", "stale", StaleArguments, in_memory=True),
-    "orders": Verb("conflicts.orders", "orders", OrdersArguments, in_memory=True),
-    "conflicts": Verb("conflicts.conflicts", "conflicts", ConflictsArguments, in_memory=True),
-    "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
-    "accept": Verb("conflicts.accept"),
-    "tree": Verb("tree.tree", in_memory=True),
-    "prune": Verb("erase.prune", "prune", PruneArguments),
-    "erase": Verb("erase.erase"),
-    "pause": Verb("secrets.pause"),
-    "resume": Verb("secrets.resume"),
-    "secrets": Verb("secrets.secrets"),
-    "status": Verb("status.status", "status", StatusArguments, in_memory=True),
-    "stats": Verb("status.stats", "stats"),
-    "tail": Verb("ask.tail"),
-    "distill": Verb("consolidate.distill", "distill"),
-    "consolidate": Verb("consolidate.consolidate", "consolidate"),
-    "log": Verb("ask.log", "read_log", in_memory=True),
-    "adopt": Verb("projects.adopt"),
-    "edges": Verb("looking.edges", "edges", in_memory=True),
-    "diff": Verb("ask.diff_command", "diff"),
-    "eval": Verb("measure.eval_command"),
-    "compare": Verb("measure.compare_command", "compare"),
-    "run": Verb("keep.run", "project"),
-    "verify": Verb("keep.verify", "verify"),
-    "rebuild": Verb("keep.rebuild"),
-    "copy": Verb("keep.copy"),
-    "embedder": Verb("embedder.embedder", "embedder"),
-    "retriever": Verb("measure.retriever"),
-    "connect": Verb("agents.connect"),
-    "disconnect": Verb("agents.disconnect"),
-    "doctor": Verb("agents.doctor", in_memory=True),
-    "mcp": Verb("agents.mcp", in_memory=True),
-    "page": Verb("page.page"),
-    "hook": Verb("agents.hook"),
+_ROWS: dict[str, dict[str, Verb]] = {
+    "Capture": {
+        "capture": Verb("capture.capture", "capture", CaptureArguments, in_memory=True),
+        "import": Verb("importing.import_command"),
+        "watch": Verb("importing.watch"),
+        "pause": Verb("secrets.pause"),
+        "resume": Verb("secrets.resume"),
+        "secrets": Verb("secrets.secrets"),
+        "adopt": Verb("projects.adopt"),
+    },
+    "Search and look": {
+        "search": Verb("ask.search", "search", SearchArguments, in_memory=True),
+        "show": Verb("ask.show", "show", IdArguments, in_memory=True),
+        "why": Verb("ask.why", "why", IdArguments, in_memory=True),
+        "recent": Verb("looking.recent", "recent", RecentArguments, in_memory=True),
+        "sessions": Verb("looking.sessions", "sessions", SessionsArguments, in_memory=True),
+        "timeline": Verb("looking.timeline", "timeline", TimelineArguments, in_memory=True),
+        "edges": Verb("looking.edges", "edges", in_memory=True),
+    },
+    "Decide": {
+        "used": Verb("capture.used", "use", UsedArguments, in_memory=True),
+        "update": Verb("capture.update", "update", UpdateArguments, in_memory=True),
+        "forget": Verb("deciding.forget", "forget", ForgetArguments, in_memory=True),
+        "restore": Verb("deciding.restore", "restore", RestoreArguments, in_memory=True),
+        "pin": Verb("deciding.pin", "pin", IdArguments, in_memory=True),
+        "unpin": Verb("deciding.unpin", "unpin", IdArguments, in_memory=True),
+        "holds": Verb("deciding.holds", "say_holds", HoldsArguments, in_memory=True),
+        "replaced": Verb("deciding.replaced", "say_replaced", ReplacedArguments, in_memory=True),
+        "unfold": Verb("deciding.unfold", "unfold", UnfoldArguments, in_memory=True),
+        "conflicts": Verb("conflicts.conflicts", "conflicts", ConflictsArguments, in_memory=True),
+        "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
+        "accept": Verb("conflicts.accept"),
+        "orders": Verb("conflicts.orders", "orders", Arguments, in_memory=True),
+        "stale": Verb("conflicts.stale", "stale", StaleArguments, in_memory=True),
+    },
+    "Age and bring together": {
+        "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
+        "archive": Verb("archiving.archive", "archive", ArchiveArguments),
+        "unarchive": Verb("archiving.unarchive", "unarchive", UnarchiveArguments),
+        "archived": Verb("archiving.archived", "archived", ArchivedArguments),
+        "project": Verb("projects.project"),
+        "consolidate": Verb("consolidate.consolidate", "consolidate"),
+        "distill": Verb("consolidate.distill", "distill"),
+        "prune": Verb("erase.prune", "prune", PruneArguments),
+    },
+    "Pages": {
+        "page": Verb("keep.page"),
+        "tree": Verb("tree.tree", in_memory=True),
+    },
+    "Agents": {
+        "connect": Verb("agents.connect"),
+        "disconnect": Verb("agents.disconnect"),
+        "doctor": Verb("agents.doctor", in_memory=True),
+        "context": Verb("looking.context", "context", ContextArguments, in_memory=True),
+        "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
+        "mcp": Verb("agents.mcp", in_memory=True),
+        "hook": Verb("agents.hook"),
+    },
+    "Keep the home": {
+        "run": Verb("keep.run", "project"),
+        "status": Verb("status.status", "status", Arguments, in_memory=True),
+        "stats": Verb("status.stats", "stats"),
+        "tail": Verb("ask.tail"),
+        "log": Verb("ask.log", "read_log", in_memory=True),
+        "diff": Verb("ask.diff_command", "diff"),
+        "verify": Verb("keep.verify", "verify"),
+        "rebuild": Verb("keep.rebuild"),
+        "refold": Verb("embedder.refold", "refold"),
+        "erase": Verb("erase.erase"),
+        "copy": Verb("keep.copy"),
+        "embedder": Verb("embedder.embedder", "embedder"),
+    },
+    "Measure": {
+        "eval": Verb("measure.eval_command"),
+        "compare": Verb("measure.compare_command", "compare"),
+        "retriever": Verb("measure.retriever"),
+    },
 }
 _OF_GROUPS: dict[str, Verb] = {
     "tree show": Verb("tree.show", arguments=PageArguments),
@@ -467,7 +475,9 @@ def _whole(rows: dict[str, Verb]) -> dict[str, Verb]:
     return {name: row._replace(tool=TOOLS.get(name), decision=DECISIONS.get(name)) for name, row in rows.items()}
 
 
-VERBS = _whole(_ROWS)
-"""The verbs by the name of their command, in the order in which help lists them."""
+GROUPS = {group: tuple(rows) for group, rows in _ROWS.items()}
+"""The names of the commands in their groups, in the order in which help lists them."""
+VERBS = _whole({name: row for rows in _ROWS.values() for name, row in rows.items()})
+"""The verbs by the name of their command."""
 OF_GROUPS = _whole(_OF_GROUPS)
 """The verbs of commands in a group that agents are offered, by the words of the command."""

@@ -1,7 +1,7 @@
 """The archive and the aging of a scope: lists for people, and archiving and restoring by hand.
 
 Texts of purged rows are only on the log, and only the folded state resolves their ids. The rules of aging are in
-`state`; changing their settings is in `tools/keep/lifecycle_settings.py`.
+`state`; changing their settings is in `tools/keep/log_settings.py`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def archived_of(
     log = retriever.log
     check_limit(limit, MOST)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
-    for number in range(retriever.partitions):
+    for number in range(log.partitions):
         if (mark := retriever.watermark(number)) is not None:
             marks |= mark.lives
     partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}

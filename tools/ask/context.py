@@ -19,8 +19,7 @@ from memtape.schemas.scopes import scopes_read
 from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.markdown import SHORT_ID_CHARS, escape
-from memtape.sinks.standing_pages import TEXT_CHARS, ids_told, tells_of
+from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told, tells_of
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.orders import is_about
 from memtape.state.views.context import (
@@ -37,10 +36,10 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.measuring import Tokenizer, tokenizer
 from memtape.tools.ask.proposals import waiting as proposals_waiting
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.ask.telling import brief, told_day, told_who
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 

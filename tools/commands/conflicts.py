@@ -99,7 +99,6 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
 
 
-TEXT_CHARS = 300
 Key = Literal["y", "n", "s"]
 
 
@@ -109,8 +108,7 @@ Key = Literal["y", "n", "s"]
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
 def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> None:
-    """Answer rules that wait for you: rules for all projects ("In all my projects, use tabs."), and rules in
-    text that may be pasted, which instruct nobody until you take them.
+    """Accept or decline rules: those for all projects ("In all my projects, use tabs."), and those in pasted text.
 
     Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
     leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken
@@ -184,9 +182,6 @@ def _say_answered(rule: Proposal, *, declined: bool) -> None:
         say(f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}')
 
 
-SHOWN_CHARS = 300
-
-
 @click.command()
 @with_arguments("stale")
 @with_client
@@ -223,10 +218,10 @@ def _stale(number: int, it: Stale) -> list[str]:
     used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
     of = f"--scope {it.scope}"
     again = f"capture its text again; memtape show {it.id} {of}"
-    if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
+    if len(it.text) <= TEXT_CHARS and "\n" not in it.text:
         again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
     return [
-        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
         f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}",
         f"    still so: {again}",
         f"    replaced: memtape replaced {it.id} --by ID {of}",
@@ -238,7 +233,7 @@ def _order(number: int, it: Order) -> list[str]:
     about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
     ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
     return [
-        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
         f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}",
         f"    to end it: {ends}",
     ]
