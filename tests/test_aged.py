@@ -23,6 +23,7 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading
 from memtape.tools.ask.aged import PURGED
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -380,8 +381,8 @@ def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
     client.project()
     offered = client.offer("What about the lighthouse gateway?", lambda results, *_: list(results), 5)
     assert not offered.results
-    search = client.reader.retriever.search
-    assert not search(SCOPE, "lighthouse gateway", 10, make_filters(0), repeats=True).results
+    asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
+    assert not client.reader.retriever.answer(SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
 
 
