@@ -19,6 +19,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import erasures as erasures_state
 from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
 
@@ -90,8 +91,12 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    at = _clamped(state, event)
-    return scope_state.evolve(scope, event, offset, at, state.settings, state.counters, state.clock or 0)
+    return scope_state.evolve(scope, event, _context(state, scope, offset, _clamped(state, event)))
+
+
+def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Scope]:
+    """Return the context of an event of a scope, at its offset and clamped time."""
+    return Context(scope.name, scope.seq, offset, at, state.clock or 0, state.settings, state.counters, scope)
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
@@ -156,8 +161,8 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
     for scope in scopes if settings != before else ():
         scope.lifecycle.forget_due()
     if settings.refolded > before.refolded:
-        at, clock = _clamped(state, event), state.clock or 0
-        folded = (scope_state.refold(scope, event, offset, at, settings, state.counters, clock) for scope in scopes)
+        contexts = (_context(state, scope, offset, _clamped(state, event)) for scope in scopes)
+        folded = (scope_state.refold(context.of, event, context) for context in contexts)
         return [change for changes in folded for change in changes]
     if settings.embedder != before.embedder:
         for scope in scopes:
@@ -179,5 +184,5 @@ def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
         state.counters.ignored += 1
         return []
     state.clock = time
-    passed = (scope_state.tick(scope, offset, time, state.settings, state.counters) for scope in state.scopes.values())
+    passed = (scope_state.tick(scope, _context(state, scope, offset, time)) for scope in state.scopes.values())
     return [change for changes in passed for change in changes]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.times import DAY_US
-from memtape.state.subjects.decay import ONE
+from memtape.state.subjects.weights import ONE
 
 SPAN_US = 90 * DAY_US
 """How far behind the latest window one may open and still count, and how long a reader believes a weight (spec R7)."""
@@ -54,19 +54,32 @@ class Learned(NamedTuple):
 UNLEARNED = Learned(0, 0, 0)
 
 
-class Association:
+def link(of: dict[int, dict[int, None]], pair: Pair) -> None:
+    """Let each end of a pair lead to the other."""
+    for end, other in (pair, pair[::-1]):
+        of.setdefault(end, {})[other] = None
+
+
+class Association(msgspec.Struct, dict=True, array_like=True):
     """The counted windows, in order of their start, and the weights of pairs of seqs, the lower first.
 
     `holding` has, for each seq, its windows as bits, so that a pair's windows are counted at once; `taken`
     are the bits in use. `of` has the other ends of each seq's learned pairs.
     """
 
-    def __init__(self) -> None:
-        self.kept: list[Window] = []
+    kept: list[Window] = []
+    pairs: dict[Pair, Learned] = {}
+
+    def __post_init__(self) -> None:
         self.holding: dict[int, int] = {}
         self.taken = 0
-        self.pairs: dict[Pair, Learned] = {}
         self.of: dict[int, dict[int, None]] = {}
+        for window in self.kept:
+            self.taken |= 1 << window.slot
+            for seq in window.seqs:
+                self.holding[seq] = self.holding.get(seq, 0) | 1 << window.slot
+        for pair in self.pairs:
+            link(self.of, pair)
 
 
 def count(state: Association, window: Window) -> None:
@@ -130,24 +143,6 @@ def pair_of(a: int, b: int) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-def snapshot(state: Association) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.kept, [(*pair, learned) for pair, learned in state.pairs.items()]))
-
-
-def restore(data: bytes) -> Association:
-    """Return the state of a snapshot."""
-    state = Association()
-    state.kept, pairs = msgspec.msgpack.decode(data, type=tuple[list[Window], list[tuple[int, int, Learned]]])
-    for window in state.kept:
-        state.taken |= 1 << window.slot
-        for seq in window.seqs:
-            state.holding[seq] = state.holding.get(seq, 0) | 1 << window.slot
-    for low, high, learned in pairs:
-        _put(state, (low, high), learned)
-    return state
-
-
 @lru_cache(WINDOWS_KEPT)
 def _ln(number: int) -> Decimal:
     return _CONTEXT.ln(Decimal(number))
@@ -174,8 +169,7 @@ def _drop(state: Association, window: Window) -> None:
 
 def _put(state: Association, pair: Pair, learned: Learned) -> None:
     state.pairs[pair] = learned
-    for end, other in (pair, pair[::-1]):
-        state.of.setdefault(end, {})[other] = None
+    link(state.of, pair)
 
 
 def _remove(state: Association, pair: Pair) -> None:

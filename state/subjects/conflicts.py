@@ -59,19 +59,22 @@ class LastUse(NamedTuple):
     id: str
 
 
-class Conflicts:
+class Conflicts(msgspec.Struct, dict=True, array_like=True):
     """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
 
     `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
     rest follows: `naming` has by captured id its conflicts, and `pending` the pending ones.
     """
 
-    def __init__(self) -> None:
-        self.by_id: dict[str, ConflictState] = {}
-        self.uses: dict[int, LastUse] = {}
-        self.about: dict[bytes, list[int]] = {}
+    by_id: dict[str, ConflictState] = {}
+    uses: dict[int, LastUse] = {}
+    about: dict[bytes, list[int]] = {}
+
+    def __post_init__(self) -> None:
         self.naming: dict[str, list[str]] = {}
         self.pending: dict[str, None] = {}
+        for conflict in self.by_id.values():
+            self.put(conflict)
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[ConflictState]:
         """Return the conflicts with a memory as a side."""
@@ -79,6 +82,14 @@ class Conflicts:
             return []
         ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
         return [self.by_id[id] for id in dict.fromkeys(ids)]
+
+    def put(self, conflict: ConflictState) -> None:
+        """Store a conflict, and let its sides lead to it."""
+        self.by_id[conflict.id] = conflict
+        if conflict.status == "pending":
+            self.pending[conflict.id] = None
+        for id in conflict.ids:
+            self.naming.setdefault(id, []).append(conflict.id)
 
 
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
@@ -105,30 +116,14 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
         memory = of.memories.by_birth.get(birth)
         for other in () if memory is None else _rivals(of, memory):
             if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
-                _put(state, raised)
+                state.put(raised)
                 changed[raised.id] = None
     for why, pair, evidence in (*(("model", pair, (event.id,)) for pair in said), *wished):
         if _may_be_asked(state, of, pair):
             raised = _raised(pair, why, (evidence, (event.id,)), context)
-            _put(state, raised)
+            state.put(raised)
             changed[raised.id] = None
     return [Change("conflicts", context.scope, id) for id in changed]
-
-
-def snapshot(state: Conflicts) -> bytes:
-    """Return the bytes from which, with the memories, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_id.values()), state.uses, state.about))
-
-
-def restore(data: bytes, of: HasValidity) -> Conflicts:
-    """Return the state of a snapshot; all derived parts are rebuilt from it and the memories."""
-    state = Conflicts()
-    conflicts, state.uses, state.about = msgspec.msgpack.decode(
-        data, type=tuple[list[ConflictState], dict[int, LastUse], dict[bytes, list[int]]]
-    )
-    for conflict in conflicts:
-        _put(state, conflict)
-    return state
 
 
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
@@ -341,14 +336,6 @@ def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[ConflictSt
         sides = [_memory(of, id) for id in conflict.ids]
         if any(side is pair[1] for side in sides) and any(side is pair[0] for side in sides):
             yield conflict
-
-
-def _put(state: Conflicts, conflict: ConflictState) -> None:
-    state.by_id[conflict.id] = conflict
-    if conflict.status == "pending":
-        state.pending[conflict.id] = None
-    for id in conflict.ids:
-        state.naming.setdefault(id, []).append(conflict.id)
 
 
 def _memory(of: HasValidity, id: str) -> Memory | None:

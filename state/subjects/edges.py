@@ -29,10 +29,11 @@ from memtape.state.subjects.association import (
     Pair,
     Window,
     believed,
+    link,
     pair_of,
 )
 from memtape.state.subjects.captures import HasCaptures
-from memtape.state.subjects.decay import ONE, decayed
+from memtape.state.subjects.weights import ONE, decayed
 
 WINDOW_US = 1_800 * US_PER_S
 WINDOW_ITEMS = 32
@@ -57,17 +58,22 @@ class Edge(msgspec.Struct):
     count: int
 
 
-class Edges:
+class Edges(msgspec.Struct, dict=True, array_like=True):
     """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq.
 
     `windows` are the open ones, by session. A pair can have a learned weight in `learned` and none here.
     """
 
-    def __init__(self) -> None:
-        self.pairs: dict[Pair, Edge] = {}
+    pairs: dict[Pair, Edge] = {}
+    windows: dict[str, Window] = {}
+    learned: Association = msgspec.field(default_factory=Association)
+
+    def __post_init__(self) -> None:
         self.of: dict[int, dict[int, None]] = {}
-        self.windows: dict[str, Window] = {}
-        self.learned = Association()
+        for pair in self.pairs:
+            link(self.of, pair)
+        kept = {window.slot: window for window in self.learned.kept}  # An open window is counted while it grows.
+        self.windows = {session: kept.get(window.slot, window) for session, window in self.windows.items()}
 
 
 class Tie(NamedTuple):
@@ -250,26 +256,6 @@ def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
     return found
 
 
-def snapshot(state: Edges) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    pairs = [(*pair, edge) for pair, edge in state.pairs.items()]
-    return msgspec.msgpack.encode((pairs, state.windows, association.snapshot(state.learned)))
-
-
-def restore(data: bytes, of: object) -> Edges:
-    """Return the state of a snapshot."""
-    state = Edges()
-    pairs, windows, learned = msgspec.msgpack.decode(
-        data, type=tuple[list[tuple[int, int, Edge]], dict[str, Window], bytes]
-    )
-    for low, high, edge in pairs:
-        _link(state, (low, high), edge)
-    state.learned = association.restore(learned)
-    by_slot = {window.slot: window for window in state.learned.kept}
-    state.windows = {session: by_slot.get(window.slot, window) for session, window in windows.items()}
-    return state
-
-
 def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
     """Yield the content of the state hash: edges, open windows, learned weights and their windows."""
     by_seq = of.captures.by_seq
@@ -306,16 +292,11 @@ def _window(state: Edges, session: str | None, at: int) -> Window:
     return window
 
 
-def _link(state: Edges, pair: Pair, edge: Edge) -> None:
-    state.pairs[pair] = edge
-    for end, other in (pair, pair[::-1]):
-        state.of.setdefault(end, {})[other] = None
-
-
 def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: int = 1) -> None:
     edge = state.pairs.get(pair)
     if edge is None:
-        _link(state, pair, Edge(weight, at, windows))
+        state.pairs[pair] = Edge(weight, at, windows)
+        link(state.of, pair)
         return
     later = max(edge.at, at)
     edge.weight = decayed(edge.weight, later - edge.at) + decayed(weight, later - at)

@@ -102,7 +102,7 @@ class LifecycleInputs(HasCaptures, Protocol):
     usage: Usage
 
 
-class Lifecycle:
+class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     """The aging of a scope's texts.
 
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
@@ -113,18 +113,24 @@ class Lifecycle:
     of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
     """
 
-    def __init__(self) -> None:
-        self.summaries: dict[str, Summary] = {}
-        self.summed: dict[Group, str] = {}
+    summaries: dict[str, Summary] = {}
+    archived: dict[int, ArchiveState] = {}
+    project: ProjectState = msgspec.field(default_factory=ProjectState)
+
+    def __post_init__(self) -> None:
+        self.summed = {summary.group: summary.id for summary in self.summaries.values()}
         self.within: dict[int, tuple[str, ...]] = {}
-        self.archived: dict[int, ArchiveState] = {}
-        self.project = ProjectState()
-        self.mid = 0
-        self.long = 0
-        self.purged = 0
-        self.due: DueUnits | None = None
-        self.ready: dict[Group, dict[int, None]] = {}
-        self.ripe: dict[Group, None] = {}
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for summary in sorted(self.summaries.values(), key=lambda summary: summary.group.level):
+            for unit in summary.units:
+                path = (*self.within.get(unit, ()), summary.id)
+                self.within[unit] = shared.setdefault(path, path)
+        self.mid = self.long = 0
+        for unit in self.within:
+            if unit not in self.archived:
+                self.count(unit, 1)
+        self.purged = sum(archiving.purged for archiving in self.archived.values())
+        self.forget_due()
 
     def tier(self, unit: int) -> Tier:
         """Return the tier of a unit."""
@@ -162,7 +168,9 @@ class Lifecycle:
 
     def forget_due(self) -> None:
         """Discard the due times, since other settings are in force."""
-        self.due, self.ready, self.ripe = None, {}, {}
+        self.due: DueUnits | None = None
+        self.ready: dict[Group, dict[int, None]] = {}
+        self.ripe: dict[Group, None] = {}
 
 
 class HasLifecycle(LifecycleInputs, Protocol):
@@ -396,29 +404,9 @@ def kind_of(of: LifecycleInputs, unit: int) -> str:
     return kind if kind in AGING and not (memory is not None and memory.made) else ""
 
 
-def snapshot(state: Lifecycle) -> bytes:
-    """Return the bytes from which, with the other subjects, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.summaries.values()), state.archived, state.project))
-
-
-def restore(data: bytes, of: object) -> Lifecycle:
-    """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
-    state = Lifecycle()
-    summaries, state.archived, state.project = msgspec.msgpack.decode(
-        data, type=tuple[list[Summary], dict[int, ArchiveState], ProjectState]
-    )
-    state.summaries = {summary.id: summary for summary in summaries}
-    state.summed = {summary.group: summary.id for summary in summaries}
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for summary in sorted(summaries, key=lambda summary: summary.group.level):
-        for unit in summary.units:
-            path = (*state.within.get(unit, ()), summary.id)
-            state.within[unit] = shared.setdefault(path, path)
-    for unit in state.within:
-        if unit not in state.archived:
-            state.count(unit, 1)
-    state.purged = sum(archiving.purged for archiving in state.archived.values())
-    return state
+def copy_of(state: Lifecycle) -> Lifecycle:
+    """Return a state equal to another, to try a pass on."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
 
 
 def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:

@@ -19,7 +19,6 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
-from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.recalls import Recalls
@@ -53,6 +52,10 @@ class Memory(msgspec.Struct):
         return self.members[0].how == "decided"
 
 
+Split = tuple[tuple[int, ...], ...]
+"""The captures of a split memory, by seq, in the groups of the split."""
+
+
 class _Index:
     """The index for comparing new texts: the living memories of each folding family, under one embedder.
 
@@ -73,29 +76,31 @@ class MemoryInputs(HasCaptures, Protocol):
     recalls: Recalls
 
 
-class Memories:
+class Memories(msgspec.Struct, dict=True, array_like=True):
     """The memories of a scope in the order of their births.
 
     `alive` counts the visible ones. `moved` are the births of new, removed or changed ones, until `leading`
     reads them. `gone` are the births that an event removes, because they merge with others. `waiting` are
     memories by themselves until their first vector, each with the seqs shown to its session at its capture.
-    `apart` are the splits by people, which hold even after refolding.
+    `splits` are those by people, in the order of the log: captures of two groups never fold together again.
     """
 
-    def __init__(self) -> None:
-        self.apart = Apart()
-        self.clear()
+    by_birth: dict[int, Memory] = {}
+    waiting: dict[int, tuple[int, ...]] = {}
+    splits: list[Split] = []
 
-    def clear(self) -> None:
-        """Remove every capture from its memory, before refolding."""
-        self.by_birth: dict[int, Memory] = {}
+    def __post_init__(self) -> None:
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
         self.gone: list[int] = []
-        self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
         self._index: _Index | None = None
+
+    def clear(self) -> None:
+        """Remove every capture from its memory, before refolding."""
+        self.by_birth, self.waiting = {}, {}
+        self.__post_init__()
 
     @property
     def alive(self) -> int:
@@ -114,6 +119,12 @@ class Memories:
     def living(self) -> Iterator[Memory]:
         """Yield the memories with a visible capture, in the order of their births."""
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
+
+
+class HasMemories(HasCaptures, Protocol):
+    """A scope seen through its captures and memories."""
+
+    memories: Memories
 
 
 def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> list[Change]:
@@ -193,32 +204,20 @@ def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list
         alone = [[join] for join in memory.members if join.seq in named]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
         if len(groups) > 1:
-            state.apart.add([[join.seq for join in group] for group in groups])
+            state.splits.append(tuple(tuple(join.seq for join in group) for group in groups))
             _split(state, memory, groups, of, changes)
         else:
             _offer(state, memory, of)  # It may have waited until now.
 
 
-def snapshot(state: Memories) -> bytes:
-    """Return the bytes from which, with the captures, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting, state.apart.splits))
-
-
-def restore(data: bytes, of: MemoryInputs) -> Memories:
-    """Return the state of a snapshot; parts derived from the captures and vectors are rebuilt."""
-    state = Memories()
-    memories, state.waiting, splits = msgspec.msgpack.decode(
-        data, type=tuple[list[Memory], dict[int, tuple[int, ...]], list[Split]]
-    )
-    state.apart = Apart(splits)
-    for memory in memories:
-        state.by_birth[memory.birth] = memory
+def rebuild(state: Memories, of: MemoryInputs) -> None:
+    """Make the parts that follow from the memories and their captures."""
+    for memory in state.by_birth.values():
         for join in memory.members:
             _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
         _rank(state, memory)
-    return state
 
 
 def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
@@ -233,7 +232,7 @@ def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
         yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes)
     for birth, shown in sorted(state.waiting.items()):
         yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
-    for split in state.apart.splits:
+    for split in state.splits:
         yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
@@ -317,8 +316,10 @@ def judge_by_vector(
 
 def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
     """Return the births of memories with captures from which any of these was set apart."""
-    others = (seq for seq in state.apart.others(seqs) if seq in state.birth_of)
-    return list(dict.fromkeys(state.birth_of[seq] for seq in others))
+    own = dict.fromkeys(seqs)
+    splits = ((split, group) for split in state.splits for group in split if any(seq in own for seq in group))
+    others = (seq for split, group in splits for other in split if other is not group for seq in other)
+    return list(dict.fromkeys(state.birth_of[seq] for seq in others if seq in state.birth_of))
 
 
 def _without(state: Memories, barred: Sequence[int], of: MemoryInputs, judge: Callable[[], Verdict]) -> Verdict:

@@ -8,7 +8,7 @@ hidden as withdrawn texts are. Rendering and checks of the tree are elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -38,21 +38,13 @@ from memtape.state.subjects.page import (
     PageVersions,
     next_standing,
 )
-from memtape.state.subjects.tombstones import Tombstones
-from memtape.state.subjects.withdrawals import Withdrawals
+from memtape.state.subjects.tombstones import HasTombstones
 
 FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
 """The fields of a page that an edit may set, the place first."""
 
 
-class PageInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, tombstones and withdrawals."""
-
-    tombstones: Tombstones
-    withdrawals: Withdrawals
-
-
-class Pages:
+class Pages(msgspec.Struct, dict=True, array_like=True):
     """The pages of a scope in order of their first event; an empty state holds no root either.
 
     All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its
@@ -60,8 +52,9 @@ class Pages:
     and `waiting` by slug the links that wait for a page with it.
     """
 
-    def __init__(self) -> None:
-        self.by_birth: dict[int, Page] = {}
+    by_birth: dict[int, Page] = {}
+
+    def __post_init__(self) -> None:
         self.slugs: dict[str, int] = {}
         self.of_capture: dict[int, int] = {}
         self.numbers: dict[tuple[int, str, int | str], int] = {}
@@ -92,7 +85,7 @@ class _Touched(NamedTuple):
     files: dict[str, None]
 
 
-def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Change]:
+def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[Change]:
     """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
     Versions hidden or shown by the event become `flipped`.
@@ -120,7 +113,7 @@ def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Cha
 class _Work:
     """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
 
-    def __init__(self, state: Pages, context: Context[PageInputs], trust: int) -> None:
+    def __init__(self, state: Pages, context: Context[HasTombstones], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
         self.touched = _Touched({}, {})
         self._flipped: dict[int, None] = {}
@@ -334,26 +327,17 @@ class _Work:
 
     def _lives(self, seq: int) -> bool:
         """Return whether a version is neither forgotten nor withdrawn."""
-        capture = self.of.captures.by_seq[seq]
-        return self.of.tombstones.of(capture) is None and capture.id not in self.of.withdrawals.ids
+        return not self.of.tombstones.hides(self.of.captures.by_seq[seq])
 
 
-def snapshot(state: Pages) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(list(state.by_birth.values()))
-
-
-def restore(data: bytes, of: HasCaptures) -> Pages:
-    """Return the state of a snapshot; derived indexes are rebuilt."""
-    state = Pages()
-    for page in msgspec.msgpack.decode(data, type=list[Page]):
-        state.by_birth[page.birth] = page
+def rebuild(state: Pages, of: object) -> None:
+    """Make the indexes that follow from the pages."""
+    for page in state.by_birth.values():
         state.of_capture |= dict.fromkeys(page.versions, page.birth)
         if "slug" in page.given:
             state.slugs[page.slug] = page.birth
         for number, link in page.links.items():
             _know_link(state, page, number, link)
-    return state
 
 
 def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:

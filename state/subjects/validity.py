@@ -15,7 +15,7 @@ from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
-from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.memories import HasMemories, Memory
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 
@@ -42,13 +42,7 @@ class LastStatement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     settled: bool = False
 
 
-class ValidityInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and memories."""
-
-    memories: Memories
-
-
-class Validity:
+class Validity(msgspec.Struct, dict=True, array_like=True):
     """The ties between memories, by the seqs of their births.
 
     `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
@@ -57,9 +51,10 @@ class Validity:
     replacements in `said`; `judged` has the state of each memory at its last comparison.
     """
 
-    def __init__(self) -> None:
-        self.newer: dict[int, dict[int, Tie]] = {}
-        self.said: dict[str, LastStatement] = {}
+    newer: dict[int, dict[int, Tie]] = {}
+    said: dict[str, LastStatement] = {}
+
+    def __post_init__(self) -> None:
         self.current: dict[str, int] = {}
         self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
         self.older: dict[int, dict[int, None]] = {}
@@ -68,7 +63,7 @@ class Validity:
         self._sharing: dict[str, Sharing] | None = None
 
 
-class HasValidity(ValidityInputs, Protocol):
+class HasValidity(HasMemories, Protocol):
     """A scope with the subjects needed to know whether a memory holds."""
 
     validity: Validity
@@ -128,7 +123,7 @@ def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
     return max(stronger, key=lambda it: _when(of, it), default=None)
 
 
-def _living(of: ValidityInputs, births: Iterable[int]) -> list[Memory]:
+def _living(of: HasMemories, births: Iterable[int]) -> list[Memory]:
     found = (of.memories.by_birth.get(birth) for birth in births)
     return [memory for memory in found if memory is not None and memory.canonical >= 0]
 
@@ -208,30 +203,21 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
     return changes + [Change("journal", context.scope, id) for id in entries]
 
 
-def snapshot(state: Validity) -> bytes:
-    """Return the bytes from which, with the memories, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.newer, state.said))
-
-
-def restore(data: bytes, of: HasValidity) -> Validity:
-    """Return the state of a snapshot; parts derived from the memories are rebuilt."""
-    state = Validity()
-    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, LastStatement]])
+def rebuild(state: Validity, of: HasValidity) -> None:
+    """Make the parts that follow from the ties, the statements and the memories."""
     for birth, others in state.newer.items():
         for other in others:
             state.older.setdefault(other, {})[birth] = None
-    for id, word in said.items():
+    for id, word in state.said.items():
         _say(state, id, word)
     for memory in of.memories.living():
         if _may_be_compared(of, memory):
             _hold(state, memory, of)
-    of.validity = state
     for family in REPLACING:
         _choose_current(state, family, of, {})
-    return state
 
 
-def digest(state: Validity, of: ValidityInputs) -> Iterator[Any]:
+def digest(state: Validity, of: HasMemories) -> Iterator[Any]:
     """Yield the content of the state hash, by the ids of the memories' first captures."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
@@ -355,7 +341,7 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
         _touch(state, memory.birth, touched)
 
 
-def _spoken(of: ValidityInputs, birth: int) -> tuple[int, int, int] | None:
+def _spoken(of: HasMemories, birth: int) -> tuple[int, int, int] | None:
     """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
 
     None for any other memory.
@@ -366,7 +352,7 @@ def _spoken(of: ValidityInputs, birth: int) -> tuple[int, int, int] | None:
     return _judged(of, memory)
 
 
-def _judged(of: ValidityInputs, memory: Memory) -> tuple[int, int, int]:
+def _judged(of: HasMemories, memory: Memory) -> tuple[int, int, int]:
     living = sum(join.seq for join in memory.members if not of.captures.by_seq[join.seq].hidden)
     return memory.canonical, memory.name, living
 
@@ -447,7 +433,7 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
     return said.at, said.seq
 
 
-def _of_id(of: ValidityInputs, id: str) -> Memory | None:
+def _of_id(of: HasMemories, id: str) -> Memory | None:
     capture = of.captures.get(id)
     return None if capture is None else of.memories.of(capture.seq)
 

@@ -283,7 +283,7 @@ def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
 def _not_shown(scope: Scope) -> int:
     """Return the number of living memories that are covered, or are a consolidation's text without cover."""
     covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
-    found = {memory.birth: memory for id in (*covered, *scope.decisions.texts) if (memory := scope.memory_of(id))}
+    found = {memory.birth: memory for id in (*covered, *scope.captures.decided) if (memory := scope.memory_of(id))}
     return sum(it.canonical >= 0 and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
