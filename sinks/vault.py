@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
+    TOLD_WHY,
     ConflictSide,
     ConflictsPage,
     DayPage,

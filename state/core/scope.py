@@ -34,7 +34,6 @@ from memtape.state.subjects import (
     people,
     pins,
     recalls,
-    refolding,
     threads,
     tombstones,
     usage,
@@ -178,8 +177,7 @@ class Scope:
 
     def memory_of(self, id: str) -> Memory | None:
         """Return the memory that a captured id resolves to, None for none."""
-        capture = self.captures.get(id)
-        return None if capture is None else self.memories.of(capture.seq)
+        return memories.memory_of(self, id)
 
 
 def _given_time(event: Event) -> int:
@@ -266,5 +264,5 @@ def tick(state: Scope, context: Context[Scope]) -> list[Change]:
 def refold(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     """Fold all captures anew under the settings of a `configured` event, and return the changed rows."""
     paraphrases.take_up(state.paraphrases)
-    changes = refolding.refold(state.memories, context)
+    changes = memories.refold(state.memories, context)
     return _changed(state, changes + _pass(state, event, context, _AFTER_MEMORIES), context)

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Captured, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Severity
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.memories import Memory, memory_of
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
 from memtape.state.text.instructions import instructs
 from memtape.state.text.opposing import oppose, standing_of
@@ -102,7 +101,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     wished = list(_opposed_wishes(state, event, context))
     if not (context.touched or context.used or told or context.gone or said):
         return []
-    named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
+    named = (memory_of(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
     touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
     used = _note_uses(state, event, context)
     changed = dict[str, None]()
@@ -215,8 +214,8 @@ def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[P
     if not isinstance(body, Decided) or tuple(input.id for input in body.inputs) in context.dropped:
         return
     for operation in body.operations:
-        one = _memory(of, operation.by) if operation.op == "conflict" else None
-        for other in (_memory(of, id) for id in operation.ids):
+        one = memory_of(of, operation.by) if operation.op == "conflict" else None
+        for other in (memory_of(of, id) for id in operation.ids):
             if one is None or other is None or one is other or one.made or other.made:
                 continue
             if holds(of, one) and holds(of, other):
@@ -294,7 +293,7 @@ def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, al
 
 def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
     """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
-    one, other = (_memory(of, id) for id in conflict.ids)
+    one, other = (memory_of(of, id) for id in conflict.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         return True
     return _is_replaced(of, one, other) or _is_replaced(of, other, one)
@@ -319,13 +318,13 @@ def _settle(
         context.counters.ignored += 1
         return
     of = context.of
-    one, other = (_memory(of, id) for id in settled.ids)
+    one, other = (memory_of(of, id) for id in settled.ids)
     if one is None or other is None or one is other:
         return
-    kept = [_memory(of, id) for id in dict.fromkeys(settled.keep)]
+    kept = [memory_of(of, id) for id in dict.fromkeys(settled.keep)]
     for conflict in _about(state, of, (one, other)):
         _end(state, conflict, "accepted" if len(kept) == 1 else "dismissed", context.at)
-        conflict.kept = next(id for id in conflict.ids if _memory(of, id) is kept[0]) if len(kept) == 1 else None
+        conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0]) if len(kept) == 1 else None
         conflict.note = settled.note
         changed[conflict.id] = None
 
@@ -333,11 +332,6 @@ def _settle(
 def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[ConflictState]:
     """Yield the conflicts between two memories, whichever of their captures named them."""
     for conflict in state.of_memory(of, pair[0]):
-        sides = [_memory(of, id) for id in conflict.ids]
+        sides = [memory_of(of, id) for id in conflict.ids]
         if any(side is pair[1] for side in sides) and any(side is pair[0] for side in sides):
             yield conflict
-
-
-def _memory(of: HasValidity, id: str) -> Memory | None:
-    capture = of.captures.get(id)
-    return None if capture is None else of.memories.of(capture.seq)

@@ -17,7 +17,7 @@ from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinn
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.memories import HasMemories, Memory
+from memtape.state.subjects.memories import HasMemories, Memory, memory_of
 
 
 class Cover(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
             part = waiting.pop()
             if part.birth not in parts:
                 parts[part.birth] = part
-                below = [_memory(of, id) for id in self.below(of, part)]
+                below = [memory_of(of, id) for id in self.below(of, part)]
                 waiting += [other for other in reversed(below) if other is not None]
         return list(parts.values())
 
@@ -105,7 +105,7 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
     def _cut_circles(self, of: HasMemories, cover: Cover) -> None:
         """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
-        inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
+        inputs = (memory for id in cover.ids if (memory := memory_of(of, id)) is not None)
         for part in [part for memory in inputs for part in self.parts(of, memory)]:
             for join in part.joins:
                 id = of.captures.by_seq[join.seq].id
@@ -231,15 +231,15 @@ def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories]
 
 
 def _is_as_seen(state: Covers, of: HasMemories, input: Input) -> bool:
-    memory = _memory(of, input.id)
+    memory = memory_of(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
 
 
 def _is_removable(state: Covers, of: HasMemories, cover: Cover) -> bool:
     """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
-    survivor = _memory(of, cover.by)
+    survivor = memory_of(of, cover.by)
     is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
-    return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)
+    return is_as_seen and all(memory_of(of, id) is not survivor for id in cover.ids)
 
 
 def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
@@ -259,24 +259,19 @@ def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
 
 def _spoken(of: HasMemories, covers: Covers, id: str) -> Capture | None:
     """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
-    memory = _memory(of, id)
+    memory = memory_of(of, id)
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None
     return of.captures.by_seq[memory.canonical]
 
 
-def _memory(of: HasMemories, id: str) -> Memory | None:
-    capture = of.captures.get(id)
-    return None if capture is None else of.memories.of(capture.seq)
-
-
 def _name_of(of: HasMemories, id: str) -> str | None:
-    memory = _memory(of, id)
+    memory = memory_of(of, id)
     return None if memory is None else of.captures.by_seq[memory.name].id
 
 
 def _members(of: HasMemories, name: str) -> Iterator[str]:
-    memory = _memory(of, name)
+    memory = memory_of(of, name)
     joins = () if memory is None else memory.joins
     return (of.captures.by_seq[join.seq].id for join in joins)
 

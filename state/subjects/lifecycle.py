@@ -7,6 +7,7 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -31,7 +32,6 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import DueUnits
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings, vector_row_id
 from memtape.state.subjects.memories import Memories, Memory
@@ -100,6 +100,36 @@ class LifecycleInputs(HasCaptures, Protocol):
     memories: Memories
     pins: Pins
     usage: Usage
+
+
+class DueUnits:
+    """The units by the hour of their next check, so that a tick costs its due texts and never the scope.
+
+    A unit may be in several hours, and one checked too early is checked again later.
+    """
+
+    def __init__(self) -> None:
+        self._units: dict[int, list[int]] = {}
+        self._hours: list[int] = []
+
+    def put(self, hour: int, unit: int) -> None:
+        """Let a unit be looked at from an hour on."""
+        units = self._units.get(hour)
+        if units is None:
+            units = self._units[hour] = []
+            heappush(self._hours, hour)
+        units.append(unit)
+
+    def has_any(self, hour: int) -> bool:
+        """Return whether anything is to be looked at by an hour."""
+        return bool(self._hours) and self._hours[0] <= hour
+
+    def taken(self, hour: int) -> Iterable[int]:
+        """Take out and return the units that are to be looked at by an hour, each once."""
+        units: dict[int, None] = {}
+        while self.has_any(hour):
+            units |= dict.fromkeys(self._units.pop(heappop(self._hours)))
+        return units
 
 
 class Lifecycle(msgspec.Struct, dict=True, array_like=True):

@@ -127,6 +127,12 @@ class HasMemories(HasCaptures, Protocol):
     memories: Memories
 
 
+def memory_of(of: HasMemories, id: str) -> Memory | None:
+    """Return the memory that a captured id resolves to, None for none."""
+    capture = of.captures.get(id)
+    return None if capture is None else of.memories.of(capture.seq)
+
+
 def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> list[Change]:
     """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
@@ -137,7 +143,7 @@ def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> lis
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
             if capture.made:
-                stand_alone(state, capture, of, names)
+                _stand_alone(state, capture, of, names)
             elif kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
@@ -174,8 +180,8 @@ def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Sett
     shown = state.waiting.pop(memory.birth, None)
     if shown is None:
         return
-    barred = set_apart(state, (join.seq for join in memory.joins))
-    verdict = judge_by_vector(state, capture, vector, of, settings, barred)
+    barred = _set_apart(state, (join.seq for join in memory.joins))
+    verdict = _judge_by_vector(state, capture, vector, of, settings, barred)
     if verdict.how == "similar":
         _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
         return
@@ -210,6 +216,53 @@ def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list
             _offer(state, memory, of)  # It may have waited until now.
 
 
+def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
+    """Judge all captures again, as if all had been said under the settings in force; return the rows that differ.
+
+    Captures set apart never fold together again. An echo stays an echo in its new memory, and a
+    consolidation's text stands alone. A hidden text is compared only with its own text, as always.
+    """
+    of, settings, names = context.of, context.settings, list[str]()
+    before, waited = _standing(state, of), dict(state.waiting)
+    ties = (join for memory in state.by_birth.values() for join in memory.joins)
+    echoes = {join.seq: None for join in ties if join.how == "echo"}
+    births = dict.fromkeys(state.by_birth)
+    moved = state.moved | births
+    state.clear()
+    state.moved |= moved
+    captures = [of.captures.by_seq[seq] for seq in of.captures.ordinals]
+    for capture in captures:
+        if capture.made:
+            _stand_alone(state, capture, of, names)
+        else:
+            verdict = _judge_anew(state, capture, of, settings)
+            shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
+            _place(state, capture, verdict, shown, of, names, echoed=echoed)
+    after = _standing(state, of)
+    context.gone, state.gone = [birth for birth in births if birth not in state.by_birth], []
+    context.touched = [name for name in before | after if before.get(name) != after.get(name)]
+    return [Change("memories", context.scope, name) for name in context.touched]
+
+
+def _judge_anew(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings) -> Verdict:
+    """Judge a capture without a memory, by its vector if the vector exists."""
+    barred = _set_apart(state, (capture.seq,))
+    verdict = _judge(state, capture, of, settings, barred)
+    vector = of.embeddings.of_text(settings.embedder, capture)
+    if verdict == WAITING and vector is not None:
+        return _judge_by_vector(state, capture, vector, of, settings, barred)
+    return verdict
+
+
+def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
+    """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
+    by_seq = of.captures.by_seq
+    standing: dict[str, tuple[Any, ...]] = {}
+    for memory in state.by_birth.values():
+        standing[by_seq[memory.name].id] = tuple(memory.members), tuple(memory.echoes), memory.canonical
+    return standing
+
+
 def rebuild(state: Memories, of: MemoryInputs) -> None:
     """Make the parts that follow from the memories and their captures."""
     for memory in state.by_birth.values():
@@ -237,11 +290,11 @@ def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
 
 
 def _join(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
-    verdict = judge(state, capture, of, settings, ())
-    place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
+    verdict = _judge(state, capture, of, settings, ())
+    _place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
 
 
-def place(
+def _place(
     state: Memories,
     capture: Capture,
     verdict: Verdict,
@@ -278,7 +331,7 @@ def place(
         _rank(state, memory)
 
 
-def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
+def _stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
     """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [])
     state.by_birth[memory.birth] = memory
@@ -286,7 +339,7 @@ def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[
     _refresh(state, memory, of, changes)
 
 
-def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
+def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
     """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -303,7 +356,7 @@ def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Setting
     return _without(state, barred, of, lambda: index.of_family[family].judge(text))
 
 
-def judge_by_vector(
+def _judge_by_vector(
     state: Memories, capture: Capture, vector: bytes, of: MemoryInputs, settings: Settings, barred: Sequence[int]
 ) -> Verdict:
     """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
@@ -314,7 +367,7 @@ def judge_by_vector(
     return _without(state, barred, of, lambda: candidates.judge(text, vector, settings.fold_cosine()))
 
 
-def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
+def _set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
     """Return the births of memories with captures from which any of these was set apart."""
     own = dict.fromkeys(seqs)
     splits = ((split, group) for split in state.splits for group in split if any(seq in own for seq in group))

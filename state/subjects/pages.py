@@ -8,7 +8,7 @@ hidden as withdrawn texts are. Rendering and checks of the tree are elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -78,13 +78,6 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
             yield source.links[number], source
 
 
-class _Touched(NamedTuple):
-    """The births of the pages whose rows an event changed, and the slugs of changed files."""
-
-    rows: dict[int, None]
-    files: dict[str, None]
-
-
 def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[Change]:
     """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
@@ -103,19 +96,22 @@ def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[
         case _:
             return []
     work.flip()
-    touched = work.touched
     return [
-        *(Change("pages", context.scope, state.by_birth[birth].id) for birth in touched.rows),
-        *(Change("files", context.scope, slug) for slug in touched.files if slug),
+        *(Change("pages", context.scope, state.by_birth[birth].id) for birth in work.rows),
+        *(Change("files", context.scope, slug) for slug in work.files if slug),
     ]
 
 
 class _Work:
-    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
+    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor.
+
+    `rows` are the births of the pages whose rows changed, and `files` the slugs of changed files.
+    """
 
     def __init__(self, state: Pages, context: Context[HasTombstones], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
-        self.touched = _Touched({}, {})
+        self.rows: dict[int, None] = {}
+        self.files: dict[str, None] = {}
         self._flipped: dict[int, None] = {}
 
     def capture(self) -> None:
@@ -210,7 +206,7 @@ class _Work:
     def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
         self.state.of_capture[step.seq] = page.birth
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         if self._lives(step.seq):
             standing = next_standing(page.standing, step, self._living(step.base))
             self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
@@ -252,7 +248,7 @@ class _Work:
         """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
         del self.state.numbers[source.birth, link.relation, link.slug]
-        self.touched.rows[source.birth] = None
+        self.rows[source.birth] = None
         known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
         if known != number:
             source.links[known].trust = max(source.links[known].trust, link.trust)
@@ -269,29 +265,29 @@ class _Work:
         else:
             del page.links[number]
             _forget_link(self.state, page, number, link)
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         if page.is_node is not was_node:
             self._seen(page)
         if link.to != NOWHERE:
             target = self.state.by_birth[link.to]
-            self.touched.files[target.slug] = None
+            self.files[target.slug] = None
             if link.relation == CHILD:
-                self.touched.rows[target.birth] = None
+                self.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
         """Record a changed page; the indexes with the page change too."""
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         for link, source in self.state.sources(page):
             if link.relation == CHILD:
-                self.touched.files[source.slug] = None
+                self.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:
         """Record that a page was made, removed or moved, with all pages linked to or from the page."""
         ends = [source for _, source in self.state.sources(page)]
         ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
         for other in (page, *ends):
-            self.touched.rows[other.birth] = None
-            self.touched.files[other.slug] = None
+            self.rows[other.birth] = None
+            self.files[other.slug] = None
 
     def _birth(self, id: str) -> int | None:
         """Return the birth of an id's page, even of a page without events so far; None for no page."""
@@ -309,7 +305,7 @@ class _Work:
             return found
         if birth == ROOT_BIRTH:
             page = self.state.by_birth[birth] = Page(birth, root_id(self.context.scope), [], {}, {})
-            self.touched.rows[birth] = None
+            self.rows[birth] = None
             return page
         self._page(ROOT_BIRTH)
         capture = self.of.captures.by_seq[birth]

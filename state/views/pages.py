@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import islice
 
-from memtape.schemas.conflicts import ConflictRow, by_weight
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     Change,
+    ConflictRow,
     ConflictSide,
     ConflictsPage,
     DayPage,
@@ -24,6 +24,7 @@ from memtape.schemas.rows import (
     PageLink,
     ScopeMark,
     SummaryPage,
+    by_weight,
     project_told,
     replaced,
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import (
     ArchiveRow,
     Change,
+    ConflictRow,
     EdgeRow,
     GoneRow,
     Guarded,
@@ -47,7 +47,7 @@ from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
-from memtape.state.views.page_rows import page_ids, page_row
+from memtape.state.views.tree_pages import page_ids, page_row
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:

@@ -17,8 +17,16 @@ from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.page import Page
-from memtape.state.views.page_rows import page_ids, page_of, page_row, text_of
-from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
+from memtape.state.views.tree_pages import (
+    backlinks_of,
+    edges_of,
+    listed_of,
+    name_of,
+    page_ids,
+    page_of,
+    page_row,
+    text_of,
+)
 from memtape.tools.ask.naming import LEAST_CHARS, state_of
 from memtape.tools.capture.writing import Writer
 

@@ -18,8 +18,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.page import NOBODY, Page
 from memtape.state.tree.checking import TreeProblem, check
-from memtape.state.tree.ways import way_down
-from memtape.state.views.tree_pages import name_of
+from memtape.state.views.tree_pages import name_of, way_down
 from memtape.tools.ask.naming import state_of
 from memtape.tools.ask.tree import meant, no_page
 from memtape.tools.capture.lines import Line
