@@ -454,7 +454,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class DayEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a daily log; `mark` is set for a replaced statement."""
 
     id: str
@@ -522,7 +522,7 @@ class DayPage(VaultPage, frozen=True, kw_only=True):
     """The texts of one UTC day (or one part of a very long day), in order of time."""
 
     day: str
-    entries: tuple[Entry, ...]
+    entries: tuple[DayEntry, ...]
 
 
 class ConflictSide(NamedTuple):

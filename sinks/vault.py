@@ -20,8 +20,8 @@ from memtape.schemas.rows import (
     TOLD_WHY,
     ConflictSide,
     ConflictsPage,
+    DayEntry,
     DayPage,
-    Entry,
     IndexPage,
     ListedConflict,
     MemoryPage,
@@ -322,7 +322,7 @@ def _answered(listed: ListedConflict) -> str:
     return f"On {format_day(row.settled_at or 0)}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: DayEntry) -> Iterator[str]:
     kind = "" if entry.kind == "turn" else f" {entry.kind}"
     who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
     noted = f" ({escape(entry.mark)})" if entry.mark else ""

@@ -18,21 +18,19 @@ from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.association import (
+from memtape.state.subjects.edges import (
     LEARNED_FROM,
     LEARNED_PER_ITEM,
+    PER_ITEM,
     SPAN_US,
     UNLEARNED,
     WINDOWS_KEPT,
-    Learned,
-    npmi,
-)
-from memtape.state.subjects.edges import (
-    PER_ITEM,
     Edges,
+    Learned,
     Tie,
     candidates,
     neighbours,
+    npmi,
     resolved,
     use_together,
     weight_at,

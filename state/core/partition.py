@@ -16,7 +16,6 @@ from memtape.schemas.rows import Change, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
-from memtape.state.core import erasures as erasures_state
 from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
@@ -109,19 +108,18 @@ def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
     scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
-    erased = erasures_state.snapshot(state.erasures)
-    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes, state.bodies.kept()))
+    return msgspec.msgpack.encode((head, state.settings, state.counters, state.erasures, scopes, state.bodies.kept()))
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
-    head, settings, counters, erased, scopes, kept = msgspec.msgpack.decode(
+    head, settings, counters, erasures, scopes, kept = msgspec.msgpack.decode(
         data,
         type=tuple[
-            tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes], dict[int, Captured]
+            tuple[int, int, int | None, str, int, int], Settings, Counters, Erasures, list[bytes], dict[int, Captured]
         ],
     )
-    state = Partition(head[0], erasures_state.restore(erased), bodies)
+    state = Partition(head[0], erasures, bodies)
     for offset, body in kept.items():
         state.bodies.put(offset, body)
     _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head

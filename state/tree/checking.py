@@ -13,7 +13,7 @@ from memtape.schemas.events import CHILD, EDGES, Linked
 from memtape.schemas.slugs import root_id
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_archived
-from memtape.state.subjects.page import NOWHERE, ROOT_BIRTH, Link, Page
+from memtape.state.subjects.pages import NOWHERE, ROOT_BIRTH, Link, Page
 from memtape.state.subjects.validity import successor
 
 Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged"]

@@ -14,8 +14,8 @@ from memtape.schemas.rows import (
     ConflictRow,
     ConflictSide,
     ConflictsPage,
+    DayEntry,
     DayPage,
-    Entry,
     IndexPage,
     ListedConflict,
     MemoryPage,
@@ -355,7 +355,7 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
     seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
     said = (scope.captures.by_seq[seq] for seq in seqs)
     entries = [
-        Entry(
+        DayEntry(
             id=capture.id,
             at=capture.at,
             actor=capture.actor,

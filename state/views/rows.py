@@ -34,10 +34,9 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.summing import SummaryInput, summed
 from memtape.state.subjects import validity
-from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
-from memtape.state.subjects.edges import Edge, row_id
+from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory

@@ -13,7 +13,7 @@ from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow,
 from memtape.schemas.slugs import ROOT
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import NOWHERE, Page
+from memtape.state.subjects.pages import NOWHERE, Page
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.own_words import sentences
 

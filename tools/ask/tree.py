@@ -16,7 +16,7 @@ from memtape.schemas.events import Origin
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import Page
+from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import (
     backlinks_of,
     edges_of,

@@ -16,7 +16,7 @@ from memtape.schemas.events import CHILD, EDGES, MAX_TEXT_BYTES, NO_EDIT, Edited
 from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
-from memtape.state.subjects.page import NOBODY, Page
+from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree.checking import TreeProblem, check
 from memtape.state.views.tree_pages import name_of, way_down
 from memtape.tools.ask.naming import state_of

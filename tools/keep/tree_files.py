@@ -30,7 +30,7 @@ from memtape.sinks.page_reading import PageFile, page_file
 from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import Page
+from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
 from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.page_changes import PageChange, PageEvents, changes_of, target_of
