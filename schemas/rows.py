@@ -188,7 +188,7 @@ class TurnRow(Displayed, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
 
 
-class KeyedRow(msgspec.Struct, frozen=True, kw_only=True):
+class KeyedRow(msgspec.Struct, frozen=True):
     """The fields that name a row: its scope, its id in the scope, and both as its `key`."""
 
     key: str
