@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import PEOPLE, UNKNOWN, Actor, Kind, Origin, Tier
 from memtape.schemas.times import format_day
@@ -25,6 +24,18 @@ Polarity = Literal["fact", "rule", "meta", "correction"]
 """The polarity of a text: a fact, a rule, an order about memory, or a correction."""
 Category = Literal["identity", "preference", "technical", "goal", "context"]
 """The subject of a memory, on which its aging depends."""
+ConflictWhy = Literal["both_affirmed", "weaker", "model", "opposed"]
+Severity = Literal["high", "medium", "low"]
+ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
+"""`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone, or something else replaced one."""
+
+TOLD_WHY: dict[ConflictWhy, str] = {
+    "both_affirmed": "both were affirmed",
+    "weaker": "who is trusted less says otherwise",
+    "model": "a model says that both cannot hold",
+    "opposed": "one person wants both",
+}
+_SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 Status = Literal["draft", "stable", "deprecated"]
 """The status of a memory: said once by an agent, a tool, a page or a model; said by a person, confirmed or
 used; or replaced.
@@ -177,54 +188,50 @@ class TurnRow(Displayed, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
 
 
-class TombstoneRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A ban in force: on a normalised text (`id` is `text:` and its digest) or on a captured id (`id:` and it)."""
+class KeyedRow(msgspec.Struct, frozen=True):
+    """The fields that name a row: its scope, its id in the scope, and both as its `key`."""
 
     key: str
     id: str
     scope: str
+
+
+class TombstoneRow(KeyedRow, frozen=True, kw_only=True):
+    """A ban in force: on a normalised text (`id` is `text:` and its digest) or on a captured id (`id:` and it)."""
+
     forgotten_by: str
     at: int
 
 
-class VectorRow(msgspec.Struct, frozen=True, kw_only=True):
+class VectorRow(KeyedRow, frozen=True, kw_only=True):
     """The vector of one captured text under one embedder: the unit vector x 4,000 in little-endian int16.
 
     A row's key ends in the embedder's, since a capture has a vector under each.
     """
 
-    key: str
-    id: str
-    scope: str
     embedder: str
     vector: bytes
 
 
-class UseRow(msgspec.Struct, frozen=True, kw_only=True):
+class UseRow(KeyedRow, frozen=True, kw_only=True):
     """The uses of a captured id: number, last time, and times in the 18 days before it (at most 64).
 
     `id` is the captured id, or `other:` and a digest of an id of `global`: no id of another scope is stored
     here.
     """
 
-    key: str
-    id: str
-    scope: str
     used: int
     last_at: int
     times: tuple[int, ...]
 
 
-class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
+class EdgeRow(KeyedRow, frozen=True, kw_only=True):
     """Two captured ids used together in `count` windows; `weight` is in billionths as of `at`.
 
     `learned` is the weight from 90 days of windows, in billionths, over `learned_windows` joint windows, the
     last completed at `learned_at`. Without one of the two weights, its fields are 0.
     """
 
-    key: str
-    id: str
-    scope: str
     source: str
     target: str
     weight: int
@@ -233,6 +240,33 @@ class EdgeRow(msgspec.Struct, frozen=True, kw_only=True):
     learned: int = 0
     learned_windows: int = 0
     learned_at: int = 0
+
+
+class ConflictRow(KeyedRow, frozen=True, kw_only=True):
+    """A conflict between the memories of two captured ids, with their texts; `a` was said first.
+
+    `a_evidence` and `b_evidence` are the ids of the events that affirmed each side before the conflict was
+    `raised_at`, or of a model's decision that both cannot hold. `kept` is `a` or `b` if one of them was kept.
+    `settled_at` is the time of people's answer, or of expiry.
+    """
+
+    a: str
+    b: str
+    why: ConflictWhy
+    severity: Severity
+    a_evidence: tuple[str, ...]
+    b_evidence: tuple[str, ...]
+    raised_at: int
+    status: ConflictStatus
+    kept: str | None = None
+    settled_at: int | None = None
+    note: str | None = None
+
+
+def by_weight(row: ConflictRow) -> tuple[int, int, str]:
+    """Return the sort key of a list of conflicts: pending ones first, then the gravest, then the latest."""
+    order = _SEVERITIES.index(row.severity) if row.status == "pending" else len(_SEVERITIES)
+    return order, -(row.raised_at if row.status == "pending" else row.settled_at or 0), row.id
 
 
 def marks(row: MemoryRow | TurnRow) -> tuple[str, ...]:
@@ -287,7 +321,7 @@ def since(valid_from: int, before: str) -> str:
     return f"since {format_day(valid_from)}{value}"
 
 
-class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
+class SummaryRow(KeyedRow, frozen=True, kw_only=True):
     """A summary of moved texts of one kind, of a day (`level` 1) or a week (2).
 
     `since` and `until` bound the day or week, half open. `sources` are the captured ids of all visible texts
@@ -296,9 +330,6 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     `quality` is in hundredths.
     """
 
-    key: str
-    id: str
-    scope: str
     level: int
     kind: Kind
     label: str
@@ -313,16 +344,13 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     quality: int
 
 
-class ArchiveRow(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveRow(KeyedRow, frozen=True, kw_only=True):
     """An archived memory or turn: the time and the reason (`age`, or `asked` by a person).
 
     `id` is the id of the first capture; `offset_of` is the offset of the text, which the log keeps. A
     `purged` memory or turn has no other row.
     """
 
-    key: str
-    id: str
-    scope: str
     kind: Kind
     at: int
     archived_at: int
@@ -339,7 +367,7 @@ class PageEdge(msgspec.Struct, frozen=True):
     slug: str
 
 
-class PageRow(msgspec.Struct, frozen=True, kw_only=True):
+class PageRow(KeyedRow, frozen=True, kw_only=True):
     """A page, and a node if it has `children`. `id` is the id of its first capture; the root has its own.
 
     `slug` is empty for a page without a place. `title` is as given, else the first heading, else the slug;
@@ -349,9 +377,6 @@ class PageRow(msgspec.Struct, frozen=True, kw_only=True):
     are of the version, and `first_at` of the first one.
     """
 
-    key: str
-    id: str
-    scope: str
     slug: str
     title: str
     summary: str
@@ -384,12 +409,8 @@ def summary_told(row: SummaryRow) -> str:
     return f"summary of {many(len(row.sources), one, more)}, {TOLD_LEVELS[row.level]} of {format_day(row.since)}"
 
 
-class GoneRow(msgspec.Struct, frozen=True):
+class GoneRow(KeyedRow, frozen=True):
     """A removed row. The row keeps its key and guard, so that a late write cannot bring the old row back."""
-
-    key: str
-    id: str
-    scope: str
 
 
 LivingRow = (
@@ -433,7 +454,7 @@ class DeadLetter(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class DayEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a daily log; `mark` is set for a replaced statement."""
 
     id: str
@@ -446,17 +467,25 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     mark: str = ""
 
 
-class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
+class VaultPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields of every page: its path in its scope, and the living texts captured from its zone.
 
-    `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
-    `standing` and `people` are the paths of the standing pages, and of people's pages, with content. `places`
-    has the path of the page of each shown memory. `zone` is on every page: the living texts captured from its
-    zone, in the order of the log, for a page that has lost its zone.
+    `zone` is in the order of the log, for a page that has lost its zone.
     """
 
     scope: str
     path: str
+    zone: tuple[str, ...] = ()
+
+
+class IndexPage(VaultPage, frozen=True, kw_only=True):
+    """`MEMORY.md`: the valid memories, links to the rest, and the number of pending conflicts.
+
+    `summary_pages` are those of the latest summaries, and `project` is the notice of an inactive project.
+    `standing` and `people` are the paths of the standing pages, and of people's pages, with content. `places`
+    has the path of the page of each shown memory.
+    """
+
     goal: MemoryRow | None
     plan: MemoryRow | None
     facts: tuple[MemoryRow, ...]
@@ -464,7 +493,6 @@ class IndexPage(msgspec.Struct, frozen=True, kw_only=True):
     memory_pages: tuple[str, ...]
     day_pages: tuple[str, ...]
     places: dict[str, str] = {}
-    zone: tuple[str, ...] = ()
     conflicts: int = 0
     summary_pages: tuple[str, ...] = ()
     project: str = ""
@@ -479,28 +507,22 @@ class PageLink(msgspec.Struct, frozen=True):
     path: str
 
 
-class MemoryPage(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryPage(VaultPage, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
     `links` has by row the memories used together with it, the strongest edge first.
     """
 
-    scope: str
-    path: str
     number: int
     rows: tuple[MemoryRow, ...]
     links: dict[str, tuple[PageLink, ...]] = {}
-    zone: tuple[str, ...] = ()
 
 
-class DayPage(msgspec.Struct, frozen=True, kw_only=True):
+class DayPage(VaultPage, frozen=True, kw_only=True):
     """The texts of one UTC day (or one part of a very long day), in order of time."""
 
-    scope: str
-    path: str
     day: str
-    entries: tuple[Entry, ...]
-    zone: tuple[str, ...] = ()
+    entries: tuple[DayEntry, ...]
 
 
 class ConflictSide(NamedTuple):
@@ -518,28 +540,22 @@ class ListedConflict(NamedTuple):
     b: ConflictSide | None
 
 
-class ConflictsPage(msgspec.Struct, frozen=True, kw_only=True):
+class ConflictsPage(VaultPage, frozen=True, kw_only=True):
     """The conflicts of a scope: pending ones by falling gravity, then settled ones, latest first.
 
     `more` counts the conflicts without room on the page.
     """
 
-    scope: str
-    path: str
     pending: tuple[ListedConflict, ...]
     settled: tuple[ListedConflict, ...]
     more: int = 0
-    zone: tuple[str, ...] = ()
 
 
-class SummaryPage(msgspec.Struct, frozen=True, kw_only=True):
+class SummaryPage(VaultPage, frozen=True, kw_only=True):
     """The page of a summary, with the paths of its sources' pages, each once; None for a removed page."""
 
-    scope: str
-    path: str
     row: SummaryRow | None
     places: tuple[str, ...] = ()
-    zone: tuple[str, ...] = ()
 
 
 class PageLine(NamedTuple):
@@ -555,15 +571,13 @@ class PageLine(NamedTuple):
     path: str = ""
 
 
-class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
+class StandingPage(VaultPage, frozen=True, kw_only=True):
     """A page that introduces a scope to a reader: the lines that fit into `limit` characters.
 
     `lines` are in order of choice, `sections` in order of display. `about` is a line below the title. `more`
     counts the lines left out, and `how` says where to read them.
     """
 
-    scope: str
-    path: str
     title: str
     limit: int
     lines: tuple[PageLine, ...]
@@ -571,7 +585,6 @@ class StandingPage(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     more: int = 0
     how: str = ""
-    zone: tuple[str, ...] = ()
 
 
 class ListedPage(NamedTuple):
@@ -603,11 +616,9 @@ class Beside(NamedTuple):
     text: str
 
 
-class TreePage(msgspec.Struct, frozen=True, kw_only=True):
+class TreePage(VaultPage, frozen=True, kw_only=True):
     """The file of a tree page, with its text; `row` is None if no page has the slug."""
 
-    scope: str
-    path: str
     row: PageRow | None
     text: str = ""
     rest: str = ""
@@ -615,7 +626,6 @@ class TreePage(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[PageEnd, ...] = ()
     backlinks: tuple[PageEnd, ...] = ()
     beside: tuple[Beside, ...] = ()
-    zone: tuple[str, ...] = ()
 
 
 Page = IndexPage | MemoryPage | DayPage | ConflictsPage | SummaryPage | StandingPage | TreePage

@@ -17,9 +17,8 @@ import msgspec
 import numpy as np
 import uuid_utils
 
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.rows import Guarded, LivingRow, MemoryRow, ScopeHeld, TableName, TurnRow, VectorRow
+from memtape.schemas.rows import ConflictRow, Guarded, LivingRow, MemoryRow, ScopeHeld, TableName, TurnRow, VectorRow
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.index_files import (
     FORMAT,

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
@@ -30,6 +29,7 @@ from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
     ArchiveRow,
+    ConflictRow,
     DeadLetter,
     EdgeRow,
     GoneRow,

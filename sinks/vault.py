@@ -13,15 +13,15 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.codec import canonical
-from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
+    TOLD_WHY,
     ConflictSide,
     ConflictsPage,
+    DayEntry,
     DayPage,
-    Entry,
     IndexPage,
     ListedConflict,
     MemoryPage,
@@ -321,7 +321,7 @@ def _answered(listed: ListedConflict) -> str:
     return f"On {format_day(row.settled_at or 0)}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: DayEntry) -> Iterator[str]:
     kind = "" if entry.kind == "turn" else f" {entry.kind}"
     who = f"{escape(one_line(entry.actor.name))}** ({entry.actor.origin})"
     noted = f" ({escape(entry.mark)})" if entry.mark else ""

@@ -18,28 +18,24 @@ from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.association import (
+from memtape.state.subjects.edges import (
     LEARNED_FROM,
     LEARNED_PER_ITEM,
+    PER_ITEM,
     SPAN_US,
     UNLEARNED,
     WINDOWS_KEPT,
-    Learned,
-    npmi,
-)
-from memtape.state.subjects.decay import ONE
-from memtape.state.subjects.edges import (
-    PER_ITEM,
     Edges,
+    Learned,
     Tie,
     candidates,
     neighbours,
+    npmi,
     resolved,
-    restore,
-    snapshot,
     use_together,
     weight_at,
 )
+from memtape.state.subjects.weights import ONE
 from memtape.state.views.rows import all_changes, row_of
 
 Use = tuple[str | None, list[int], int]
@@ -149,11 +145,11 @@ def test_a_learned_weight_is_what_the_windows_of_90_days_say(history: list[Use])
 @given(histories(items=12), st.data())
 def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(history)))
-    resumed = restore(snapshot(state_of(history[:cut])), None)
+    resumed = msgspec.msgpack.decode(msgspec.msgpack.encode(state_of(history[:cut])), type=Edges)
     for session, seqs, at in history[cut:]:
         use_together(resumed, session, seqs, at)
     whole = state_of(history)
-    assert snapshot(resumed) == snapshot(whole)
+    assert resumed == whole
     assert vars(resumed.learned) == vars(whole.learned)
     assert resumed.windows == whole.windows
 

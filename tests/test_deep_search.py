@@ -20,7 +20,7 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.slugs import root_id
 from memtape.schemas.texts import texts_of
 from memtape.state.core.replay import replay
-from memtape.state.subjects.decay import ONE
+from memtape.state.subjects.weights import ONE
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.ask import deep, reading

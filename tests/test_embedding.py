@@ -37,7 +37,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.vectors.changing import EmbedderPlan, plan
+from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import roll_back, set_next

@@ -18,7 +18,7 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import Candidates
-from memtape.state.subjects.sessions import SESSIONS
+from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.views.rows import row_of
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]

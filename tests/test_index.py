@@ -36,8 +36,8 @@ from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors, VectorSegment, joined_rows, vector_segment_of
 from memtape.state.ranking import meaning
+from memtape.state.ranking.lanes import ASSISTED, PEERS
 from memtape.state.ranking.ranker import Corpus
-from memtape.state.ranking.recipes import ASSISTED, PEERS
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.text import terms as terms_module
 from memtape.state.vectors.recorded import quantised

@@ -31,9 +31,9 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.views.page_rows import page_row
 from memtape.state.views.resolution import named_by_decision, whole
 from memtape.state.views.rows import memory_row
+from memtape.state.views.tree_pages import page_row
 
 SCOPE = "project:test"
 

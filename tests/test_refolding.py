@@ -83,7 +83,7 @@ def test_what_was_set_apart_stays_apart_and_an_echo_an_echo(events: list[Event],
         }
         found = {join.seq for memory in own.memories.by_birth.values() for join in memory.joins if join.how == "echo"}
         assert echoes <= found
-        for split in scope.memories.apart.splits:
+        for split in scope.memories.splits:
             for group in split:
                 others = [seq for other in split if other is not group for seq in other]
                 assert all(own.memories.birth_of[seq] != own.memories.birth_of[it] for seq in group for it in others)

@@ -91,7 +91,6 @@ FLOATS_ALLOWED: dict[str, str] = {
     "state/ranking/lexical.py": "scores are answers to a question, never state",
     "state/ranking/meaning.py": "scores are answers to a question, never state",
     "state/ranking/ranker.py": "scores are answers to a question, never state",
-    "state/ranking/recipes.py": "the constants of scores",
     "state/ranking/sure.py": "shares of a prompt are answers, never state",
     "state/ranking/yielding.py": "scores are answers to a question, never state",
 }

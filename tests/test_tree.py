@@ -17,10 +17,9 @@ from memtape.schemas.rows import PageRow
 from memtape.schemas.slugs import ROOT
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.tree.checking import TreeProblem, check
-from memtape.state.tree.laying import laid, sorted_down
+from memtape.state.tree.checking import TreeProblem, check, laid, sorted_down
 from memtape.state.tree.walking import walk
-from memtape.state.views.page_rows import page_row
+from memtape.state.views.tree_pages import page_row
 
 SCOPE = "project:test"
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from soaked import examples
 
 from memtape.schemas.events import Actor
-from memtape.schemas.rows import DayPage, Entry, ScopeMark
+from memtape.schemas.rows import DayEntry, DayPage, ScopeMark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render
@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 def page_of(day: str, text: str) -> DayPage:
     """Return a page of one entry, or an empty one where there is no text."""
-    entry = Entry(
+    entry = DayEntry(
         id="x", at=START, actor=Actor(name="Ada", origin="user"), kind="turn", session=None, text=text, captions=()
     )
     return DayPage(scope=SCOPE, path=f"logs/{day}.md", day=day, entries=(entry,) if text else ())

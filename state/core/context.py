@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+import msgspec
+
 from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
 
 OthersT_co = TypeVar("OthersT_co", covariant=True)
 
 
-class Context(Generic[OthersT_co]):
+class Context(msgspec.Struct, Generic[OthersT_co]):
     """The place and effects of one event: `seq` counts the events of the scope `scope`.
 
     `offset` is the event's offset, `at` its clamped time in us. `clock` is that of the partition, 0 before
@@ -25,45 +27,17 @@ class Context(Generic[OthersT_co]):
     clusters of dropped decisions.
     """
 
-    __slots__ = (
-        "at",
-        "clock",
-        "counters",
-        "dropped",
-        "embedded",
-        "flipped",
-        "gone",
-        "of",
-        "offset",
-        "scope",
-        "seq",
-        "settings",
-        "touched",
-        "used",
-    )
-
-    def __init__(
-        self,
-        scope: str,
-        seq: int,
-        offset: int,
-        at: int,
-        settings: Settings,
-        counters: Counters,
-        of: OthersT_co,
-        clock: int,
-    ) -> None:
-        self.scope = scope
-        self.seq = seq
-        self.offset = offset
-        self.at = at
-        self.settings = settings
-        self.counters = counters
-        self.of = of
-        self.clock = clock
-        self.flipped: list[int] = []
-        self.embedded: int | None = None
-        self.used: list[int] = []
-        self.touched: list[str] = []
-        self.gone: list[int] = []
-        self.dropped: list[tuple[str, ...]] = []
+    scope: str
+    seq: int
+    offset: int
+    at: int
+    clock: int
+    settings: Settings
+    counters: Counters
+    of: OthersT_co
+    flipped: list[int] = []
+    embedded: int | None = None
+    used: list[int] = []
+    touched: list[str] = []
+    gone: list[int] = []
+    dropped: list[tuple[str, ...]] = []

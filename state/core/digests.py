@@ -74,7 +74,7 @@ def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
             leaves[f"partition/{partition.number}"] = digest([head])
         for scope in partition.scopes.values():
             for subject in SUBJECTS:
-                items = list(subject.digest(getattr(scope, subject.name), scope))
+                items = subject.digest(scope)
                 if items or not subject.sparse:
                     leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
     return leaves

@@ -15,12 +15,11 @@ from memtape.schemas.events import Erased, Event, may_write
 from memtape.schemas.log import Slot
 
 
-class Erasures:
+class Erasures(msgspec.Struct, array_like=True):
     """The erased ids, by scope: ids named by an `erased` event, and ids of events derived from these."""
 
-    def __init__(self) -> None:
-        self.named: dict[str, dict[str, None]] = {}
-        self.derived: dict[str, dict[str, None]] = {}
+    named: dict[str, dict[str, None]] = {}
+    derived: dict[str, dict[str, None]] = {}
 
     @property
     def count(self) -> int:
@@ -59,17 +58,3 @@ def erasures_of(slots: Iterable[Slot]) -> Erasures:
             seen[event.scope, event.id] = None
             erasures.learn(event)
     return erasures
-
-
-def snapshot(state: Erasures) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.named, state.derived))
-
-
-def restore(data: bytes) -> Erasures:
-    """Return the state of a snapshot."""
-    state = Erasures()
-    state.named, state.derived = msgspec.msgpack.decode(
-        data, type=tuple[dict[str, dict[str, None]], dict[str, dict[str, None]]]
-    )
-    return state

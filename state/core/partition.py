@@ -16,9 +16,9 @@ from memtape.schemas.rows import Change, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
-from memtape.state.core import erasures as erasures_state
 from memtape.state.core import scope as scope_state
 from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
 
@@ -90,8 +90,12 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
-    at = _clamped(state, event)
-    return scope_state.evolve(scope, event, offset, at, state.settings, state.counters, state.clock or 0)
+    return scope_state.evolve(scope, event, _context(state, scope, offset, _clamped(state, event)))
+
+
+def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Scope]:
+    """Return the context of an event of a scope, at its offset and clamped time."""
+    return Context(scope.name, scope.seq, offset, at, state.clock or 0, state.settings, state.counters, scope)
 
 
 def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
@@ -104,19 +108,18 @@ def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
     scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
-    erased = erasures_state.snapshot(state.erasures)
-    return msgspec.msgpack.encode((head, state.settings, state.counters, erased, scopes, state.bodies.kept()))
+    return msgspec.msgpack.encode((head, state.settings, state.counters, state.erasures, scopes, state.bodies.kept()))
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
-    head, settings, counters, erased, scopes, kept = msgspec.msgpack.decode(
+    head, settings, counters, erasures, scopes, kept = msgspec.msgpack.decode(
         data,
         type=tuple[
-            tuple[int, int, int | None, str, int, int], Settings, Counters, bytes, list[bytes], dict[int, Captured]
+            tuple[int, int, int | None, str, int, int], Settings, Counters, Erasures, list[bytes], dict[int, Captured]
         ],
     )
-    state = Partition(head[0], erasures_state.restore(erased), bodies)
+    state = Partition(head[0], erasures, bodies)
     for offset, body in kept.items():
         state.bodies.put(offset, body)
     _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
@@ -156,8 +159,8 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
     for scope in scopes if settings != before else ():
         scope.lifecycle.forget_due()
     if settings.refolded > before.refolded:
-        at, clock = _clamped(state, event), state.clock or 0
-        folded = (scope_state.refold(scope, event, offset, at, settings, state.counters, clock) for scope in scopes)
+        contexts = (_context(state, scope, offset, _clamped(state, event)) for scope in scopes)
+        folded = (scope_state.refold(context.of, event, context) for context in contexts)
         return [change for changes in folded for change in changes]
     if settings.embedder != before.embedder:
         for scope in scopes:
@@ -179,5 +182,5 @@ def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
         state.counters.ignored += 1
         return []
     state.clock = time
-    passed = (scope_state.tick(scope, offset, time, state.settings, state.counters) for scope in state.scopes.values())
+    passed = (scope_state.tick(scope, _context(state, scope, offset, time)) for scope in state.scopes.values())
     return [change for changes in passed for change in changes]

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,17 +15,14 @@ from memtape.schemas.ids import id_bytes
 from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
-from memtape.schemas.settings import Settings
 from memtape.schemas.texts import texts_of_body
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
-from memtape.state.core.subject import Subject
 from memtape.state.subjects import (
     aging,
     captures,
     conflicts,
     covers,
-    decisions,
     edges,
     embeddings,
     instructions,
@@ -39,17 +34,14 @@ from memtape.state.subjects import (
     people,
     pins,
     recalls,
-    refolding,
     threads,
     tombstones,
     usage,
     validity,
-    withdrawals,
 )
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
-from memtape.state.subjects.decisions import Decisions
 from memtape.state.subjects.edges import Edges
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.instructions import Instructions
@@ -66,34 +58,49 @@ from memtape.state.subjects.threads import Threads
 from memtape.state.subjects.tombstones import Tombstones
 from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
-from memtape.state.subjects.withdrawals import Withdrawals
 
 
-def _subject(name: str, version: int, new: Callable[[], Any], module: ModuleType, *, sparse: bool = False) -> Subject:
-    return Subject(name, version, new, module.evolve, module.snapshot, module.restore, module.digest, sparse)
+class Subject(NamedTuple):
+    """A subject: its `state`, a struct, and the module of its functions.
+
+    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
+    its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
+    raises. The fields of the struct are its snapshot. `rebuild`, if there is one, makes what follows from
+    them and from earlier subjects. `digest`, if there is one, yields the content of the hash; without it all
+    of the state follows from the captures. A `sparse` subject has no leaf while empty, so that a new subject
+    changes no older hash.
+    """
+
+    name: str
+    state: type[msgspec.Struct]
+    module: Any
+    sparse: bool = False
+    version: int = 1
+
+    def digest(self, of: Scope) -> list[Any]:
+        """Return the content of the state hash."""
+        return list(self.module.digest(getattr(of, self.name), of)) if hasattr(self.module, "digest") else []
 
 
 SUBJECTS = (
-    _subject("decisions", 1, Decisions, decisions, sparse=True),
-    _subject("captures", 1, Captures, captures),
-    _subject("withdrawals", 1, Withdrawals, withdrawals, sparse=True),
-    _subject("tombstones", 1, Tombstones, tombstones),
-    _subject("pages", 1, Pages, pages, sparse=True),
-    _subject("embeddings", 1, Embeddings, embeddings),
-    _subject("paraphrases", 1, Paraphrases, paraphrases, sparse=True),
-    _subject("recalls", 1, Recalls, recalls),
-    _subject("memories", 1, Memories, memories),
-    _subject("validity", 1, Validity, validity, sparse=True),
-    _subject("covers", 1, Covers, covers, sparse=True),
-    _subject("passes", 1, Passes, passes, sparse=True),
-    _subject("pins", 1, Pins, pins, sparse=True),
-    _subject("usage", 1, Usage, usage),
-    _subject("edges", 1, Edges, edges),
-    _subject("lifecycle", 1, Lifecycle, lifecycle, sparse=True),
-    _subject("conflicts", 1, Conflicts, conflicts, sparse=True),
-    _subject("instructions", 1, Instructions, instructions, sparse=True),
-    _subject("threads", 1, Threads, threads, sparse=True),
-    _subject("people", 1, People, people, sparse=True),
+    Subject("captures", Captures, captures),
+    Subject("tombstones", Tombstones, tombstones),
+    Subject("pages", Pages, pages, sparse=True),
+    Subject("embeddings", Embeddings, embeddings),
+    Subject("paraphrases", Paraphrases, paraphrases, sparse=True),
+    Subject("recalls", Recalls, recalls),
+    Subject("memories", Memories, memories),
+    Subject("validity", Validity, validity, sparse=True),
+    Subject("covers", Covers, covers, sparse=True),
+    Subject("passes", Passes, passes, sparse=True),
+    Subject("pins", Pins, pins, sparse=True),
+    Subject("usage", Usage, usage),
+    Subject("edges", Edges, edges),
+    Subject("lifecycle", Lifecycle, lifecycle, sparse=True),
+    Subject("conflicts", Conflicts, conflicts, sparse=True),
+    Subject("instructions", Instructions, instructions, sparse=True),
+    Subject("threads", Threads, threads, sparse=True),
+    Subject("people", People, people, sparse=True),
 )
 """Every subject of a scope with its version, in the order in which an event passes them.
 
@@ -118,9 +125,7 @@ class Scope:
     counts once.
     """
 
-    decisions: Decisions
     captures: Captures
-    withdrawals: Withdrawals
     tombstones: Tombstones
     pages: Pages
     embeddings: Embeddings
@@ -147,7 +152,7 @@ class Scope:
         self.changed = -1
         self.generation = 0
         for subject in SUBJECTS:
-            setattr(self, subject.name, subject.new())
+            setattr(self, subject.name, subject.state())
         self.leading = Leading()
         self.seen: Seen = {}
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
@@ -172,8 +177,7 @@ class Scope:
 
     def memory_of(self, id: str) -> Memory | None:
         """Return the memory that a captured id resolves to, None for none."""
-        capture = self.captures.get(id)
-        return None if capture is None else self.memories.of(capture.seq)
+        return memories.memory_of(self, id)
 
 
 def _given_time(event: Event) -> int:
@@ -181,11 +185,9 @@ def _given_time(event: Event) -> int:
     return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
-def evolve(
-    state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
-) -> list[Change]:
-    """Apply an event of the scope, at its offset and clamped time, and return the changed rows."""
-    seq = state.seq
+def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
+    """Apply an event of the scope, and return the changed rows."""
+    counters = context.counters
     if state.known(event, counters):
         return []
     state.seq += 1
@@ -204,12 +206,19 @@ def evolve(
     if isinstance(event.body, Erased):  # The named events were blank before they were folded.
         state.generation += 1
         return []
-    context = Context(state.name, seq, offset, at, settings, counters, state, clock)
-    changes = [
-        change for subject in SUBJECTS for change in subject.evolve(getattr(state, subject.name), event, context)
-    ]
+    return _pass(state, event, context, SUBJECTS)
+
+
+def _pass(state: Scope, event: Event, context: Context[Scope], subjects: tuple[Subject, ...]) -> list[Change]:
+    """Let an event pass these subjects, and return the changed rows."""
+    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in subjects)
+    return _changed(state, [change for changes in passed for change in changes], context)
+
+
+def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> list[Change]:
+    """Note the offset of changes, and return them."""
     if changes:
-        state.changed = offset
+        state.changed = context.offset
     return changes
 
 
@@ -220,20 +229,24 @@ def _is_of_shadow(event: Event) -> bool:
 def snapshot(state: Scope) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     head = (state.name, state.seq, state.sent, state.changed, state.generation)
-    parts = {subject.name: subject.snapshot(getattr(state, subject.name)) for subject in SUBJECTS}
+    parts = {subject.name: getattr(state, subject.name) for subject in SUBJECTS}
     return msgspec.msgpack.encode((head, state.seen, parts))
 
 
 def restore(data: bytes, bodies: Bodies) -> Scope:
     """Return the state of a snapshot; `bodies` has the bodies of its turns."""
     head, seen, parts = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, bytes]]
+        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, msgspec.Raw]]
     )
     state = Scope(head[0], bodies)
     _, state.seq, state.sent, state.changed, state.generation = head
     state.seen = seen
     for subject in SUBJECTS:
-        setattr(state, subject.name, subject.restore(parts[subject.name], state))
+        setattr(state, subject.name, msgspec.msgpack.decode(parts[subject.name], type=subject.state))
+    state.captures.bodies, state.captures.seen = state.bodies, state.seen
+    for subject in SUBJECTS:
+        if hasattr(subject.module, "rebuild"):
+            subject.module.rebuild(getattr(state, subject.name), state)
     return state
 
 
@@ -243,24 +256,13 @@ def take_up(state: Scope, embedder: str) -> None:
     paraphrases.take_up(state.paraphrases)
 
 
-def tick(state: Scope, offset: int, clock: int, settings: Settings, counters: Counters) -> list[Change]:
-    """Take in that the clock has moved, by the tick at an offset, and return the rows that it touched."""
-    context = Context(state.name, state.seq, offset, clock, settings, counters, state, clock)
-    changes = aging.run(state.lifecycle, context)
-    if changes:
-        state.changed = offset
-    return changes
+def tick(state: Scope, context: Context[Scope]) -> list[Change]:
+    """Take in that the clock has moved, and return the rows that it touched."""
+    return _changed(state, aging.run(state.lifecycle, context), context)
 
 
-def refold(
-    state: Scope, event: Event, offset: int, at: int, settings: Settings, counters: Counters, clock: int
-) -> list[Change]:
+def refold(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     """Fold all captures anew under the settings of a `configured` event, and return the changed rows."""
-    context = Context(state.name, state.seq, offset, at, settings, counters, state, clock)
     paraphrases.take_up(state.paraphrases)
-    changes = refolding.refold(state.memories, context)
-    for subject in _AFTER_MEMORIES:
-        changes += subject.evolve(getattr(state, subject.name), event, context)
-    if changes:
-        state.changed = offset
-    return changes
+    changes = memories.refold(state.memories, context)
+    return _changed(state, changes + _pass(state, event, context, _AFTER_MEMORIES), context)

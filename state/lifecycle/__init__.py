@@ -1,1 +1,1 @@
-"""The aging of texts: their retention, the times of their checks, and summaries of groups."""
+"""The aging of texts: their retention, and summaries of groups."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +26,25 @@ class PlainBm25:
     def __init__(self, texts: Sequence[str]) -> None:
         tokens = [_WORD.findall(text.lower()) for text in texts]
         self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
-        counts = counts_of(tokens, self._number)
-        self._postings = Postings(counts, inverse_frequencies(counts, len(self._number)), K1, B)
+        held = [Counter(found) for found in tokens]
+        rows = np.repeat(np.arange(len(tokens)), [len(counter) for counter in held])
+        terms = np.fromiter((self._number[term] for counter in held for term in counter), np.int64)
+        counts = np.fromiter((count for counter in held for count in counter.values()), np.float64)
+        lengths = np.fromiter(map(len, tokens), np.float64)
+        texts_of = np.bincount(terms, minlength=len(self._number))
+        idf = np.log1p((len(tokens) - texts_of + 0.5) / (texts_of + 0.5))
+        norms = K1 * (1 - B + B * lengths / (lengths.sum() / max(1, len(tokens)) or 1))
+        order = np.argsort(terms, kind="stable")
+        self._rows, self._worth = rows[order], (counts * (K1 + 1) / (counts + norms[rows]) * idf[terms])[order]
+        self._starts = np.searchsorted(terms[order], np.arange(len(self._number) + 1))
+        self._size = len(tokens)
 
     def rank(self, query: str, most: int) -> list[int]:
         """Return the places of the texts that hold most of a question, best first, earlier ones first among equals."""
-        asked = _WORD.findall(query.lower())
-        scores = self._postings.score([(self._number[term], 1) for term in asked if term in self._number])
+        scores = np.zeros(self._size)
+        for number in (self._number[term] for term in _WORD.findall(query.lower()) if term in self._number):
+            part = slice(self._starts[number], self._starts[number + 1])
+            scores[self._rows[part]] += self._worth[part]
         order = np.argsort(-scores, kind="stable")[:most]
         return [int(place) for place in order if scores[place] > 0]
 
@@ -62,54 +73,3 @@ def reciprocal_rank_fusion(orders: Sequence[Sequence[int]], most: int) -> list[i
         for rank, place in enumerate(order, start=1):
             scores[place] = scores.get(place, 0) + 1 / (RRF_K + rank)
     return sorted(scores, key=lambda place: (-scores[place], place))[:most]
-
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-class Counts(NamedTuple):
-    """How often rows hold terms: three arrays of one length, ordered by row, and the length of every row."""
-
-    rows: Ints
-    terms: Ints
-    counts: Floats
-    lengths: Floats
-
-
-def counts_of(tokens: Sequence[Sequence[str]], number: dict[str, int]) -> Counts:
-    """Return the counts of texts given as terms; `number` says which column a term has."""
-    held = [Counter(found) for found in tokens]
-    rows = np.repeat(np.arange(len(tokens)), [len(counter) for counter in held])
-    terms = np.fromiter((number[term] for counter in held for term in counter), np.int64)
-    counts = np.fromiter((count for counter in held for count in counter.values()), np.float64)
-    return Counts(rows, terms, counts, np.fromiter(map(len, tokens), np.float64))
-
-
-def inverse_frequencies(counts: Counts, terms: int) -> Floats:
-    """Return ln(1 + (N - df + 1/2) / (df + 1/2)) for every term, and last for a term that no text holds."""
-    held = np.append(np.bincount(counts.terms, minlength=terms), 0)
-    half = 1 / 2
-    frequencies: Floats = np.log1p((len(counts.lengths) - held + half) / (held + half))
-    return frequencies
-
-
-class Postings:
-    """Counts made ready to be asked: BM25 with the given k1 and b."""
-
-    def __init__(self, counts: Counts, idf: Floats, k1: float, b: float) -> None:
-        relative = counts.lengths / (counts.lengths.mean() or 1) if len(counts.lengths) else counts.lengths
-        norms = k1 * (1 - b + b * relative)
-        worth = counts.counts * (k1 + 1) / (counts.counts + norms[counts.rows]) * idf[counts.terms]
-        order = np.argsort(counts.terms, kind="stable")
-        self._rows, self._worth = counts.rows[order], worth[order]
-        self._starts = np.searchsorted(counts.terms[order], np.arange(len(idf)))
-        self._size = len(counts.lengths)
-
-    def score(self, wanted: Iterable[tuple[int, float]]) -> Floats:
-        """Return the score of every row for terms, each with its weight."""
-        scores = np.zeros(self._size)
-        for term, weight in wanted:
-            part = slice(self._starts[term], self._starts[term + 1])
-            scores[self._rows[part]] += weight * self._worth[part]
-        return scores

@@ -21,10 +21,9 @@ from memtape.state.index.sorted_values import distinct, firsts, is_one_of
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
-from memtape.state.ranking.lanes import Hit, first_of
+from memtape.state.ranking.lanes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Hit, Weights, first_of
 from memtape.state.ranking.lexical import QuestionTerms, ScopeWords, Weighed, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
-from memtape.state.ranking.recipes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Weights
 from memtape.state.ranking.yielding import (
     ASKING_AMONG,
     below,

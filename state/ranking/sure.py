@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from memtape.schemas.events import PEOPLE, STATED_TAG
-from memtape.schemas.rows import Provenance
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.asking import only_asks
 from memtape.state.text.terms import terms
-from memtape.state.views.filters import Spoken
+from memtape.state.views.filters import Narrowed
 
 LEAST_HELD = 0.47
 """The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
@@ -19,14 +18,7 @@ LEAST_BESIDE = 0.25
 """Minimum share of each further text offered."""
 
 
-class SureCandidate(Spoken, Protocol):
-    """The fields of a result needed to judge it as sure."""
-
-    @property
-    def provenance(self) -> tuple[Provenance, ...]: ...
-
-
-CandidateT = TypeVar("CandidateT", bound=SureCandidate)
+CandidateT = TypeVar("CandidateT", bound=Narrowed)
 
 
 def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
@@ -59,10 +51,10 @@ def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Seque
     return sure
 
 
-def _is_said(result: SureCandidate) -> bool:
+def _is_said(result: Narrowed) -> bool:
     return result.origin in PEOPLE and (result.kind == "turn" or STATED_TAG in result.tags)
 
 
-def _is_of_whom_it_names(result: SureCandidate, weighed: Weighed) -> bool:
+def _is_of_whom_it_names(result: Narrowed, weighed: Weighed) -> bool:
     """Return whether a result is no turn by a person other than the one named in a prompt."""
     return weighed.named is None or not _is_said(result) or result.actor == weighed.named

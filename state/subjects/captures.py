@@ -1,6 +1,8 @@
 """The captures of a scope: every text once, by seq, by id and by normalised text.
 
-The store only remembers. `memories` decides which captures are one memory, `tombstones` which are hidden.
+The store only remembers. `memories` decides which captures are one memory, `tombstones` which are hidden. A
+text that an earlier `decided` event named was made by a consolidation: it repeats memories and is compared
+with none. `covers` stores which memories.
 """
 
 from __future__ import annotations
@@ -12,14 +14,13 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from memtape.schemas.events import STATED_TAG, Actor, Captured, Event, Kind
+from memtape.schemas.events import MAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
 from memtape.schemas.zones import zone_path
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
-from memtape.state.subjects.decisions import Decisions
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
@@ -77,15 +78,18 @@ class Capture(msgspec.Struct, gc=False, omit_defaults=True):
         return TRUST[self.actor.origin], self.at, self.seq
 
 
-class Captures:
+class Captures(msgspec.Struct, dict=True, array_like=True):
     """The captures of a scope in log order, with their indexes; `seen` is that of the scope.
 
+    `decided` are the ids under which decisions named texts before they came, in the order of the decisions.
     `zones` has by page path the seqs of captures from its zone, and `stated` by the seq of a turn the seqs of
     its statements.
     """
 
-    def __init__(self) -> None:
-        self.by_seq: dict[int, Capture] = {}
+    by_seq: dict[int, Capture] = {}
+    decided: dict[str, None] = {}
+
+    def __post_init__(self) -> None:
         self.seqs_of_normal: dict[bytes, list[int]] = {}
         self.days: dict[str, list[int]] = {}
         self.ordinals: list[int] = []
@@ -94,6 +98,26 @@ class Captures:
         self.bodies: Bodies = KeptBodies()
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
+        for capture in self.by_seq.values():
+            self._know(capture)
+
+    def put(self, capture: Capture) -> None:
+        """Add a capture, the latest."""
+        self.by_seq[capture.seq] = capture
+        self._know(capture)
+
+    def _know(self, capture: Capture) -> None:
+        capture.actor, capture.session = self.once(capture.actor), self.once(capture.session)
+        if capture.family:
+            self.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
+        if capture.kind in ENTRY_KINDS and not capture.made:
+            self.days.setdefault(format_day(capture.at), []).append(capture.seq)
+        if capture.turn >= 0:
+            self.stated.setdefault(capture.turn, []).append(capture.seq)
+        if capture.ordinal >= 0:
+            self.ordinals.append(capture.seq)
+        if capture.own is not None and (path := zone_path(capture.own.source, capture.actor.origin)) is not None:
+            self.zones.setdefault(path, []).append(capture.seq)
 
     def body(self, capture: Capture) -> Captured:
         """Return the body of a capture."""
@@ -123,9 +147,12 @@ class Captures:
         return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
 
 
-def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> list[Change]:
+def evolve(state: Captures, event: Event, context: Context[object]) -> list[Change]:
     """Take in a `captured` event and return the row or entry that it makes; memories' rows are their own subject's."""
     body = event.body
+    if isinstance(body, Decided):
+        texts = [operation.by for operation in body.operations if operation.op in MAKING]
+        state.decided.update((id, None) for id in texts if id_bytes(id) not in state.seen)
     if not isinstance(body, Captured):
         return []
     context.counters.texts += 1
@@ -140,12 +167,12 @@ def evolve(state: Captures, event: Event, context: Context[HasDecisions]) -> lis
         own=None if body.kind == "turn" else body,
         normal=normal_digest(body.text) if body.kind in FAMILIES else b"",
         ordinal=-1 if body.kind == "turn" else len(state.ordinals),
-        made=body.kind not in ("turn", "page") and event.id in context.of.decisions.texts,
+        made=body.kind not in ("turn", "page") and event.id in state.decided,
         turn=_turn_of(state, event, body),
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
-    _take(state, capture)
+    state.put(capture)
     return shown_changes(context.scope, capture)
 
 
@@ -185,53 +212,12 @@ def normal_digest(text: str) -> bytes:
     return blake2b(normal_text(text).encode(), digest_size=16).digest()
 
 
-def snapshot(state: Captures) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(list(state.by_seq.values()))
-
-
-def restore(data: bytes, of: HasBodies) -> Captures:
-    """Return the state of a snapshot."""
-    state = Captures()
-    state.bodies, state.seen = of.bodies, of.seen
-    for capture in msgspec.msgpack.decode(data, type=list[Capture]):
-        _take(state, capture)
-    return state
-
-
 def digest(state: Captures, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash, in the order of the log."""
+    """Yield the content of the state hash, in the order of the log, and the ids of decided texts."""
     for capture in state.by_seq.values():
         body = state.body(capture)
         yield capture.id, capture.seq, capture.at, capture.session, capture.actor, body, capture.hidden
-
-
-def _take(state: Captures, capture: Capture) -> None:
-    capture.actor, capture.session = state.once(capture.actor), state.once(capture.session)
-    state.by_seq[capture.seq] = capture
-    if capture.family:
-        state.seqs_of_normal.setdefault(capture.normal, []).append(capture.seq)
-    if capture.kind in ENTRY_KINDS and not capture.made:
-        state.days.setdefault(format_day(capture.at), []).append(capture.seq)
-    if capture.turn >= 0:
-        state.stated.setdefault(capture.turn, []).append(capture.seq)
-    if capture.ordinal >= 0:
-        state.ordinals.append(capture.seq)
-    if capture.own is not None and (path := zone_path(capture.own.source, capture.actor.origin)) is not None:
-        state.zones.setdefault(path, []).append(capture.seq)
-
-
-class HasDecisions(Protocol):
-    """The subjects that `evolve` reads: decisions."""
-
-    decisions: Decisions
-
-
-class HasBodies(Protocol):
-    """The part of a scope needed to restore a snapshot of captures."""
-
-    bodies: Bodies
-    seen: Seen
+    yield from state.decided
 
 
 class HasCaptures(Protocol):

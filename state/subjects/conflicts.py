@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from memtape.schemas.conflicts import ConflictStatus, ConflictWhy, Severity
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Captured, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Severity
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.memories import Memory, memory_of
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
 from memtape.state.text.instructions import instructs
 from memtape.state.text.opposing import oppose, standing_of
@@ -59,19 +58,22 @@ class LastUse(NamedTuple):
     id: str
 
 
-class Conflicts:
+class Conflicts(msgspec.Struct, dict=True, array_like=True):
     """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
 
     `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
     rest follows: `naming` has by captured id its conflicts, and `pending` the pending ones.
     """
 
-    def __init__(self) -> None:
-        self.by_id: dict[str, ConflictState] = {}
-        self.uses: dict[int, LastUse] = {}
-        self.about: dict[bytes, list[int]] = {}
+    by_id: dict[str, ConflictState] = {}
+    uses: dict[int, LastUse] = {}
+    about: dict[bytes, list[int]] = {}
+
+    def __post_init__(self) -> None:
         self.naming: dict[str, list[str]] = {}
         self.pending: dict[str, None] = {}
+        for conflict in self.by_id.values():
+            self.put(conflict)
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[ConflictState]:
         """Return the conflicts with a memory as a side."""
@@ -79,6 +81,14 @@ class Conflicts:
             return []
         ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
         return [self.by_id[id] for id in dict.fromkeys(ids)]
+
+    def put(self, conflict: ConflictState) -> None:
+        """Store a conflict, and let its sides lead to it."""
+        self.by_id[conflict.id] = conflict
+        if conflict.status == "pending":
+            self.pending[conflict.id] = None
+        for id in conflict.ids:
+            self.naming.setdefault(id, []).append(conflict.id)
 
 
 def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> list[Change]:
@@ -91,7 +101,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     wished = list(_opposed_wishes(state, event, context))
     if not (context.touched or context.used or told or context.gone or said):
         return []
-    named = (_memory(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
+    named = (memory_of(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
     touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
     used = _note_uses(state, event, context)
     changed = dict[str, None]()
@@ -105,30 +115,14 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
         memory = of.memories.by_birth.get(birth)
         for other in () if memory is None else _rivals(of, memory):
             if memory is not None and (raised := _judge(state, (memory, other), context)) is not None:
-                _put(state, raised)
+                state.put(raised)
                 changed[raised.id] = None
     for why, pair, evidence in (*(("model", pair, (event.id,)) for pair in said), *wished):
         if _may_be_asked(state, of, pair):
             raised = _raised(pair, why, (evidence, (event.id,)), context)
-            _put(state, raised)
+            state.put(raised)
             changed[raised.id] = None
     return [Change("conflicts", context.scope, id) for id in changed]
-
-
-def snapshot(state: Conflicts) -> bytes:
-    """Return the bytes from which, with the memories, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_id.values()), state.uses, state.about))
-
-
-def restore(data: bytes, of: HasValidity) -> Conflicts:
-    """Return the state of a snapshot; all derived parts are rebuilt from it and the memories."""
-    state = Conflicts()
-    conflicts, state.uses, state.about = msgspec.msgpack.decode(
-        data, type=tuple[list[ConflictState], dict[int, LastUse], dict[bytes, list[int]]]
-    )
-    for conflict in conflicts:
-        _put(state, conflict)
-    return state
 
 
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
@@ -220,8 +214,8 @@ def _said_to_conflict(event: Event, context: Context[HasValidity]) -> Iterator[P
     if not isinstance(body, Decided) or tuple(input.id for input in body.inputs) in context.dropped:
         return
     for operation in body.operations:
-        one = _memory(of, operation.by) if operation.op == "conflict" else None
-        for other in (_memory(of, id) for id in operation.ids):
+        one = memory_of(of, operation.by) if operation.op == "conflict" else None
+        for other in (memory_of(of, id) for id in operation.ids):
             if one is None or other is None or one is other or one.made or other.made:
                 continue
             if holds(of, one) and holds(of, other):
@@ -299,7 +293,7 @@ def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, al
 
 def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
     """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
-    one, other = (_memory(of, id) for id in conflict.ids)
+    one, other = (memory_of(of, id) for id in conflict.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         return True
     return _is_replaced(of, one, other) or _is_replaced(of, other, one)
@@ -324,13 +318,13 @@ def _settle(
         context.counters.ignored += 1
         return
     of = context.of
-    one, other = (_memory(of, id) for id in settled.ids)
+    one, other = (memory_of(of, id) for id in settled.ids)
     if one is None or other is None or one is other:
         return
-    kept = [_memory(of, id) for id in dict.fromkeys(settled.keep)]
+    kept = [memory_of(of, id) for id in dict.fromkeys(settled.keep)]
     for conflict in _about(state, of, (one, other)):
         _end(state, conflict, "accepted" if len(kept) == 1 else "dismissed", context.at)
-        conflict.kept = next(id for id in conflict.ids if _memory(of, id) is kept[0]) if len(kept) == 1 else None
+        conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0]) if len(kept) == 1 else None
         conflict.note = settled.note
         changed[conflict.id] = None
 
@@ -338,19 +332,6 @@ def _settle(
 def _about(state: Conflicts, of: HasValidity, pair: Pair) -> Iterator[ConflictState]:
     """Yield the conflicts between two memories, whichever of their captures named them."""
     for conflict in state.of_memory(of, pair[0]):
-        sides = [_memory(of, id) for id in conflict.ids]
+        sides = [memory_of(of, id) for id in conflict.ids]
         if any(side is pair[1] for side in sides) and any(side is pair[0] for side in sides):
             yield conflict
-
-
-def _put(state: Conflicts, conflict: ConflictState) -> None:
-    state.by_id[conflict.id] = conflict
-    if conflict.status == "pending":
-        state.pending[conflict.id] = None
-    for id in conflict.ids:
-        state.naming.setdefault(id, []).append(conflict.id)
-
-
-def _memory(of: HasValidity, id: str) -> Memory | None:
-    capture = of.captures.get(id)
-    return None if capture is None else of.memories.of(capture.seq)

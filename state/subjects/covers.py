@@ -9,7 +9,7 @@ before the decision.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,13 +17,7 @@ from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinn
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.memories import Memories, Memory
-
-
-class CoverInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and memories."""
-
-    memories: Memories
+from memtape.state.subjects.memories import HasMemories, Memory, memory_of
 
 
 class Cover(msgspec.Struct, frozen=True):
@@ -41,7 +35,7 @@ class Cover(msgspec.Struct, frozen=True):
         return {"add": self.ids, "replace": self.ids[:1], "remove": (self.by,)}[self.op]
 
 
-class Covers:
+class Covers(msgspec.Struct, dict=True, array_like=True):
     """The covers of a scope by number, in the order in which they came into force.
 
     `awaited` has by the id of each awaited text its cover and all inputs of the decision. `apart` are the ids
@@ -50,13 +44,16 @@ class Covers:
     has no cycle, and at most one entry for each input of a decision.
     """
 
-    def __init__(self) -> None:
-        self.holding: dict[int, Cover] = {}
-        self.awaited: dict[str, tuple[Cover, tuple[Input, ...]]] = {}
-        self.apart: dict[str, None] = {}
-        self.made_of: dict[str, tuple[str, ...]] = {}
-        self.count = 0
+    holding: dict[int, Cover] = {}
+    awaited: dict[str, tuple[Cover, tuple[Input, ...]]] = {}
+    apart: dict[str, None] = {}
+    made_of: dict[str, tuple[str, ...]] = {}
+    count: int = 0
+
+    def __post_init__(self) -> None:
         self._numbers_of: dict[str, list[int]] = {}
+        for number, cover in self.holding.items():
+            self._know(number, cover)
 
     def of_text(self, id: str) -> Cover | None:
         """Return the cover in force by a consolidation's text, None for none."""
@@ -77,7 +74,7 @@ class Covers:
             for join in memory.members:
                 yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
 
-    def parts(self, of: CoverInputs, memory: Memory) -> list[Memory]:
+    def parts(self, of: HasMemories, memory: Memory) -> list[Memory]:
         """Return a memory and, recursively, all that it covers or once covered; each memory once.
 
         The walk also ends at a cycle closed by merged memories.
@@ -88,7 +85,7 @@ class Covers:
             part = waiting.pop()
             if part.birth not in parts:
                 parts[part.birth] = part
-                below = [_memory(of, id) for id in self.below(of, part)]
+                below = [memory_of(of, id) for id in self.below(of, part)]
                 waiting += [other for other in reversed(below) if other is not None]
         return list(parts.values())
 
@@ -96,26 +93,26 @@ class Covers:
         """Return the covers that name any of these captured ids."""
         return {number: self.holding[number] for id in ids for number in self._numbers_of.get(id, ())}
 
-    def hold(self, of: CoverInputs, cover: Cover) -> None:
+    def hold(self, of: HasMemories, cover: Cover) -> None:
         """Let a cover hold from now on."""
-        self._put(self.count, cover)
+        self.holding[self.count] = cover
+        self._know(self.count, cover)
         self.count += 1
         if cover.op != "add":
             self._cut_circles(of, cover)
             self.made_of[cover.by] = tuple(dict.fromkeys((*self.made_of.get(cover.by, ()), *cover.ids)))
 
-    def _cut_circles(self, of: CoverInputs, cover: Cover) -> None:
+    def _cut_circles(self, of: HasMemories, cover: Cover) -> None:
         """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
-        inputs = (memory for id in cover.ids if (memory := _memory(of, id)) is not None)
+        inputs = (memory for id in cover.ids if (memory := memory_of(of, id)) is not None)
         for part in [part for memory in inputs for part in self.parts(of, memory)]:
             for join in part.joins:
                 id = of.captures.by_seq[join.seq].id
                 if not own.isdisjoint(self.made_of.get(id, ())):
                     self.made_of[id] = tuple(input for input in self.made_of[id] if input not in own)
 
-    def _put(self, number: int, cover: Cover) -> None:
-        self.holding[number] = cover
+    def _know(self, number: int, cover: Cover) -> None:
         for id in dict.fromkeys((cover.by, *cover.seen)):
             self._numbers_of.setdefault(id, []).append(number)
 
@@ -128,7 +125,7 @@ class Covers:
                 del self._numbers_of[id]
 
 
-def evolve(state: Covers, event: Event, context: Context[CoverInputs]) -> list[Change]:
+def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Apply a decision and its texts, end invalid covers, and return the changed rows."""
     of, touched = context.of, list[Cover]()
     if not (state.holding or state.awaited or isinstance(event.body, Decided)):
@@ -154,7 +151,7 @@ def evolve(state: Covers, event: Event, context: Context[CoverInputs]) -> list[C
     return [Change("memories", context.scope, name) for name in dict.fromkeys(names)]
 
 
-def _end_what_does_not_hold(state: Covers, context: Context[CoverInputs], touched: list[Cover]) -> None:
+def _end_what_does_not_hold(state: Covers, context: Context[HasMemories], touched: list[Cover]) -> None:
     """End covers with a touched input, and in turn the covers above each ended cover's text."""
     looked = [id for name in context.touched for id in _members(context.of, name)]
     looked += [cover.by for cover in touched]
@@ -165,26 +162,6 @@ def _end_what_does_not_hold(state: Covers, context: Context[CoverInputs], touche
             _end(state, number, cover, context, touched)
 
 
-def snapshot(state: Covers) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.count, state.holding, state.awaited, list(state.apart), state.made_of))
-
-
-_Snapshot = tuple[
-    int, dict[int, Cover], dict[str, tuple[Cover, tuple[Input, ...]]], list[str], dict[str, tuple[str, ...]]
-]
-
-
-def restore(data: bytes, of: object) -> Covers:
-    """Return the state of a snapshot."""
-    state = Covers()
-    state.count, holding, state.awaited, apart, state.made_of = msgspec.msgpack.decode(data, type=_Snapshot)
-    for number, cover in holding.items():
-        state._put(number, cover)
-    state.apart = dict.fromkeys(apart)
-    return state
-
-
 def digest(state: Covers, of: object) -> Iterator[Any]:
     """Yield the content of the state hash."""
     yield from state.holding.values()
@@ -193,7 +170,7 @@ def digest(state: Covers, of: object) -> Iterator[Any]:
     yield from state.made_of.items()
 
 
-def is_shown(of: CoverInputs, covers: Covers, memory: Memory) -> bool:
+def is_shown(of: HasMemories, covers: Covers, memory: Memory) -> bool:
     """Return whether a living memory is shown: it has no cover, and is no text of an ended decision."""
     return covers.over(of, memory) is None and not has_ended(of, covers, memory)
 
@@ -203,7 +180,7 @@ def has_ended(of: HasCaptures, covers: Covers, memory: Memory) -> bool:
     return memory.made and covers.of_text(of.captures.by_seq[memory.birth].id) is None
 
 
-def _decide(state: Covers, decided: Decided, context: Context[CoverInputs], touched: list[Cover]) -> None:
+def _decide(state: Covers, decided: Decided, context: Context[HasMemories], touched: list[Cover]) -> None:
     """Put a decision in force, or let it wait for its texts; drop all of it if an input has changed."""
     of, seen = context.of, {input.id: input.seq for input in decided.inputs}
     cluster = tuple(seen)
@@ -228,7 +205,7 @@ def _decide(state: Covers, decided: Decided, context: Context[CoverInputs], touc
             state.awaited[operation.by] = cover, decided.inputs
 
 
-def _take_text(state: Covers, id: str, context: Context[CoverInputs], touched: list[Cover]) -> None:
+def _take_text(state: Covers, id: str, context: Context[HasMemories], touched: list[Cover]) -> None:
     """Let an awaited text cover its inputs if the inputs are unchanged."""
     cover, inputs = state.awaited.pop(id)
     others = [input for input in inputs if input.id in cover.seen]
@@ -241,31 +218,31 @@ def _take_text(state: Covers, id: str, context: Context[CoverInputs], touched: l
         context.dropped.append(cover.cluster)
 
 
-def _set_apart(state: Covers, ids: Iterable[str], context: Context[CoverInputs], touched: list[Cover]) -> None:
+def _set_apart(state: Covers, ids: Iterable[str], context: Context[HasMemories], touched: list[Cover]) -> None:
     for number, cover in state.touching(ids).items():
         state.apart.update(dict.fromkeys(cover.seen))
         _end(state, number, cover, context, touched)
 
 
-def _end(state: Covers, number: int, cover: Cover, context: Context[CoverInputs], touched: list[Cover]) -> None:
+def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories], touched: list[Cover]) -> None:
     state.end(number)
     touched.append(cover)
     context.dropped.append(cover.cluster)
 
 
-def _is_as_seen(state: Covers, of: CoverInputs, input: Input) -> bool:
-    memory = _memory(of, input.id)
+def _is_as_seen(state: Covers, of: HasMemories, input: Input) -> bool:
+    memory = memory_of(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
 
 
-def _is_removable(state: Covers, of: CoverInputs, cover: Cover) -> bool:
+def _is_removable(state: Covers, of: HasMemories, cover: Cover) -> bool:
     """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
-    survivor = _memory(of, cover.by)
+    survivor = memory_of(of, cover.by)
     is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
-    return is_as_seen and all(_memory(of, id) is not survivor for id in cover.ids)
+    return is_as_seen and all(memory_of(of, id) is not survivor for id in cover.ids)
 
 
-def _holds(of: CoverInputs, covers: Covers, cover: Cover) -> bool:
+def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
     """Return whether a cover goes on: its text is shown, kept inputs say the same, the rest is unchanged."""
     text = of.captures.get(cover.by)
     if text is None or (text.hidden and cover.op != "remove"):
@@ -280,26 +257,21 @@ def _holds(of: CoverInputs, covers: Covers, cover: Cover) -> bool:
     return True
 
 
-def _spoken(of: CoverInputs, covers: Covers, id: str) -> Capture | None:
+def _spoken(of: HasMemories, covers: Covers, id: str) -> Capture | None:
     """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
-    memory = _memory(of, id)
+    memory = memory_of(of, id)
     if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
         return None
     return of.captures.by_seq[memory.canonical]
 
 
-def _memory(of: CoverInputs, id: str) -> Memory | None:
-    capture = of.captures.get(id)
-    return None if capture is None else of.memories.of(capture.seq)
-
-
-def _name_of(of: CoverInputs, id: str) -> str | None:
-    memory = _memory(of, id)
+def _name_of(of: HasMemories, id: str) -> str | None:
+    memory = memory_of(of, id)
     return None if memory is None else of.captures.by_seq[memory.name].id
 
 
-def _members(of: CoverInputs, name: str) -> Iterator[str]:
-    memory = _memory(of, name)
+def _members(of: HasMemories, name: str) -> Iterator[str]:
+    memory = memory_of(of, name)
     joins = () if memory is None else memory.joins
     return (of.captures.by_seq[join.seq].id for join in joins)
 

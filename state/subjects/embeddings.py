@@ -17,14 +17,15 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 
 
-class Embeddings:
+class Embeddings(msgspec.Struct, dict=True, array_like=True):
     """Vectors in their recorded form, by embedder's key and seq; only of captures of the scope.
 
     `first_of` has the first vector of a normalised text of a family, by which its memory is compared.
     """
 
-    def __init__(self) -> None:
-        self.vectors: dict[str, dict[int, bytes]] = {}
+    vectors: dict[str, dict[int, bytes]] = {}
+
+    def __post_init__(self) -> None:
         self.first_of: dict[tuple[str, str, bytes], int] = {}
 
     def of_text(self, embedder: str, capture: Capture) -> bytes | None:
@@ -49,7 +50,8 @@ def evolve(state: Embeddings, event: Event, context: Context[HasCaptures]) -> li
     counters.embedded[body.embedder] = counters.embedded.get(body.embedder, 0) + 1
     if body.attempt > MAX_ATTEMPTS:
         counters.failed[body.embedder] = max(0, counters.failed.get(body.embedder, 0) - 1)
-    _take(state, body.embedder, capture, body.vector)
+    state.vectors.setdefault(body.embedder, {})[capture.seq] = body.vector
+    _know(state, body.embedder, capture)
     context.embedded = capture.seq
     return [Change("vectors", context.scope, vector_row_id(capture.id, body.embedder))]
 
@@ -59,18 +61,11 @@ def vector_row_id(id: str, embedder: str) -> str:
     return f"{id}:{embedder}"
 
 
-def snapshot(state: Embeddings) -> bytes:
-    """Return the bytes from which, with the captures, `restore` makes an equal state."""
-    return msgspec.msgpack.encode(state.vectors)
-
-
-def restore(data: bytes, of: HasCaptures) -> Embeddings:
-    """Return the state of a snapshot."""
-    state = Embeddings()
-    for embedder, vectors in msgspec.msgpack.decode(data, type=dict[str, dict[int, bytes]]).items():
-        for seq, vector in vectors.items():
-            _take(state, embedder, of.captures.by_seq[seq], vector)
-    return state
+def rebuild(state: Embeddings, of: HasCaptures) -> None:
+    """Find the first vector of each text."""
+    for embedder, vectors in state.vectors.items():
+        for seq in vectors:
+            _know(state, embedder, of.captures.by_seq[seq])
 
 
 def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
@@ -80,7 +75,6 @@ def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
             yield embedder, of.captures.by_seq[seq].id, vector
 
 
-def _take(state: Embeddings, embedder: str, capture: Capture, vector: bytes) -> None:
-    state.vectors.setdefault(embedder, {})[capture.seq] = vector
+def _know(state: Embeddings, embedder: str, capture: Capture) -> None:
     if capture.family:
         state.first_of.setdefault((embedder, capture.family, capture.normal), capture.seq)

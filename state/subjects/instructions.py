@@ -6,9 +6,6 @@ replaced ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import msgspec
 
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
@@ -20,12 +17,11 @@ from memtape.state.text.instructions import heard_in, instructs
 INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
 
-class Instructions:
+class Instructions(msgspec.Struct, array_like=True):
     """The seqs of captures with standing instructions (`wanted`), and with `orders`, in the log's order."""
 
-    def __init__(self) -> None:
-        self.wanted: dict[int, None] = {}
-        self.orders: dict[int, None] = {}
+    wanted: dict[int, None] = {}
+    orders: dict[int, None] = {}
 
 
 def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -39,21 +35,3 @@ def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> 
     if heard_in(body.text).orders:
         state.orders[context.seq] = None
     return []
-
-
-def snapshot(state: Instructions) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.wanted), list(state.orders)))
-
-
-def restore(data: bytes, of: object) -> Instructions:
-    """Return the state of a snapshot."""
-    state = Instructions()
-    wanted, orders = msgspec.msgpack.decode(data, type=tuple[list[int], list[int]])
-    state.wanted, state.orders = dict.fromkeys(wanted), dict.fromkeys(orders)
-    return state
-
-
-def digest(state: Instructions, of: object) -> Iterator[Any]:
-    """Yield nothing: all of it follows from the captures, which the state hash covers."""
-    return iter(())

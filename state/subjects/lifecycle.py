@@ -7,6 +7,7 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -31,7 +32,6 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import DueUnits
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings, vector_row_id
 from memtape.state.subjects.memories import Memories, Memory
@@ -102,7 +102,37 @@ class LifecycleInputs(HasCaptures, Protocol):
     usage: Usage
 
 
-class Lifecycle:
+class DueUnits:
+    """The units by the hour of their next check, so that a tick costs its due texts and never the scope.
+
+    A unit may be in several hours, and one checked too early is checked again later.
+    """
+
+    def __init__(self) -> None:
+        self._units: dict[int, list[int]] = {}
+        self._hours: list[int] = []
+
+    def put(self, hour: int, unit: int) -> None:
+        """Let a unit be looked at from an hour on."""
+        units = self._units.get(hour)
+        if units is None:
+            units = self._units[hour] = []
+            heappush(self._hours, hour)
+        units.append(unit)
+
+    def has_any(self, hour: int) -> bool:
+        """Return whether anything is to be looked at by an hour."""
+        return bool(self._hours) and self._hours[0] <= hour
+
+    def taken(self, hour: int) -> Iterable[int]:
+        """Take out and return the units that are to be looked at by an hour, each once."""
+        units: dict[int, None] = {}
+        while self.has_any(hour):
+            units |= dict.fromkeys(self._units.pop(heappop(self._hours)))
+        return units
+
+
+class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     """The aging of a scope's texts.
 
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
@@ -113,18 +143,24 @@ class Lifecycle:
     of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
     """
 
-    def __init__(self) -> None:
-        self.summaries: dict[str, Summary] = {}
-        self.summed: dict[Group, str] = {}
+    summaries: dict[str, Summary] = {}
+    archived: dict[int, ArchiveState] = {}
+    project: ProjectState = msgspec.field(default_factory=ProjectState)
+
+    def __post_init__(self) -> None:
+        self.summed = {summary.group: summary.id for summary in self.summaries.values()}
         self.within: dict[int, tuple[str, ...]] = {}
-        self.archived: dict[int, ArchiveState] = {}
-        self.project = ProjectState()
-        self.mid = 0
-        self.long = 0
-        self.purged = 0
-        self.due: DueUnits | None = None
-        self.ready: dict[Group, dict[int, None]] = {}
-        self.ripe: dict[Group, None] = {}
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for summary in sorted(self.summaries.values(), key=lambda summary: summary.group.level):
+            for unit in summary.units:
+                path = (*self.within.get(unit, ()), summary.id)
+                self.within[unit] = shared.setdefault(path, path)
+        self.mid = self.long = 0
+        for unit in self.within:
+            if unit not in self.archived:
+                self.count(unit, 1)
+        self.purged = sum(archiving.purged for archiving in self.archived.values())
+        self.forget_due()
 
     def tier(self, unit: int) -> Tier:
         """Return the tier of a unit."""
@@ -162,7 +198,9 @@ class Lifecycle:
 
     def forget_due(self) -> None:
         """Discard the due times, since other settings are in force."""
-        self.due, self.ready, self.ripe = None, {}, {}
+        self.due: DueUnits | None = None
+        self.ready: dict[Group, dict[int, None]] = {}
+        self.ripe: dict[Group, None] = {}
 
 
 class HasLifecycle(LifecycleInputs, Protocol):
@@ -396,29 +434,9 @@ def kind_of(of: LifecycleInputs, unit: int) -> str:
     return kind if kind in AGING and not (memory is not None and memory.made) else ""
 
 
-def snapshot(state: Lifecycle) -> bytes:
-    """Return the bytes from which, with the other subjects, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.summaries.values()), state.archived, state.project))
-
-
-def restore(data: bytes, of: object) -> Lifecycle:
-    """Return the state of a snapshot; the calendar is rebuilt at the next tick."""
-    state = Lifecycle()
-    summaries, state.archived, state.project = msgspec.msgpack.decode(
-        data, type=tuple[list[Summary], dict[int, ArchiveState], ProjectState]
-    )
-    state.summaries = {summary.id: summary for summary in summaries}
-    state.summed = {summary.group: summary.id for summary in summaries}
-    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for summary in sorted(summaries, key=lambda summary: summary.group.level):
-        for unit in summary.units:
-            path = (*state.within.get(unit, ()), summary.id)
-            state.within[unit] = shared.setdefault(path, path)
-    for unit in state.within:
-        if unit not in state.archived:
-            state.count(unit, 1)
-    state.purged = sum(archiving.purged for archiving in state.archived.values())
-    return state
+def copy_of(state: Lifecycle) -> Lifecycle:
+    """Return a state equal to another, to try a pass on."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
 
 
 def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:

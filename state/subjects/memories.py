@@ -19,7 +19,6 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
-from memtape.state.subjects.apart import Apart, Split
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
 from memtape.state.subjects.recalls import Recalls
@@ -53,6 +52,10 @@ class Memory(msgspec.Struct):
         return self.members[0].how == "decided"
 
 
+Split = tuple[tuple[int, ...], ...]
+"""The captures of a split memory, by seq, in the groups of the split."""
+
+
 class _Index:
     """The index for comparing new texts: the living memories of each folding family, under one embedder.
 
@@ -73,29 +76,31 @@ class MemoryInputs(HasCaptures, Protocol):
     recalls: Recalls
 
 
-class Memories:
+class Memories(msgspec.Struct, dict=True, array_like=True):
     """The memories of a scope in the order of their births.
 
     `alive` counts the visible ones. `moved` are the births of new, removed or changed ones, until `leading`
     reads them. `gone` are the births that an event removes, because they merge with others. `waiting` are
     memories by themselves until their first vector, each with the seqs shown to its session at its capture.
-    `apart` are the splits by people, which hold even after refolding.
+    `splits` are those by people, in the order of the log: captures of two groups never fold together again.
     """
 
-    def __init__(self) -> None:
-        self.apart = Apart()
-        self.clear()
+    by_birth: dict[int, Memory] = {}
+    waiting: dict[int, tuple[int, ...]] = {}
+    splits: list[Split] = []
 
-    def clear(self) -> None:
-        """Remove every capture from its memory, before refolding."""
-        self.by_birth: dict[int, Memory] = {}
+    def __post_init__(self) -> None:
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
         self.gone: list[int] = []
-        self.waiting: dict[int, tuple[int, ...]] = {}
         self.moved: dict[int, None] = {}
         self._alive: dict[int, None] = {}
         self._index: _Index | None = None
+
+    def clear(self) -> None:
+        """Remove every capture from its memory, before refolding."""
+        self.by_birth, self.waiting = {}, {}
+        self.__post_init__()
 
     @property
     def alive(self) -> int:
@@ -116,6 +121,18 @@ class Memories:
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
+class HasMemories(HasCaptures, Protocol):
+    """A scope seen through its captures and memories."""
+
+    memories: Memories
+
+
+def memory_of(of: HasMemories, id: str) -> Memory | None:
+    """Return the memory that a captured id resolves to, None for none."""
+    capture = of.captures.get(id)
+    return None if capture is None else of.memories.of(capture.seq)
+
+
 def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> list[Change]:
     """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
@@ -126,7 +143,7 @@ def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> lis
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
             if capture.made:
-                stand_alone(state, capture, of, names)
+                _stand_alone(state, capture, of, names)
             elif kind != "turn":
                 _join(state, capture, of, context.settings, names)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), of, names)
@@ -163,8 +180,8 @@ def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Sett
     shown = state.waiting.pop(memory.birth, None)
     if shown is None:
         return
-    barred = set_apart(state, (join.seq for join in memory.joins))
-    verdict = judge_by_vector(state, capture, vector, of, settings, barred)
+    barred = _set_apart(state, (join.seq for join in memory.joins))
+    verdict = _judge_by_vector(state, capture, vector, of, settings, barred)
     if verdict.how == "similar":
         _absorb(state, memory, state.by_birth[verdict.birth], verdict, shown, of, changes)
         return
@@ -193,32 +210,67 @@ def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list
         alone = [[join] for join in memory.members if join.seq in named]
         groups = sorted((group for group in (rest, *alone) if group), key=lambda group: group[0].seq)
         if len(groups) > 1:
-            state.apart.add([[join.seq for join in group] for group in groups])
+            state.splits.append(tuple(tuple(join.seq for join in group) for group in groups))
             _split(state, memory, groups, of, changes)
         else:
             _offer(state, memory, of)  # It may have waited until now.
 
 
-def snapshot(state: Memories) -> bytes:
-    """Return the bytes from which, with the captures, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((list(state.by_birth.values()), state.waiting, state.apart.splits))
+def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
+    """Judge all captures again, as if all had been said under the settings in force; return the rows that differ.
+
+    Captures set apart never fold together again. An echo stays an echo in its new memory, and a
+    consolidation's text stands alone. A hidden text is compared only with its own text, as always.
+    """
+    of, settings, names = context.of, context.settings, list[str]()
+    before, waited = _standing(state, of), dict(state.waiting)
+    ties = (join for memory in state.by_birth.values() for join in memory.joins)
+    echoes = {join.seq: None for join in ties if join.how == "echo"}
+    births = dict.fromkeys(state.by_birth)
+    moved = state.moved | births
+    state.clear()
+    state.moved |= moved
+    captures = [of.captures.by_seq[seq] for seq in of.captures.ordinals]
+    for capture in captures:
+        if capture.made:
+            _stand_alone(state, capture, of, names)
+        else:
+            verdict = _judge_anew(state, capture, of, settings)
+            shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
+            _place(state, capture, verdict, shown, of, names, echoed=echoed)
+    after = _standing(state, of)
+    context.gone, state.gone = [birth for birth in births if birth not in state.by_birth], []
+    context.touched = [name for name in before | after if before.get(name) != after.get(name)]
+    return [Change("memories", context.scope, name) for name in context.touched]
 
 
-def restore(data: bytes, of: MemoryInputs) -> Memories:
-    """Return the state of a snapshot; parts derived from the captures and vectors are rebuilt."""
-    state = Memories()
-    memories, state.waiting, splits = msgspec.msgpack.decode(
-        data, type=tuple[list[Memory], dict[int, tuple[int, ...]], list[Split]]
-    )
-    state.apart = Apart(splits)
-    for memory in memories:
-        state.by_birth[memory.birth] = memory
+def _judge_anew(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings) -> Verdict:
+    """Judge a capture without a memory, by its vector if the vector exists."""
+    barred = _set_apart(state, (capture.seq,))
+    verdict = _judge(state, capture, of, settings, barred)
+    vector = of.embeddings.of_text(settings.embedder, capture)
+    if verdict == WAITING and vector is not None:
+        return _judge_by_vector(state, capture, vector, of, settings, barred)
+    return verdict
+
+
+def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
+    """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
+    by_seq = of.captures.by_seq
+    standing: dict[str, tuple[Any, ...]] = {}
+    for memory in state.by_birth.values():
+        standing[by_seq[memory.name].id] = tuple(memory.members), tuple(memory.echoes), memory.canonical
+    return standing
+
+
+def rebuild(state: Memories, of: MemoryInputs) -> None:
+    """Make the parts that follow from the memories and their captures."""
+    for memory in state.by_birth.values():
         for join in memory.members:
             _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
         _rank(state, memory)
-    return state
 
 
 def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
@@ -233,16 +285,16 @@ def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
         yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes)
     for birth, shown in sorted(state.waiting.items()):
         yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
-    for split in state.apart.splits:
+    for split in state.splits:
         yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
 def _join(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
-    verdict = judge(state, capture, of, settings, ())
-    place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
+    verdict = _judge(state, capture, of, settings, ())
+    _place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
 
 
-def place(
+def _place(
     state: Memories,
     capture: Capture,
     verdict: Verdict,
@@ -279,7 +331,7 @@ def place(
         _rank(state, memory)
 
 
-def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
+def _stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
     """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [])
     state.by_birth[memory.birth] = memory
@@ -287,7 +339,7 @@ def stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[
     _refresh(state, memory, of, changes)
 
 
-def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
+def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
     """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -304,7 +356,7 @@ def judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Setting
     return _without(state, barred, of, lambda: index.of_family[family].judge(text))
 
 
-def judge_by_vector(
+def _judge_by_vector(
     state: Memories, capture: Capture, vector: bytes, of: MemoryInputs, settings: Settings, barred: Sequence[int]
 ) -> Verdict:
     """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
@@ -315,10 +367,12 @@ def judge_by_vector(
     return _without(state, barred, of, lambda: candidates.judge(text, vector, settings.fold_cosine()))
 
 
-def set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
+def _set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
     """Return the births of memories with captures from which any of these was set apart."""
-    others = (seq for seq in state.apart.others(seqs) if seq in state.birth_of)
-    return list(dict.fromkeys(state.birth_of[seq] for seq in others))
+    own = dict.fromkeys(seqs)
+    splits = ((split, group) for split in state.splits for group in split if any(seq in own for seq in group))
+    others = (seq for split, group in splits for other in split if other is not group for seq in other)
+    return list(dict.fromkeys(state.birth_of[seq] for seq in others if seq in state.birth_of))
 
 
 def _without(state: Memories, barred: Sequence[int], of: MemoryInputs, judge: Callable[[], Verdict]) -> Verdict:

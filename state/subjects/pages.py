@@ -8,7 +8,7 @@ hidden as withdrawn texts are. Rendering and checks of the tree are elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import msgspec
 
@@ -27,32 +27,113 @@ from memtape.schemas.rows import Change
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import TRUST, Capture, HasCaptures
-from memtape.state.subjects.page import (
-    NOBODY,
-    NOWHERE,
-    ROOT_BIRTH,
-    Link,
-    Page,
-    PageField,
-    PageStep,
-    PageVersions,
-    next_standing,
-)
-from memtape.state.subjects.tombstones import Tombstones
-from memtape.state.subjects.withdrawals import Withdrawals
+from memtape.state.subjects.tombstones import HasTombstones
+
+ROOT_BIRTH = -1
+"""The birth of the root of every scope."""
+NOBODY = -1
+"""No version: of a page without a living version, or of an unnamed base."""
+NOWHERE = -2
+"""The end of a link to a slug without a page."""
+
+
+class PageStep(msgspec.Struct, frozen=True, gc=False):
+    """A step of a page: the capture `seq` becomes its text, by an author who saw the version `base`."""
+
+    seq: int
+    base: int
+    trust: int
+
+
+class PageVersions(msgspec.Struct, frozen=True):
+    """The current version of a page, its trust, and the versions beside it, earliest first."""
+
+    current: int = NOBODY
+    trust: int = 0
+    beside: tuple[int, ...] = ()
+
+
+class PageField(msgspec.Struct, frozen=True):
+    """A field of a page set by the event `seq`, and the trust of its actor."""
+
+    value: str | tuple[str, ...]
+    trust: int
+    seq: int
+
+
+class Link(msgspec.Struct):
+    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page."""
+
+    relation: str
+    to: int
+    slug: str
+    trust: int
+
+
+class Page(msgspec.Struct):
+    """A page. `links` are by the seqs of their events; `steps` name its versions, perhaps one twice."""
+
+    birth: int
+    id: str
+    steps: list[PageStep]
+    given: dict[str, PageField]
+    links: dict[int, Link]
+    standing: PageVersions = PageVersions()
+
+    @property
+    def slug(self) -> str:
+        """The page's slug, empty if the page has no place."""
+        return ROOT if self.birth == ROOT_BIRTH else str(self.told("slug", ""))
+
+    @property
+    def lives(self) -> bool:
+        """Return whether it has a text, as the root needs none."""
+        return self.birth == ROOT_BIRTH or self.standing.current >= 0
+
+    @property
+    def is_node(self) -> bool:
+        """Return whether the page has children."""
+        return any(link.relation == CHILD for link in self.links.values())
+
+    @property
+    def versions(self) -> list[int]:
+        """The seqs of its captures, each once, in the order in which they became its text."""
+        return list(dict.fromkeys(step.seq for step in self.steps))
+
+    def told(self, name: str, otherwise: Any) -> Any:
+        """Return a field that an edit set, else `otherwise`."""
+        given = self.given.get(name)
+        return otherwise if given is None else given.value
+
+
+def next_standing(standing: PageVersions, step: PageStep, base: int) -> PageVersions:
+    """Return the standing after a step; `base` is the seq of the version that the author saw, or `NOBODY`.
+
+    A step with less trust than the current version goes beside it. A step based on the current version clears
+    the versions beside it; a step based on an older version leaves both.
+    """
+    current, beside = standing.current, standing.beside
+    if current == NOBODY:
+        return PageVersions(step.seq, step.trust, ())
+    if step.seq == current:
+        if step.trust < standing.trust:
+            return standing
+        return PageVersions(current, step.trust, () if base == current else beside)
+    beside = tuple(seq for seq in beside if seq not in (step.seq, base))
+    if step.trust < standing.trust:
+        return PageVersions(current, standing.trust, (*beside, step.seq))
+    if base == current:
+        beside = ()
+    elif base != NOBODY:
+        beside = (*beside, current)
+    return PageVersions(step.seq, step.trust, beside)
+
 
 FIELDS = ("slug", "title", "summary", "hints", "refs", "rest")
 """The fields of a page that an edit may set, the place first."""
 
 
-class PageInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, tombstones and withdrawals."""
-
-    tombstones: Tombstones
-    withdrawals: Withdrawals
-
-
-class Pages:
+class Pages(msgspec.Struct, dict=True, array_like=True):
     """The pages of a scope in order of their first event; an empty state holds no root either.
 
     All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its
@@ -60,8 +141,9 @@ class Pages:
     and `waiting` by slug the links that wait for a page with it.
     """
 
-    def __init__(self) -> None:
-        self.by_birth: dict[int, Page] = {}
+    by_birth: dict[int, Page] = {}
+
+    def __post_init__(self) -> None:
         self.slugs: dict[str, int] = {}
         self.of_capture: dict[int, int] = {}
         self.numbers: dict[tuple[int, str, int | str], int] = {}
@@ -85,14 +167,7 @@ class Pages:
             yield source.links[number], source
 
 
-class _Touched(NamedTuple):
-    """The births of the pages whose rows an event changed, and the slugs of changed files."""
-
-    rows: dict[int, None]
-    files: dict[str, None]
-
-
-def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Change]:
+def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[Change]:
     """Apply a page's text, an edit, a link, or hiding and showing; return the changed rows and files.
 
     Versions hidden or shown by the event become `flipped`.
@@ -110,19 +185,22 @@ def evolve(state: Pages, event: Event, context: Context[PageInputs]) -> list[Cha
         case _:
             return []
     work.flip()
-    touched = work.touched
     return [
-        *(Change("pages", context.scope, state.by_birth[birth].id) for birth in touched.rows),
-        *(Change("files", context.scope, slug) for slug in touched.files if slug),
+        *(Change("pages", context.scope, state.by_birth[birth].id) for birth in work.rows),
+        *(Change("files", context.scope, slug) for slug in work.files if slug),
     ]
 
 
 class _Work:
-    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor."""
+    """The changes of one event to the pages of a scope; `trust` is the trust of the event's actor.
 
-    def __init__(self, state: Pages, context: Context[PageInputs], trust: int) -> None:
+    `rows` are the births of the pages whose rows changed, and `files` the slugs of changed files.
+    """
+
+    def __init__(self, state: Pages, context: Context[HasTombstones], trust: int) -> None:
         self.state, self.context, self.of, self.trust = state, context, context.of, trust
-        self.touched = _Touched({}, {})
+        self.rows: dict[int, None] = {}
+        self.files: dict[str, None] = {}
         self._flipped: dict[int, None] = {}
 
     def capture(self) -> None:
@@ -217,7 +295,7 @@ class _Work:
     def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
         self.state.of_capture[step.seq] = page.birth
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         if self._lives(step.seq):
             standing = next_standing(page.standing, step, self._living(step.base))
             self._show(page, standing, [page.standing.current, *page.standing.beside, step.seq])
@@ -259,7 +337,7 @@ class _Work:
         """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
         del self.state.numbers[source.birth, link.relation, link.slug]
-        self.touched.rows[source.birth] = None
+        self.rows[source.birth] = None
         known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
         if known != number:
             source.links[known].trust = max(source.links[known].trust, link.trust)
@@ -276,29 +354,29 @@ class _Work:
         else:
             del page.links[number]
             _forget_link(self.state, page, number, link)
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         if page.is_node is not was_node:
             self._seen(page)
         if link.to != NOWHERE:
             target = self.state.by_birth[link.to]
-            self.touched.files[target.slug] = None
+            self.files[target.slug] = None
             if link.relation == CHILD:
-                self.touched.rows[target.birth] = None
+                self.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
         """Record a changed page; the indexes with the page change too."""
-        self.touched.rows[page.birth] = None
+        self.rows[page.birth] = None
         for link, source in self.state.sources(page):
             if link.relation == CHILD:
-                self.touched.files[source.slug] = None
+                self.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:
         """Record that a page was made, removed or moved, with all pages linked to or from the page."""
         ends = [source for _, source in self.state.sources(page)]
         ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
         for other in (page, *ends):
-            self.touched.rows[other.birth] = None
-            self.touched.files[other.slug] = None
+            self.rows[other.birth] = None
+            self.files[other.slug] = None
 
     def _birth(self, id: str) -> int | None:
         """Return the birth of an id's page, even of a page without events so far; None for no page."""
@@ -316,7 +394,7 @@ class _Work:
             return found
         if birth == ROOT_BIRTH:
             page = self.state.by_birth[birth] = Page(birth, root_id(self.context.scope), [], {}, {})
-            self.touched.rows[birth] = None
+            self.rows[birth] = None
             return page
         self._page(ROOT_BIRTH)
         capture = self.of.captures.by_seq[birth]
@@ -334,26 +412,17 @@ class _Work:
 
     def _lives(self, seq: int) -> bool:
         """Return whether a version is neither forgotten nor withdrawn."""
-        capture = self.of.captures.by_seq[seq]
-        return self.of.tombstones.of(capture) is None and capture.id not in self.of.withdrawals.ids
+        return not self.of.tombstones.hides(self.of.captures.by_seq[seq])
 
 
-def snapshot(state: Pages) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(list(state.by_birth.values()))
-
-
-def restore(data: bytes, of: HasCaptures) -> Pages:
-    """Return the state of a snapshot; derived indexes are rebuilt."""
-    state = Pages()
-    for page in msgspec.msgpack.decode(data, type=list[Page]):
-        state.by_birth[page.birth] = page
+def rebuild(state: Pages, of: object) -> None:
+    """Make the indexes that follow from the pages."""
+    for page in state.by_birth.values():
         state.of_capture |= dict.fromkeys(page.versions, page.birth)
         if "slug" in page.given:
             state.slugs[page.slug] = page.birth
         for number, link in page.links.items():
             _know_link(state, page, number, link)
-    return state
 
 
 def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:

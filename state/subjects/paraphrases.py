@@ -20,22 +20,19 @@ from memtape.state.core.context import Context
 from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings
-from memtape.state.subjects.tombstones import Tombstones, ends_ban
-from memtape.state.subjects.withdrawals import Withdrawals
+from memtape.state.subjects.tombstones import HasTombstones, ends_ban
 
 BANNING = 2
 """Number of events forgetting equal texts that bans their paraphrases."""
 
 
-class ParaphraseInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings, tombstones and withdrawals."""
+class ParaphraseInputs(HasTombstones, Protocol):
+    """The subjects that `evolve` reads: captures, embeddings and tombstones."""
 
-    tombstones: Tombstones
     embeddings: Embeddings
-    withdrawals: Withdrawals
 
 
-class Paraphrases:
+class Paraphrases(msgspec.Struct, dict=True, array_like=True):
     """All texts of folding kinds ever forgotten, each known by the seq of its first capture (its `key`).
 
     `root_of` gives by text the key of its group of equal texts, `times` the number of events that forgot any
@@ -43,11 +40,12 @@ class Paraphrases:
     `hidden` the seqs hidden so, each with its root. The index of compared texts follows from these.
     """
 
-    def __init__(self) -> None:
-        self.root_of: dict[int, int] = {}
-        self.times: dict[int, int] = {}
-        self.banned: dict[int, int] = {}
-        self.hidden: dict[int, int] = {}
+    root_of: dict[int, int] = {}
+    times: dict[int, int] = {}
+    banned: dict[int, int] = {}
+    hidden: dict[int, int] = {}
+
+    def __post_init__(self) -> None:
         self._index: dict[str, Candidates] | None = None
 
 
@@ -79,20 +77,6 @@ def evolve(state: Paraphrases, event: Event, context: Context[ParaphraseInputs])
 def take_up(state: Paraphrases) -> None:
     """Take in that another embedder decides from here on."""
     state._index = None
-
-
-def snapshot(state: Paraphrases) -> bytes:
-    """Return the bytes from which, with captures and vectors, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.root_of, state.times, state.banned, state.hidden))
-
-
-def restore(data: bytes, of: object) -> Paraphrases:
-    """Return the state of a snapshot."""
-    state = Paraphrases()
-    state.root_of, state.times, state.banned, state.hidden = msgspec.msgpack.decode(
-        data, type=tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
-    )
-    return state
 
 
 def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
@@ -170,7 +154,7 @@ def _show(state: Paraphrases, root: int, of: ParaphraseInputs, flipped: list[int
     for seq in [seq for seq, its in state.hidden.items() if its == root]:
         del state.hidden[seq]
         shown = of.captures.by_seq[seq]
-        if of.tombstones.of(shown) is None and shown.id not in of.withdrawals.ids:
+        if not of.tombstones.hides(shown):
             shown.hidden = False
             if seq not in flipped:
                 flipped.append(seq)

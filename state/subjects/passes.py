@@ -6,15 +6,15 @@ A pass starts by these counts. Decisions are stored in `covers`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
-from memtape.schemas.rows import Change, PassMark
+from memtape.schemas.rows import Change, PassMark, made_from
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import FAMILIES, HasCaptures
-from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.captures import FAMILIES
+from memtape.state.subjects.memories import HasMemories
 
 CONSOLIDATED = "fact"
 """The family that is consolidated."""
@@ -24,13 +24,7 @@ Seen = tuple[tuple[str, int], ...]
 """A cluster: the ids of its memories, each with the seq of its canonical capture."""
 
 
-class PassInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and memories."""
-
-    memories: Memories
-
-
-class Passes:
+class Passes(msgspec.Struct, array_like=True):
     """`until` is the watermark of consolidation: captures with a smaller seq were read, at the time `at`.
 
     `queued` has the ids of clusters to try again, each with its number of failures, and the seq of the event
@@ -39,34 +33,23 @@ class Passes:
     operation.
     """
 
-    def __init__(self) -> None:
-        self.until = 0
-        self.at = 0
-        self.new = 0
-        self.confirmed = 0
-        self.oldest = 0
-        self.queued: Queue = {}
-        self.aside: dict[Seen, None] = {}
-        self.applied: dict[str, int] = {}
-        self.dropped = 0
-        self.failed = 0
+    until: int = 0
+    at: int = 0
+    new: int = 0
+    confirmed: int = 0
+    oldest: int = 0
+    queued: Queue = {}
+    aside: dict[Seen, None] = {}
+    applied: dict[str, int] = {}
+    dropped: int = 0
+    failed: int = 0
 
     def mark(self) -> PassMark:
         """Return the counts of the next pass and of all earlier passes."""
-        return PassMark(
-            new=self.new,
-            confirmed=self.confirmed,
-            oldest=self.oldest,
-            at=self.at,
-            queued=len(self.queued),
-            aside=len(self.aside),
-            applied=dict(self.applied),
-            dropped=self.dropped,
-            failed=self.failed,
-        )
+        return made_from(PassMark, self, queued=len(self.queued), aside=len(self.aside), applied=dict(self.applied))
 
 
-def evolve(state: Passes, event: Event, context: Context[PassInputs]) -> list[Change]:
+def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
@@ -88,7 +71,7 @@ def evolve(state: Passes, event: Event, context: Context[PassInputs]) -> list[Ch
     return changes
 
 
-def _count(state: Passes, event: Event, context: Context[PassInputs]) -> None:
+def _count(state: Passes, event: Event, context: Context[HasMemories]) -> None:
     memory = context.of.memories.of(context.seq)
     if memory is None or memory.made:
         return
@@ -99,7 +82,7 @@ def _count(state: Passes, event: Event, context: Context[PassInputs]) -> None:
         state.confirmed += 1
 
 
-def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> None:
+def _count_anew(state: Passes, event: Event, context: Context[HasMemories]) -> None:
     """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
     state.new = state.confirmed = 0
     captures, memories = context.of.captures, context.of.memories
@@ -113,7 +96,7 @@ def _count_anew(state: Passes, event: Event, context: Context[PassInputs]) -> No
     state.oldest = event.sent if state.new else 0
 
 
-def _settle(state: Passes, decided: Decided, context: Context[PassInputs]) -> None:
+def _settle(state: Passes, decided: Decided, context: Context[HasMemories]) -> None:
     """Remove a decided cluster from the queue; queue a failed one again, or set it aside at the last try."""
     cluster = tuple(input.id for input in decided.inputs)
     state.queued.pop(cluster, None)
@@ -128,7 +111,7 @@ def _settle(state: Passes, decided: Decided, context: Context[PassInputs]) -> No
         state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
 
 
-def _is_as_it_was(of: PassInputs, cluster: Seen) -> bool:
+def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
     """Return whether the same captures still speak for the memories of a cluster."""
     return all(
         (own := of.captures.seq_of(id)) is not None
@@ -136,29 +119,6 @@ def _is_as_it_was(of: PassInputs, cluster: Seen) -> bool:
         and memory.canonical == seq
         for id, seq in cluster
     )
-
-
-def snapshot(state: Passes) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    head = (state.until, state.at, state.new, state.confirmed, state.oldest, state.dropped, state.failed)
-    return msgspec.msgpack.encode((head, list(state.queued.items()), list(state.aside), state.applied))
-
-
-def restore(data: bytes, of: object) -> Passes:
-    """Return the state of a snapshot."""
-    state = Passes()
-    head, queued, aside, state.applied = msgspec.msgpack.decode(
-        data,
-        type=tuple[
-            tuple[int, int, int, int, int, int, int],
-            list[tuple[tuple[str, ...], tuple[int, int]]],
-            list[Seen],
-            dict[str, int],
-        ],
-    )
-    state.until, state.at, state.new, state.confirmed, state.oldest, state.dropped, state.failed = head
-    state.queued, state.aside = dict(queued), dict.fromkeys(aside)
-    return state
 
 
 def digest(state: Passes, of: object) -> Iterator[Any]:

@@ -6,9 +6,6 @@ names are: invented names fill no more pages. A person's valid statements are in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import msgspec
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
@@ -44,16 +41,20 @@ class Person(msgspec.Struct):
         return sum(self.spoke.values()) + len(self.named)
 
 
-class People:
+class People(msgspec.Struct, dict=True, array_like=True):
     """The people of a scope by `key_of_name`, in order of appearance, and the `told` ones, shown to readers.
 
     `naming` follows from these: the people named in each capture.
     """
 
-    def __init__(self) -> None:
-        self.known: dict[str, Person] = {}
-        self.told: dict[str, None] = {}
+    known: dict[str, Person] = {}
+    told: dict[str, None] = {}
+
+    def __post_init__(self) -> None:
         self.naming: dict[int, dict[str, None]] = {}
+        for key, person in self.known.items():
+            for seq in person.named:
+                self.naming.setdefault(seq, {})[key] = None
 
     def unname(self, seq: int, key: str) -> None:
         """Remove a name from the names in a capture."""
@@ -145,24 +146,3 @@ def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) 
         state.told[key] = None
         touched[key] = None
     return key in state.told
-
-
-def snapshot(state: People) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.known, list(state.told)))
-
-
-def restore(data: bytes, of: object) -> People:
-    """Return the state of a snapshot."""
-    state = People()
-    state.known, told = msgspec.msgpack.decode(data, type=tuple[dict[str, Person], list[str]])
-    state.told = dict.fromkeys(told)
-    for key, person in state.known.items():
-        for seq in person.named:
-            state.naming.setdefault(seq, {})[key] = None
-    return state
-
-
-def digest(state: People, of: object) -> Iterator[Any]:
-    """Yield nothing: all of it follows from the captures, which the state hash covers."""
-    return iter(())

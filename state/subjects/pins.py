@@ -6,31 +6,26 @@ A memory is pinned while any of its captures is, so that folding and unfolding n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.events import Event, Pinned
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import HasCaptures, shown_changes
-from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.captures import shown_changes
+from memtape.state.subjects.memories import HasMemories
 
 
-class PinInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and memories."""
-
-    memories: Memories
-
-
-class Pins:
+class Pins(msgspec.Struct, dict=True, array_like=True):
     """The pinned ids of a scope, in the order of their pins. An id not yet captured waits for its capture.
 
     `moved` are the ids pinned or unpinned, until `leading` has read them.
     """
 
-    def __init__(self) -> None:
-        self.ids: dict[str, None] = {}
+    ids: dict[str, None] = {}
+
+    def __post_init__(self) -> None:
         self.moved: dict[str, None] = {}
 
     def has_any(self, ids: Iterable[str]) -> bool:
@@ -38,7 +33,7 @@ class Pins:
         return any(id in self.ids for id in ids)
 
 
-def evolve(state: Pins, event: Event, context: Context[PinInputs]) -> list[Change]:
+def evolve(state: Pins, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Apply a `pinned` event and return the rows pinned or unpinned."""
     body = event.body
     if not isinstance(body, Pinned):
@@ -49,24 +44,12 @@ def evolve(state: Pins, event: Event, context: Context[PinInputs]) -> list[Chang
     return [change for id in changed for change in _rows(id, context)]
 
 
-def snapshot(state: Pins) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(list(state.ids))
-
-
-def restore(data: bytes, of: object) -> Pins:
-    """Return the state of a snapshot."""
-    state = Pins()
-    state.ids = dict.fromkeys(msgspec.msgpack.decode(data, type=list[str]))
-    return state
-
-
 def digest(state: Pins, of: object) -> Iterator[Any]:
     """Yield the content of the state hash."""
     return iter(state.ids)
 
 
-def _rows(id: str, context: Context[PinInputs]) -> list[Change]:
+def _rows(id: str, context: Context[HasMemories]) -> list[Change]:
     capture = context.of.captures.get(id)
     if capture is None:
         return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,14 +19,23 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.sessions import put_latest
 
 ECHOING = ("agent", "tool", "model")
 """Origins whose repetitions may be echoes; a user's or an operator's repetition is a confirmation."""
-
-
+SESSIONS = 256
+"""Sessions of which a subject stores something; beyond, the one silent for longest is dropped."""
 STARTS_KEPT = 3
 """Starts stored for a session: a resumed session gets only what its earlier starts have not shown."""
+
+T = TypeVar("T")
+
+
+def put_latest(of_session: dict[str, T], session: str, value: T) -> None:
+    """Set a session's value and make it the latest; drop the session silent for longest."""
+    of_session.pop(session, None)
+    of_session[session] = value
+    if len(of_session) > SESSIONS:
+        del of_session[next(iter(of_session))]
 
 
 class Recall(msgspec.Struct, frozen=True):
@@ -36,12 +45,11 @@ class Recall(msgspec.Struct, frozen=True):
     seqs: tuple[int, ...]
 
 
-class Recalls:
+class Recalls(msgspec.Struct, array_like=True):
     """The latest recalls and starts of each session, oldest first, of the `SESSIONS` that had one last."""
 
-    def __init__(self) -> None:
-        self.latest: dict[str, tuple[Recall, ...]] = {}
-        self.starts: dict[str, tuple[Recall, ...]] = {}
+    latest: dict[str, tuple[Recall, ...]] = {}
+    starts: dict[str, tuple[Recall, ...]] = {}
 
 
 def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -69,19 +77,6 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)
     recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in chain(starts, recent) for seq in recall.seqs))
-
-
-def snapshot(state: Recalls) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.latest, state.starts))
-
-
-def restore(data: bytes, of: object) -> Recalls:
-    """Return the state of a snapshot."""
-    state = Recalls()
-    shown = dict[str, tuple[Recall, ...]]
-    state.latest, state.starts = msgspec.msgpack.decode(data, type=tuple[shown, shown])
-    return state
 
 
 def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:

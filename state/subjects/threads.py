@@ -7,8 +7,7 @@ capture are dropped: hardly any text reports one as done. Readers leave out hidd
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import msgspec
 
@@ -18,10 +17,9 @@ from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.sessions import put_latest
+from memtape.state.subjects.recalls import put_latest
 from memtape.state.text.open_ends import (
     ClosingSigns,
-    EndKind,
     OpenEnd,
     answers,
     done_by,
@@ -45,7 +43,7 @@ Key = tuple[int, int]
 """The seq of a capture, and the start of the open end in its text."""
 
 
-class Threads:
+class Threads(msgspec.Struct, dict=True, array_like=True):
     """The open ends of a scope, by capture and place, in the order of the log.
 
     `day` is the latest day of a capture, in days since 1970. `spoken` has by recent session its first
@@ -53,11 +51,12 @@ class Threads:
     and promises of its agents. `_told`, the signs that close an open end, follows from the rest.
     """
 
-    def __init__(self) -> None:
-        self.open: dict[Key, OpenEnd] = {}
-        self.day = 0
-        self.spoken: dict[str, tuple[str, bool]] = {}
-        self.waiting: dict[str, tuple[Key, ...]] = {}
+    open: dict[Key, OpenEnd] = {}
+    day: int = 0
+    spoken: dict[str, tuple[str, bool]] = {}
+    waiting: dict[str, tuple[Key, ...]] = {}
+
+    def __post_init__(self) -> None:
         self._told: dict[Key, ClosingSigns] = {}
 
     def has_any(self, seqs: Iterable[int]) -> bool:
@@ -193,25 +192,3 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
         kept = [key for key in state.waiting.get(session, ()) if key in state.open]
         put_latest(state.waiting, session, (*kept, *waits))
     return bool(found)
-
-
-def snapshot(state: Threads) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    ends = [(seq, *end) for (seq, _), end in state.open.items()]
-    return msgspec.msgpack.encode((ends, state.day, state.spoken, state.waiting))
-
-
-def restore(data: bytes, of: object) -> Threads:
-    """Return the state of a snapshot."""
-    state = Threads()
-    ends, state.day, state.spoken, state.waiting = msgspec.msgpack.decode(
-        data,
-        type=tuple[list[tuple[int, EndKind, int, int]], int, dict[str, tuple[str, bool]], dict[str, tuple[Key, ...]]],
-    )
-    state.open = {(seq, start): OpenEnd(kind, start, end) for seq, kind, start, end in ends}
-    return state
-
-
-def digest(state: Threads, of: object) -> Iterator[Any]:
-    """Yield nothing: all of it follows from the captures, which the state hash covers."""
-    return iter(())

@@ -1,4 +1,4 @@
-"""Tombstones: the captures hidden in a scope, and the events that hide them.
+"""Tombstones: the captures hidden in a scope, the events that hide them, and the texts that a source dropped.
 
 Visibility depends on tombstones and withdrawals alone. For kinds that fold, a normalised text is banned, so
 that a later repetition stays hidden too; any other capture is hidden by its id. An id forgotten before its
@@ -6,6 +6,9 @@ capture arrives waits for it.
 
 A person who says a banned text again ends its ban. A text said before the latest forgetting and captured
 later, as by an import, ends nothing.
+
+A withdrawal hides a capture by its id and bans no text, so that new captures of the text are shown. It ends
+when the source has the text again, or by a `restored` event.
 """
 
 from __future__ import annotations
@@ -20,13 +23,6 @@ from memtape.schemas.rows import Change
 from memtape.schemas.zones import zone_path
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
-from memtape.state.subjects.withdrawals import Withdrawals
-
-
-class TombstoneInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and withdrawals."""
-
-    withdrawals: Withdrawals
 
 
 class Tombstone(msgspec.Struct, frozen=True):
@@ -43,12 +39,12 @@ class _Effect(NamedTuple):
     rows: list[str]
 
 
-class Tombstones:
-    """The bans in force: by digest of a normalised text, and by captured id."""
+class Tombstones(msgspec.Struct, array_like=True):
+    """The bans in force, by digest of a normalised text and by captured id; and the `withdrawn` ids."""
 
-    def __init__(self) -> None:
-        self.texts: dict[bytes, Tombstone] = {}
-        self.ids: dict[str, Tombstone] = {}
+    texts: dict[bytes, Tombstone] = {}
+    ids: dict[str, Tombstone] = {}
+    withdrawn: dict[str, None] = {}
 
     def get(self, row_id: str) -> Tombstone | None:
         """Return the ban of a row, None if it has ended."""
@@ -58,6 +54,16 @@ class Tombstones:
     def of(self, capture: Capture) -> Tombstone | None:
         """Return the ban on a capture, None for none."""
         return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
+
+    def hides(self, capture: Capture) -> bool:
+        """Return whether a ban or a withdrawal hides a capture."""
+        return capture.id in self.withdrawn or self.of(capture) is not None
+
+
+class HasTombstones(HasCaptures, Protocol):
+    """A scope seen through its captures and tombstones."""
+
+    tombstones: Tombstones
 
 
 def ends_ban(origin: Origin, source: str | None, at: int, since: int) -> bool:
@@ -73,7 +79,7 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
-def evolve(state: Tombstones, event: Event, context: Context[TombstoneInputs]) -> list[Change]:
+def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
     of, effect = context.of, _Effect([], [])
     match event.body:
@@ -84,10 +90,16 @@ def evolve(state: Tombstones, event: Event, context: Context[TombstoneInputs]) -
                 _ban(state, of, id, Tombstone(event.id, context.at), effect)
         case Restored(ids=ids):
             for id in ids:
+                state.withdrawn.pop(id, None)
+            for id in ids:
                 _end(state, of, id, effect)
-        case Withdrawn(ids=ids):
+        case Withdrawn(ids=ids, on=on):
             for capture in filter(None, map(of.captures.get, ids)):
-                _look(state, of, capture, effect)
+                if on:
+                    state.withdrawn[capture.id] = None
+                else:
+                    state.withdrawn.pop(capture.id, None)
+                _look(state, capture, effect)
         case _:
             return []
     context.flipped = [capture.seq for capture in effect.flipped]
@@ -97,26 +109,15 @@ def evolve(state: Tombstones, event: Event, context: Context[TombstoneInputs]) -
     return changes
 
 
-def snapshot(state: Tombstones) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.texts, state.ids))
-
-
-def restore(data: bytes, of: object) -> Tombstones:
-    """Return the state of a snapshot."""
-    state = Tombstones()
-    state.texts, state.ids = msgspec.msgpack.decode(data, type=tuple[dict[bytes, Tombstone], dict[str, Tombstone]])
-    return state
-
-
 def digest(state: Tombstones, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash: bans on texts, then bans on ids."""
+    """Yield the content of the state hash: bans on texts, bans on ids, and withdrawn ids."""
     texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
     for bans in (texts, state.ids):
         yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
+    yield from state.withdrawn
 
 
-def _ban(state: Tombstones, of: TombstoneInputs, id: str, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban(state: Tombstones, of: HasCaptures, id: str, tombstone: Tombstone, effect: _Effect) -> None:
     capture = of.captures.get(id)
     if capture is not None and capture.family:
         _ban_text(state, of, capture.normal, tombstone, effect)
@@ -124,10 +125,10 @@ def _ban(state: Tombstones, of: TombstoneInputs, id: str, tombstone: Tombstone, 
         state.ids[id] = tombstone
         effect.rows.append(f"id:{id}")
         if capture is not None:
-            _look(state, of, capture, effect)
+            _look(state, capture, effect)
 
 
-def _ban_text(state: Tombstones, of: TombstoneInputs, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban_text(state: Tombstones, of: HasCaptures, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
     if _is_later(tombstone, state.texts.get(normal)):
         state.texts[normal] = tombstone
         effect.rows.append(text_row_id(normal))
@@ -138,7 +139,7 @@ def _is_later(tombstone: Tombstone, known: Tombstone | None) -> bool:
     return known is None or known.at < tombstone.at
 
 
-def _cover(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> None:
+def _cover(state: Tombstones, of: HasCaptures, id: str, effect: _Effect) -> None:
     """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
     capture = of.captures.get(id)
     assert capture is not None
@@ -149,14 +150,14 @@ def _cover(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> 
         _ban_text(state, of, capture.normal, waiting, effect)
     elif capture.family and (ban := state.texts.get(capture.normal)) is not None and _ends(of, capture, ban):
         _end_text(state, of, capture.normal, effect)
-    _look(state, of, capture, effect)
+    _look(state, capture, effect)
 
 
-def _ends(of: TombstoneInputs, capture: Capture, ban: Tombstone) -> bool:
+def _ends(of: HasCaptures, capture: Capture, ban: Tombstone) -> bool:
     return ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, ban.at)
 
 
-def _end(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> None:
+def _end(state: Tombstones, of: HasCaptures, id: str, effect: _Effect) -> None:
     if state.ids.pop(id, None) is not None:
         effect.rows.append(f"id:{id}")
     capture = of.captures.get(id)
@@ -164,23 +165,23 @@ def _end(state: Tombstones, of: TombstoneInputs, id: str, effect: _Effect) -> No
         return
     if capture.family:
         _end_text(state, of, capture.normal, effect)
-    _look(state, of, capture, effect)
+    _look(state, capture, effect)
 
 
-def _end_text(state: Tombstones, of: TombstoneInputs, normal: bytes, effect: _Effect) -> None:
+def _end_text(state: Tombstones, of: HasCaptures, normal: bytes, effect: _Effect) -> None:
     if state.texts.pop(normal, None) is not None:
         effect.rows.append(text_row_id(normal))
         _look_at_text(state, of, normal, effect)
 
 
-def _look_at_text(state: Tombstones, of: TombstoneInputs, normal: bytes, effect: _Effect) -> None:
+def _look_at_text(state: Tombstones, of: HasCaptures, normal: bytes, effect: _Effect) -> None:
     for seq in of.captures.seqs_of_normal[normal]:
-        _look(state, of, of.captures.by_seq[seq], effect)
+        _look(state, of.captures.by_seq[seq], effect)
 
 
-def _look(state: Tombstones, of: TombstoneInputs, capture: Capture, effect: _Effect) -> None:
+def _look(state: Tombstones, capture: Capture, effect: _Effect) -> None:
     """Hide or show a capture, as the bans and withdrawals in force say."""
-    hidden = state.of(capture) is not None or capture.id in of.withdrawals.ids
+    hidden = state.hides(capture)
     if capture.hidden is not hidden:
         capture.hidden = hidden
         effect.flipped.append(capture)

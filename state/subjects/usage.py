@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,14 +22,12 @@ from memtape.schemas.lanes import unasked_by
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US, US_PER_S
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures, HasCaptures
-from memtape.state.subjects.decay import ONE, decayed
-from memtape.state.subjects.sessions import put_latest
+from memtape.state.subjects.captures import Capture, Captures
+from memtape.state.subjects.memories import HasMemories, Memories
+from memtape.state.subjects.recalls import put_latest
+from memtape.state.subjects.weights import ONE, decayed
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
-
-if TYPE_CHECKING:
-    from memtape.state.subjects.memories import Memories
 
 HOT_WINDOW_US = 18 * DAY_US
 """Uses older than six half-lives no longer count for how hot something is."""
@@ -74,30 +72,29 @@ class Shown(msgspec.Struct):
     answered: int | None = None
 
 
-class UsageInputs(HasCaptures, Protocol):
+class UsageInputs(HasMemories, Protocol):
     """The part of a scope that `evolve` reads: captures, memories, and the ids of events."""
-
-    memories: Memories
 
     def has_event(self, id: str) -> bool: ...
 
 
-class Usage:
+class Usage(msgspec.Struct, dict=True, array_like=True):
     """The uses of a scope's captures by seq, and of other ids (of `global`) by id.
 
     `counts` has the number of texts with a word, `counted` the seq (exclusive) up to which; both are updated
     only when an answer is judged. `moved` are the seqs with changed counts, until `leading` has read them.
     """
 
-    def __init__(self) -> None:
-        self.own: dict[int, Use] = {}
+    own: dict[int, Use] = {}
+    others: dict[str, Use] = {}
+    shown: dict[str, tuple[Shown, ...]] = {}
+    asked: dict[str, tuple[int, ...]] = {}
+    counts: dict[str, int] = {}
+    counted: int = 0
+    texts: int = 0
+
+    def __post_init__(self) -> None:
         self.moved: dict[int, None] = {}
-        self.others: dict[str, Use] = {}
-        self.shown: dict[str, tuple[Shown, ...]] = {}
-        self.asked: dict[str, tuple[int, ...]] = {}
-        self.counts: dict[str, int] = {}
-        self.counted = 0
-        self.texts = 0
 
     def frequency(self, word: str) -> int:
         """Return the number of counted texts with a word."""
@@ -210,29 +207,6 @@ def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, o
 def other_row_id(id: str) -> str:
     """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
     return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
-
-
-def snapshot(state: Usage) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    counted = (state.counts, state.counted, state.texts)
-    return msgspec.msgpack.encode((state.own, state.others, state.shown, state.asked, counted))
-
-
-def restore(data: bytes, of: object) -> Usage:
-    """Return the state of a snapshot."""
-    state = Usage()
-    state.own, state.others, state.shown, state.asked, counted = msgspec.msgpack.decode(
-        data,
-        type=tuple[
-            dict[int, Use],
-            dict[str, Use],
-            dict[str, tuple[Shown, ...]],
-            dict[str, tuple[int, ...]],
-            tuple[dict[str, int], int, int],
-        ],
-    )
-    state.counts, state.counted, state.texts = counted
-    return state
 
 
 def digest(state: Usage, of: UsageInputs) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
-from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.memories import HasMemories, Memory, memory_of
 from memtape.state.text.replacing import replaces
 from memtape.state.text.sharing import Sharing
 
@@ -42,13 +42,7 @@ class LastStatement(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     settled: bool = False
 
 
-class ValidityInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures and memories."""
-
-    memories: Memories
-
-
-class Validity:
+class Validity(msgspec.Struct, dict=True, array_like=True):
     """The ties between memories, by the seqs of their births.
 
     `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
@@ -57,9 +51,10 @@ class Validity:
     replacements in `said`; `judged` has the state of each memory at its last comparison.
     """
 
-    def __init__(self) -> None:
-        self.newer: dict[int, dict[int, Tie]] = {}
-        self.said: dict[str, LastStatement] = {}
+    newer: dict[int, dict[int, Tie]] = {}
+    said: dict[str, LastStatement] = {}
+
+    def __post_init__(self) -> None:
         self.current: dict[str, int] = {}
         self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
         self.older: dict[int, dict[int, None]] = {}
@@ -68,7 +63,7 @@ class Validity:
         self._sharing: dict[str, Sharing] | None = None
 
 
-class HasValidity(ValidityInputs, Protocol):
+class HasValidity(HasMemories, Protocol):
     """A scope with the subjects needed to know whether a memory holds."""
 
     validity: Validity
@@ -81,7 +76,7 @@ def successor(of: HasValidity, memory: Memory) -> Memory | None:
         return None
     said = _said_of(of, memory)
     if said is not None and said.to is not None:
-        return _of_id(of, said.to)
+        return memory_of(of, said.to)
     return _first(of, memory, "replaced", said)
 
 
@@ -112,7 +107,7 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
     state = of.validity
     births = dict.fromkeys(state.older.get(memory.birth, ()))
     for join in memory.joins if state.replacing else ():
-        named = (_of_id(of, id) for id in state.replacing.get(of.captures.by_seq[join.seq].id, ()))
+        named = (memory_of(of, id) for id in state.replacing.get(of.captures.by_seq[join.seq].id, ()))
         births |= dict.fromkeys(it.birth for it in named if it is not None)
     found = [it for it in _living(of, births) if successor(of, it) is memory]
     return sorted(found, key=lambda it: _when(of, it), reverse=True)
@@ -128,7 +123,7 @@ def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
     return max(stronger, key=lambda it: _when(of, it), default=None)
 
 
-def _living(of: ValidityInputs, births: Iterable[int]) -> list[Memory]:
+def _living(of: HasMemories, births: Iterable[int]) -> list[Memory]:
     found = (of.memories.by_birth.get(birth) for birth in births)
     return [memory for memory in found if memory is not None and memory.canonical >= 0]
 
@@ -192,7 +187,7 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
     elif isinstance(event.body, Settled) and event.actor.origin in PEOPLE:
         _take_answer(state, event.body, context.seq, of, touched)
-    births = [memory.birth for name in context.touched if (memory := _of_id(of, name)) is not None]
+    births = [memory.birth for name in context.touched if (memory := memory_of(of, name)) is not None]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
     for birth in births if state.said else ():
         _touch_by_word(state, birth, of, touched)
@@ -208,30 +203,21 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
     return changes + [Change("journal", context.scope, id) for id in entries]
 
 
-def snapshot(state: Validity) -> bytes:
-    """Return the bytes from which, with the memories, `restore` makes an equal state."""
-    return msgspec.msgpack.encode((state.newer, state.said))
-
-
-def restore(data: bytes, of: HasValidity) -> Validity:
-    """Return the state of a snapshot; parts derived from the memories are rebuilt."""
-    state = Validity()
-    state.newer, said = msgspec.msgpack.decode(data, type=tuple[dict[int, dict[int, Tie]], dict[str, LastStatement]])
+def rebuild(state: Validity, of: HasValidity) -> None:
+    """Make the parts that follow from the ties, the statements and the memories."""
     for birth, others in state.newer.items():
         for other in others:
             state.older.setdefault(other, {})[birth] = None
-    for id, word in said.items():
+    for id, word in state.said.items():
         _say(state, id, word)
     for memory in of.memories.living():
         if _may_be_compared(of, memory):
             _hold(state, memory, of)
-    of.validity = state
     for family in REPLACING:
         _choose_current(state, family, of, {})
-    return state
 
 
-def digest(state: Validity, of: ValidityInputs) -> Iterator[Any]:
+def digest(state: Validity, of: HasMemories) -> Iterator[Any]:
     """Yield the content of the state hash, by the ids of the memories' first captures."""
     by_seq = of.captures.by_seq
     for birth, others in sorted(state.newer.items()):
@@ -271,7 +257,7 @@ def _put_word(state: Validity, id: str, word: LastStatement | None, of: HasValid
     if word is not None:
         _say(state, id, word)
     for named in (id, word and word.to, before and before.to):
-        if named and (memory := _of_id(of, named)) is not None:
+        if named and (memory := memory_of(of, named)) is not None:
             _touch(state, memory.birth, touched)
 
 
@@ -298,7 +284,7 @@ def _said_of(of: HasValidity, memory: Memory) -> LastStatement | None:
     for word in sorted(found, key=lambda word: -word.seq):
         if word.to is None:
             return word
-        other = _of_id(of, word.to)
+        other = memory_of(of, word.to)
         is_there = other is not None and other is not memory and other.canonical >= 0
         if other is not None and is_there and not _is_turned_round(of, word, memory, other):
             return word
@@ -311,7 +297,7 @@ def _is_turned_round(of: HasValidity, word: LastStatement, memory: Memory, other
     ids = (of.captures.by_seq[join.seq].id for join in other.joins)
     later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
     return any(
-        it.to is not None and _of_id(of, it.to) is memory and (it.trust >= TRUST["user"] or not word.settled)
+        it.to is not None and memory_of(of, it.to) is memory and (it.trust >= TRUST["user"] or not word.settled)
         for it in later
     )
 
@@ -321,14 +307,14 @@ def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[i
     ids = [of.captures.by_seq[join.seq].id for join in of.memories.by_birth[birth].joins]
     said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
     named = [*said, *(other for id in ids for other in state.replacing.get(id, ()))]
-    for other in (memory.birth for id in named if (memory := _of_id(of, id)) is not None):
+    for other in (memory.birth for id in named if (memory := memory_of(of, id)) is not None):
         _touch(state, other, touched)
 
 
 def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
     """Return whether a statement says that a memory was replaced by another."""
     word = _said_of(of, memory)
-    return word is not None and word.to is not None and _of_id(of, word.to) is other
+    return word is not None and word.to is not None and memory_of(of, word.to) is other
 
 
 # --- Conclusions from the texts ---
@@ -355,7 +341,7 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
         _touch(state, memory.birth, touched)
 
 
-def _spoken(of: ValidityInputs, birth: int) -> tuple[int, int, int] | None:
+def _spoken(of: HasMemories, birth: int) -> tuple[int, int, int] | None:
     """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
 
     None for any other memory.
@@ -366,7 +352,7 @@ def _spoken(of: ValidityInputs, birth: int) -> tuple[int, int, int] | None:
     return _judged(of, memory)
 
 
-def _judged(of: ValidityInputs, memory: Memory) -> tuple[int, int, int]:
+def _judged(of: HasMemories, memory: Memory) -> tuple[int, int, int]:
     living = sum(join.seq for join in memory.members if not of.captures.by_seq[join.seq].hidden)
     return memory.canonical, memory.name, living
 
@@ -445,11 +431,6 @@ def _trust(capture: Capture) -> int:
 def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
     said = of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name]
     return said.at, said.seq
-
-
-def _of_id(of: ValidityInputs, id: str) -> Memory | None:
-    capture = of.captures.get(id)
-    return None if capture is None else of.memories.of(capture.seq)
 
 
 # --- Goals and plans ---

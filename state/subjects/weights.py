@@ -1,29 +1,33 @@
-"""The worth of a memory: its importance, reduced by the days since its last capture.
+"""Worths that time reduces, in integers, the same on every machine: of uses by decay, of memories by age.
 
-A session's start and the vault's pages sort by it. The choice of memories to show is made elsewhere.
+Amounts are stored with their time, and readers decay them in one step, so that nothing is rounded twice and
+no tick or read rewrites anything. The choice of memories to show is made elsewhere.
 """
 
 from __future__ import annotations
 
-from decimal import Context as Arithmetic
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
 
 from memtape.schemas.times import DAY_US
 
+ONE = 1_000_000_000
+"""One use, in billionths, the unit of stored weights."""
+HALF_LIFE_US = 3 * DAY_US
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 MOST_CONFIRMATIONS = 9
 """Ten times said is the most that confirmations are worth."""
-_ARITHMETIC = Arithmetic(prec=18)
+_CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
+_LN_2 = Decimal("0.693147180559945309")
 
 
 @cache
 def importance_confirmed(confirmations: int) -> int:
     """Return the importance of a memory in thousandths: 500, and up to 250 by the logarithm of its confirmations."""
     said = Decimal(1 + min(confirmations, MOST_CONFIRMATIONS))
-    ratio = _ARITHMETIC.divide(_ARITHMETIC.ln(said), _ARITHMETIC.ln(Decimal(1 + MOST_CONFIRMATIONS)))
-    return 500 + int(_ARITHMETIC.multiply(Decimal(250), ratio))
+    ratio = _CONTEXT.divide(_CONTEXT.ln(said), _CONTEXT.ln(Decimal(1 + MOST_CONFIRMATIONS)))
+    return 500 + int(_CONTEXT.multiply(Decimal(250), ratio))
 
 
 def importance(given: int | None, confirmations: int) -> int:
@@ -35,3 +39,15 @@ def worth(importance: int, last_at: int, now: int) -> int:
     """Return the worth of a memory, in millionths, at a time in microseconds: it falls with age."""
     days = max(0, now - last_at) // DAY_US
     return importance * max(OLDEST_WORTH, 1_000 - days * 1_000 // FULL_AGE_DAYS)
+
+
+def decayed(amount: int, age_us: int) -> int:
+    """Return the worth of `amount` after `age_us`, halved every three days; before its time it is whole.
+
+    `Decimal.exp` rounds correctly everywhere, unlike the exponentials of `math`.
+    """
+    if age_us <= 0 or not amount:
+        return amount
+    exponent = _CONTEXT.divide(_CONTEXT.multiply(_LN_2, Decimal(age_us)), Decimal(HALF_LIFE_US))
+    factor = _CONTEXT.exp(_CONTEXT.minus(exponent))
+    return int(_CONTEXT.multiply(Decimal(amount), factor).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))

@@ -1,1 +1,1 @@
-"""The tree of pages: walks, checks and proposals. A page is in `state/subjects/page.py`."""
+"""The tree of pages: walks, checks and proposals. A page is in `state/subjects/pages.py`."""

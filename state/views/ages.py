@@ -140,7 +140,7 @@ def standing(scope: Scope) -> UnitCounts:
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
-    tried, context = lifecycle.restore(lifecycle.snapshot(scope.lifecycle), scope), _context(scope, settings, at)
+    tried, context = lifecycle.copy_of(scope.lifecycle), _context(scope, settings, at)
     if settings.lifecycle:
         aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
@@ -209,7 +209,7 @@ def to_be_archived(scope: Scope) -> int:
 
 
 def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
-    return Context(scope.name, scope.seq, scope.changed, at, settings, Counters(), scope, at)
+    return Context(scope.name, scope.seq, scope.changed, at, at, settings, Counters(), scope)
 
 
 def _place(scope: Scope, unit: int) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import islice
 
-from memtape.schemas.conflicts import ConflictRow, by_weight
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     Change,
+    ConflictRow,
     ConflictSide,
     ConflictsPage,
+    DayEntry,
     DayPage,
-    Entry,
     IndexPage,
     ListedConflict,
     MemoryPage,
@@ -24,6 +24,7 @@ from memtape.schemas.rows import (
     PageLink,
     ScopeMark,
     SummaryPage,
+    by_weight,
     project_told,
     replaced,
 )
@@ -283,7 +284,7 @@ def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
 def _not_shown(scope: Scope) -> int:
     """Return the number of living memories that are covered, or are a consolidation's text without cover."""
     covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
-    found = {memory.birth: memory for id in (*covered, *scope.decisions.texts) if (memory := scope.memory_of(id))}
+    found = {memory.birth: memory for id in (*covered, *scope.captures.decided) if (memory := scope.memory_of(id))}
     return sum(it.canonical >= 0 and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
@@ -354,7 +355,7 @@ def _day_page(scope: Scope, path: str, name: str) -> DayPage:
     seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
     said = (scope.captures.by_seq[seq] for seq in seqs)
     entries = [
-        Entry(
+        DayEntry(
             id=capture.id,
             at=capture.at,
             actor=capture.actor,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from memtape.schemas.conflicts import ConflictRow
 from memtape.schemas.events import PEOPLE, Captured, Kind
 from memtape.schemas.rows import (
     ArchiveRow,
     Change,
+    ConflictRow,
     EdgeRow,
     GoneRow,
     Guarded,
@@ -34,10 +34,9 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.summing import SummaryInput, summed
 from memtape.state.subjects import validity
-from memtape.state.subjects.association import UNLEARNED
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
-from memtape.state.subjects.edges import Edge, row_id
+from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory
@@ -47,7 +46,7 @@ from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces
-from memtape.state.views.page_rows import page_ids, page_row
+from memtape.state.views.tree_pages import page_ids, page_row
 
 
 def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guarded]:

@@ -1,14 +1,21 @@
-"""Files of tree pages, as values: a page's text, its children, its links, and the links to it."""
+"""Tree pages as values: the row of each, with title, summary and place in the tree, and its file.
+
+A page's text is the row of a memory. No function is recursive: a tree may be a chain of all pages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtape.schemas.events import CHILD
-from memtape.schemas.rows import Beside, ListedPage, PageEnd, PageRow, TreePage
+from memtape.schemas.events import CHILD, SYSTEM
+from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage
+from memtape.schemas.slugs import ROOT
+from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import NOWHERE, Page
-from memtape.state.views.page_rows import children_of, page_of, page_row, summary_of, text_of, title_of
+from memtape.state.subjects.pages import NOWHERE, Page
+from memtape.state.text.markdown import without_markup
+from memtape.state.text.own_words import sentences
 
 PAGES = "pages"
 TOLD_CHILDREN = 500
@@ -82,3 +89,114 @@ def _beside(scope: Scope, page: Page) -> Iterator[Beside]:
         capture = scope.captures.by_seq[seq]
         text = scope.captures.body(capture).text
         yield Beside(capture.id, capture.actor.name, capture.actor.origin, capture.at, text)
+
+
+TITLE_CHARS, SUMMARY_CHARS = 120, 240
+"""Maximum characters of a title and a summary derived from a text."""
+READ_CHARS = 4_000
+"""Characters of a text read for title and summary."""
+
+_HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*)$")
+
+
+def page_row(scope: Scope, id: str) -> PageRow | None:
+    """Return the row of a version id's page; None without a page, or without a living version."""
+    page = page_of(scope, id)
+    if page is None or not page.lives:
+        return None
+    by_seq = scope.captures.by_seq
+    spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
+    return PageRow(
+        key=f"{scope.name}/{page.id}",
+        id=page.id,
+        scope=scope.name,
+        slug=page.slug,
+        title=title_of(scope, page),
+        summary=summary_of(scope, page),
+        hints=page.told("hints", ()),
+        refs=page.told("refs", ()),
+        children=tuple(child.id for child in children_of(scope, page)),
+        parents=tuple(parent.id for parent in parents_of(scope, page)),
+        edges=tuple(_edges(scope, page)),
+        version=None if spoken is None else spoken.id,
+        beside=tuple(by_seq[seq].id for seq in page.standing.beside),
+        versions=len(page.versions),
+        actor=spoken.actor.name if spoken else SYSTEM.name,
+        origin=spoken.actor.origin if spoken else SYSTEM.origin,
+        at=spoken.at if spoken else 0,
+        first_at=first.at if first else 0,
+    )
+
+
+def page_ids(scope: Scope) -> Iterator[str]:
+    """Yield the ids of the pages that have a row."""
+    return (page.id for page in scope.pages.by_birth.values() if page.lives)
+
+
+def page_of(scope: Scope, id: str) -> Page | None:
+    """Return the page that the id of the root, or of any version, names."""
+    seq = scope.captures.seq_of(id)
+    page = scope.pages.at(ROOT) if seq is None else scope.pages.of(seq)
+    return page if page is not None and (seq is not None or page.id == id) else None
+
+
+def title_of(scope: Scope, page: Page) -> str:
+    """Return the title of a page: as given, else its first heading, else its slug."""
+    if given := page.told("title", ""):
+        return str(given)
+    found = _HEADING.search(text_of(scope, page)[:READ_CHARS])
+    heading = without_markup(found[1].rstrip("# \t")) if found else ""
+    return one_line(heading, TITLE_CHARS) or page.slug
+
+
+def summary_of(scope: Scope, page: Page) -> str:
+    """Return a page's summary: as given, else its first sentence except headings."""
+    if given := page.told("summary", ""):
+        return str(given)
+    text = _HEADING.sub("", text_of(scope, page)[:READ_CHARS])
+    said = next((line for it in sentences(text) if (line := without_markup(it).strip())), "")
+    return one_line(said, SUMMARY_CHARS)
+
+
+def text_of(scope: Scope, page: Page) -> str:
+    """Return the text of a page's current version, empty for none."""
+    spoken = scope.captures.by_seq.get(page.standing.current)
+    return "" if spoken is None else scope.captures.body(spoken).text
+
+
+def children_of(scope: Scope, page: Page) -> Iterator[Page]:
+    """Yield the living pages below a page, in the order of their links."""
+    by_birth = scope.pages.by_birth
+    found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
+    return (child for child in found if child.lives)
+
+
+def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
+    """Yield the living pages above a page, in the order of their links."""
+    return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+
+
+def _edges(scope: Scope, page: Page) -> Iterator[PageEdge]:
+    """Yield the links of a page except to existing children: links to children not yet written count."""
+    for link in page.links.values():
+        if link.to == NOWHERE:
+            yield PageEdge(link.relation, None, link.slug)
+        elif link.relation != CHILD and scope.pages.by_birth[link.to].lives:
+            yield PageEdge(link.relation, scope.pages.by_birth[link.to].id, "")
+
+
+def way_down(scope: Scope, top: Page, end: Page) -> list[Page]:
+    """Return the pages from `top` down to `end`, both included; empty if `end` is not below `top`."""
+    above: dict[int, Page | None] = {top.birth: None}
+    waiting = [top]
+    for page in waiting:
+        if page is end:
+            way = [page]
+            while (before := above[way[-1].birth]) is not None:
+                way.append(before)
+            return way[::-1]
+        for child in children_of(scope, page):
+            if child.birth not in above:
+                above[child.birth] = page
+                waiting.append(child)
+    return []

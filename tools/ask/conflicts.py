@@ -6,9 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from memtape.schemas.conflicts import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight
 from memtape.schemas.events import Kind, Origin
-from memtape.schemas.rows import made_from
+from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight, made_from
 from memtape.schemas.scopes import scopes_read
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT

@@ -9,8 +9,8 @@ import msgspec
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import EdgeRow
 from memtape.state.index.parts import EVERY_TEXT
-from memtape.state.subjects.decay import ONE
 from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
+from memtape.state.subjects.weights import ONE
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever
 

@@ -19,11 +19,19 @@ from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
-from memtape.state.subjects.page import NOBODY, Page
+from memtape.state.subjects.pages import NOBODY, Page
 from memtape.state.tree.checking import TreeProblem, check
-from memtape.state.tree.ways import way_down
-from memtape.state.views.page_rows import page_ids, page_of, page_row, text_of
-from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
+from memtape.state.views.tree_pages import (
+    backlinks_of,
+    edges_of,
+    listed_of,
+    name_of,
+    page_ids,
+    page_of,
+    page_row,
+    text_of,
+    way_down,
+)
 from memtape.tools.ask.naming import LEAST_CHARS, state_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import check_storing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memtape.schemas.conflicts import TOLD_WHY
+from memtape.schemas.rows import TOLD_WHY
 from memtape.schemas.rows import stale as stale_mark
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day

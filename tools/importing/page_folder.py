@@ -23,8 +23,8 @@ from memtape.schemas.slugs import is_slug, root_id, slug_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.page import NOWHERE, Page
-from memtape.state.views.page_rows import READ_CHARS
+from memtape.state.subjects.pages import NOWHERE, Page
+from memtape.state.views.tree_pages import READ_CHARS
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
 from memtape.tools.importing.skips import ImportProblem

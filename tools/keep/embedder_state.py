@@ -82,8 +82,7 @@ def _offer(home: Home, history: list[Settings], texts: int) -> str:
 
 def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
     from memtape.flows.embed.choice import probe
-    from memtape.state.vectors.changing import plan, wants_dense
-    from memtape.state.vectors.choice import resolve
+    from memtape.state.vectors.choice import plan, resolve, wants_dense
     from memtape.tools.keep.embedding import drift_of, open_embedder
 
     settings = history[-1]

@@ -1,6 +1,6 @@
 """Embedding by a home's owner: the choice of the embedder, its takeover from another, and the work itself.
 
-A machine's embedder is an effect; `state/vectors/changing.py` decides its consequences for the log. Vectors
+A machine's embedder is an effect; `state/vectors/choice.py` decides its consequences for the log. Vectors
 of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
 before a person orders the takeover.
 """
@@ -27,7 +27,7 @@ from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
-from memtape.state.vectors.changing import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
+from memtape.state.vectors.choice import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
 

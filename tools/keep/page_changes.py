@@ -18,8 +18,8 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_reading import Fields
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import Page
-from memtape.state.views.page_rows import page_of
+from memtape.state.subjects.pages import Page
+from memtape.state.views.tree_pages import page_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer, now_us
 

@@ -30,10 +30,8 @@ from memtape.sinks.page_reading import PageFile, page_file
 from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.page import Page
-from memtape.state.tree.ways import way_down
-from memtape.state.views.page_rows import page_of
-from memtape.state.views.tree_pages import path_of, tree_page
+from memtape.state.subjects.pages import Page
+from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
 from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.page_changes import PageChange, PageEvents, changes_of, target_of
 from memtape.tools.keep.states import state_at

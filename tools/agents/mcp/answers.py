@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memtape.schemas.conflicts import TOLD_WHY
 from memtape.schemas.events import Captured, Origin
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import SummaryRow, project_told
+from memtape.schemas.rows import TOLD_WHY, SummaryRow, project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
