@@ -31,9 +31,8 @@ _NO_VALUES = word_list("no values")
 _I = re.IGNORECASE
 _CLAUSE = lazy(
     r"(?<!\b(?:Dr|Mr|Ms|St|No|vs))(?<!\bMrs)(?<!\bProf)(?<=[\w)'\"”`%])[.!](?=\s|\Z)|;\s|\s[—–]\s|\n"
-    r"|,?\s+\b(?:but|which|because|so that|whereas|while|although|though)\b"
-    r"|,\s+(?=(?:and|so|it|we|they|he|she|i|who|where)\b)|\sand\s+(?=(?:it|we|they|he|she|i|is|are|has"
-    r"|needs?)\b)",
+    r"|,?\s+\b(?:but|which|because|so that|whereas|while|although|though)\b|,\s+(?=(?:and|so|it|we|they|he"
+    r"|she|i|who|where)\b)|\sand\s+(?=(?:it|we|they|he|she|i|is|are|has|needs?)\b)",
     _I,
 )
 _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
@@ -41,20 +40,17 @@ _OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
 _LABEL = lazy(r"\A[\w ]{3,40}:\s+(?=(?:the|our|my|we|i)\b)", _I)
 """A label of the kind of text that follows."""
 _LINK = lazy(
-    r"(?:\s+(?:of|for|on|in|at)\s+(?:(?!\b(?:is|are|was|were|to)\b)[^:=;,]){1,50}?)?\s*,?\s*"
-    r"(?:\b(?:is|are|will be|becomes?|became|has become|(?:was |is |has been )?(?:changed|set|switched"
-    r"|renamed)"
-    r"(?: from [^,;]{1,30}?)?(?= to\b))\b|[:=→]|->)\s*(?:(?:now|still|currently|back|set|at|in|to"
-    r"|called)\b\s*)*"
-    r"|\s+(?=(?-i:[A-Z\d])[\w-]*\W*\Z)",
+    r"(?:\s+(?:of|for|on|in|at)\s+(?:(?!\b(?:is|are|was|were|to)\b)[^:=;,]){1,50}?)?\s*,?\s*(?:\b(?:is|are"
+    r"|will be|becomes?|became|has become|(?:was |is |has been )?(?:changed|set|switched"
+    r"|renamed)(?: from [^,;]{1,30}?)?(?= to\b))\b|[:=→]|->)\s*(?:(?:now|still|currently|back|set|at|in|to"
+    r"|called)\b\s*)*|\s+(?=(?-i:[A-Z\d])[\w-]*\W*\Z)",
     _I,
 )
 """The words between a noun and its value; "room Nordsee" has none."""
 _BEFORE = lazy(
     r"(?P<value>(?-i:(?:[A-Z][\w'.&+#-]*)(?: [A-Z\d][\w'.-]*){0,3}|[a-z][\w.-]+))\s+(?:as|for|is|acts as"
-    r"|serves as"
-    r"|has become|became|becomes|will be|took over as)\s+(?:now\s+)?"
-    r"(?:(?:the|our|my|his|her|their|its|an?|(?-i:[A-Z])[\w-]*'s)\s+)?(?:[\w-]+\s+){0,2}\Z",
+    r"|serves as|has become|became|becomes|will be|took over as)\s+(?:now\s+)?(?:(?:the|our|my|his|her|their"
+    r"|its|an?|(?-i:[A-Z])[\w-]*'s)\s+)?(?:[\w-]+\s+){0,2}\Z",
     _I,
 )
 """A value before the noun of its slot: "Mira is our treasurer"."""
@@ -67,23 +63,19 @@ _SETTING = lazy(
 SPEAKS = lazy(r"\b(?:i|me|my|mine|we|us|our|the user|user's)\b|\b(?:i|we)'", _I)
 _FORMER = lazy(r"\b(?:from|instead of|rather than|not|was|were)\s+(?:the\s+)?\Z", _I)
 _LEADS = lazy(
-    r"\b(?:to|in|on|from|with|via|through|at|by|is|are|uses?|using|called|under|be"
-    r"|and)\s+(?:the\s+)?\Z",
+    r"\b(?:to|in|on|from|with|via|through|at|by|is|are|uses?|using|called|under|be|and)\s+(?:the\s+)?\Z",
     _I,
 )
 _CHANGED = (
     r"\b(?:now|nowadays|these days|from now on|as of|since|effective|no longer|any ?more|instead|again|back"
-    r"|new"
-    r"|meanwhile|moved|switched|changed|migrated|upgraded|downgraded|bumped|raised|lowered|increased"
-    r"|decreased|reduced"
-    r"|extended|postponed|pushed|rescheduled|scaled|renamed|rewritten|replaced|went (?:up|down)|became"
-    r"|become|another)\b"
+    r"|new|meanwhile|moved|switched|changed|migrated|upgraded|downgraded|bumped|raised|lowered|increased"
+    r"|decreased|reduced|extended|postponed|pushed|rescheduled|scaled|renamed|rewritten|replaced|went (?:up"
+    r"|down)|became|become|another)\b"
 )
 _CHANGE = lazy(
     r"\b(?:since|as of|after|because of) (?:the |last |this )?\w+|,\s+not\b.*\Z"
-    r"|\b(?:from|instead of|rather than|not)\s+\S+(?:\s+\S+)?(?=\s+to\b|\s*[,.]|\s*\Z)"
-    rf"|{_CHANGED}|\b(?:this|next|last) (?:week|month|year)|\b(?:a|an|per) (?:month|year|week|day|minute"
-    rf"|second|hour)\b"
+    rf"|\b(?:from|instead of|rather than|not)\s+\S+(?:\s+\S+)?(?=\s+to\b|\s*[,.]|\s*\Z)|{_CHANGED}"
+    r"|\b(?:this|next|last) (?:week|month|year)|\b(?:a|an|per) (?:month|year|week|day|minute|second|hour)\b"
     r"|\b(?:after all|at last|at the latest|for good|of course|as (?:agreed|planned|usual))\b",
     _I,
 )
@@ -100,8 +92,7 @@ _ENDED = tuple(
         rf"|forget(?: about)?"
         rf"|quit|left|moved (?:off|away from|out of)|(?:stopped|no longer|don't|do not) \w+)\s+{_OLD}",
         r"(?:\A|(?<=, ))(?P<old>[^,;:]{1,40}?)\s+(?:(?:is|are|was|has|have|been|both|now)\s+)+(?:gone"
-        r"|history|dropped|replaced"
-        r"|retired|sold|shut down|removed)\b",
+        r"|history|dropped|replaced|retired|sold|shut down|removed)\b",
     )
 )
 """Patterns that name an ended value."""
@@ -117,16 +108,12 @@ _FLAGS = (
 )
 _SUPPOSES = lazy(
     r"\?|\b(?:might|(?-i:may)(?! (?:take|use|have|be|go)\b)|could|would|maybe|perhaps|probably|possibly"
-    r"|considering"
-    r"|thinking|think|guess|plan(?:ning)? to|want(?:s|ed)? to|if|when|unless|whether|suggest|propose[ds]?"
-    r"|proposal"
-    r"|(?-i:let's)|until|e\.g|for example|such as|hope|wish|seems|rumou?r|apparently|temporar(?:y|ily)"
-    r"|for the time"
-    r" being|for instance|typically|usually|roughly|approximately|around|about \d|estimated?)\b"
-    r"|\b(?:also|too|as well|in addition|additionally|besides|an? (?:second|third|extra|additional|other)"
-    r"|extra|either"
-    r"|another(?! (?:extension|delay|change|move|rise|update))|alternatively|plus|(?:the|our|my) (?:second"
-    r"|other))\b",
+    r"|considering|thinking|think|guess|plan(?:ning)? to|want(?:s|ed)? to|if|when|unless|whether|suggest"
+    r"|propose[ds]?|proposal|(?-i:let's)|until|e\.g|for example|such as|hope|wish|seems|rumou?r|apparently"
+    r"|temporar(?:y|ily)|for the time being|for instance|typically|usually|roughly|approximately|around"
+    r"|about \d|estimated?)\b|\b(?:also|too|as well|in addition|additionally|besides|an? (?:second|third"
+    r"|extra|additional|other)|extra|either|another(?! (?:extension|delay|change|move|rise|update))"
+    r"|alternatively|plus|(?:the|our|my) (?:second|other))\b",
     _I,
 )
 """Signs of a supposition, a plan or an example, and of a value beside another: such a text replaces nothing."""
@@ -367,8 +354,7 @@ def _ended(text: str) -> Iterator[Ended]:
             about = subject_of(f"{before} {behind}")
             moved = (
                 re.match(
-                    r"(?:moved|left|relocated|went|quit)\b|.{0,12}\b(?:work"
-                    r"|liv)",
+                    r"(?:moved|left|relocated|went|quit)\b|.{0,12}\b(?:work|liv)",
                     found[0],
                     _I,
                 )

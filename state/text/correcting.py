@@ -20,16 +20,13 @@ MOST_WORDS = 12
 """A longer correction has more than a value."""
 _OPENER = lazy(
     r"\A(?:(?:oh|ah|hm+|oops|my (?:bad|mistake)|apologies|sorry|wait|hey|ok(?:ay)?|well|no|nope|nah|wrong"
-    r"|actually"
-    r"|correction|not quite"
-    r"|that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)|i meant(?: to say)?)"
-    r"\b[\s,:;.!–—-]*)+",
+    r"|actually|correction|not quite|that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect"
+    r"|outdated)|i meant(?: to say)?)\b[\s,:;.!–—-]*)+",
     _I,
 )
 _SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
 _INSTEAD = lazy(
-    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+"
-    r"|at\s+)?(?P<old>[^,;]+)\Z",
+    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+|at\s+)?(?P<old>[^,;]+)\Z",
     _I,
 )
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"

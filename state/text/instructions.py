@@ -156,10 +156,9 @@ _NONE = (
     r"^(?:oh|wow|sure|haha|(?:yeah,? right))\b|\b(?:great|good|nice|brilliant) (?:idea|job|plan)\b|🙄|😂"
     r"|\bwhile you're at it\b",
     # The program being written.
-    rf"^(?:(?:please|pls|ok|then|and|now|also|can you|could you|i want you to|next|yes|no"
-    rf"|first)[\s,]+)*{_TASKS}\b"
-    r".*(?:\b(?:that|which|who|so|where|how|why|whether|saying|says|called|rule|must|should|it (?:always"
-    r"|never))\b|[\"“`]|QUOTED)",
+    r"^(?:(?:please|pls|ok|then|and|now|also|can you|could you|i want you to|next|yes|no"
+    rf"|first)[\s,]+)*{_TASKS}\b.*(?:\b(?:that|which|who|so|where|how|why|whether|saying|says|called|rule"
+    r"|must|should|it (?:always|never))\b|[\"“`]|QUOTED)",
     rf"\b(?:the|a|an|when|if|whenever|once)\s+(?:\w+\s+){{0,2}}?{_PRODUCT}\s+(?:we're \w+ )?(?:must|should"
     rf"|can|may|is|are|has to|needs?|always|never|says?|shows?|returns?|gets?|deletes?|drops?)\b"
     rf"|^{_PRODUCT}\s+(?:must|should|shall|can|may|always|never)\b",

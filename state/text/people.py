@@ -20,10 +20,8 @@ _NAME = r"(?P<name>[A-Z][a-zà-ÿ]+(?:[-'’][A-Z][a-zà-ÿ]+)?(?: [A-Z][a-zà-�
 _SAYS = lazy(
     _NAME
     + r" (?:said|says|told (?:me|us|you|him|her|them)|asked (?:me|us|you|him|her|them|if|whether|for|about)|thinks"
-    r"|thought"
-    r"|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to|me|us)|prefers"
-    r"|loves|likes"
-    r"|and I\b|called me|emailed|texted|wrote to)\b"
+    r"|thought|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to"
+    r"|me|us)|prefers|loves|likes|and I\b|called me|emailed|texted|wrote to)\b"
 )
 _OF = lazy(
     r"\b(?:[Aa]sk(?:ed)?|[Tt]ell|[Tt]old|[Mm]et|[Mm]eet with|[Tt]alk(?:ed)? (?:to|with)|[Ss]poke (?:to|with)"

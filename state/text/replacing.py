@@ -34,8 +34,7 @@ How = Literal["slot", "ended", "alike"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _COPULA = lazy(
-    r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)"
-    r"|[是:：=])\Z",
+    r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z",
     _I,
 )
 """The words before the value in which two texts differ."""
@@ -53,9 +52,8 @@ _CODE = lazy(
 """Signs of code and of a question, which state nothing."""
 _OF_SEVERAL = lazy(
     r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r"
-    r"|uncle|aunt|son"
-    r"|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b(?! (?:lives?|works?"
-    r"|drives?)\b)",
+    r"|uncle|aunt|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server"
+    r"|host)\b(?! (?:lives?|works?|drives?)\b)",
     _I,
 )
 """Openings of things that a person may have several of; the rest of the text tells two of them apart."""

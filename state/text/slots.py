@@ -22,8 +22,7 @@ VALUES = {
     "port": r"(?<![\w.:/-])(?:[\w.-]*[A-Za-z][\w.-]*:|:)?\d{2,5}(?![\w/%-]|[.,]\d|\s*(?:%|percent|euros?"
     r"|dollars?))",
     "version": r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.]?(?:rc|beta|alpha|b)\d*)?(?![\w%])"
-    r"|(?<=\bversion )\d+(?![\w.]*\w)"
-    r"|\b(?-i:[A-Z])[\w+#]*[ -](v?\d+(?:\.\d+)*)(?![\w%.:])",
+    r"|(?<=\bversion )\d+(?![\w.]*\w)|\b(?-i:[A-Z])[\w+#]*[ -](v?\d+(?:\.\d+)*)(?![\w%.:])",
     "clock": r"(?<![\w.:])(?:\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b"
     r"|(?<=\b(?:at|to) )\d{1,2}(?![\w:.,%]|\s*[A-Za-z]{3})|noon|midday|midnight)(?![:\d])",
     "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b(?:the\s+)?\d{{1,2}}(?:st|nd|rd"
@@ -38,28 +37,22 @@ VALUES = {
     "duration": rf"(?<![\w.])(?:an?[\s-](?=\w{{3}})|(?:\d[\d,.]*"
     rf"|{_NUMBER})[\s-]?(?:and a half[\s-])?){_SPAN}\b",
     "size": r"(?<![\w.])\d[\d,.]*\s?(?:[kmgt]i?b?|bytes?|rows|lines|px|pixels|characters|requests?|items?"
-    r"|users?"
-    r"|people|pages?|words?|nodes?|replicas?|connections?|kilos?|[kmgt]?bps|watts?|km|m|cm|kg|g|l|litres?"
-    r"|degrees)\b",
+    r"|users?|people|pages?|words?|nodes?|replicas?|connections?|kilos?|[kmgt]?bps|watts?|km|m|cm|kg|g|l"
+    r"|litres?|degrees)\b",
     "frequency": rf"\b(?:every\s+(?:other\s+)?(?:\w+\s+)?(?:{_SPAN}|{_WEEKDAY}|morning|evening|night"
     rf"|quarter)\b"
     r"|(?:once|twice|(?:\w+) times)\s+(?:a|an|per)\s+\w+|(?:dai|week|month|night|hour|year|quarter)ly)",
     "phone": r"(?<![\w.])\+?\d[\d\s()-]{2,18}\d(?![\w.:])",
     "email": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
     "url": r"\b(?:https?://[^\s,;]+|(?:[a-z\d-]+\.)+(?:com|org|net|io|dev|local|internal|app|example|test|de"
-    r"|uk|eu)\b"
-    r"(?:/[^\s,;]*)?)",
+    r"|uk|eu)\b(?:/[^\s,;]*)?)",
     "slug": r"(?<![\w/])(?:[\w.]+[/-])+[\w.]*\w|`[^`]+`|\b(?:main|master|trunk|develop)\b",
     "number": rf"(?<![\w.:/-])(?:\d[\d,.]*\d|\d+)(?![\w%:/-])|\b(?:{_NUMBER})\b",
     "state": r"\b(?:(?:in (?:review|progress|staging|production|testing)|on hold|to ?do|(?:re)?open(?:ed)?"
-    r"|closed"
-    r"|merged|deployed|done|finished|completed?|blocked|pending|approved|rejected|fixed|resolved|failing"
-    r"|failed"
-    r"|passing|passed|released|shipped|cancell?ed|active|inactive|paused|paid|unpaid|sent|drafted|published"
-    r"|scheduled"
-    r"|confirmed|started|ready|waiting|online|offline|broken|enabled|disabled|delivered|delayed)(?: and "
-    r"|\b)){1,2}"
-    r"(?<! and )",
+    r"|closed|merged|deployed|done|finished|completed?|blocked|pending|approved|rejected|fixed|resolved"
+    r"|failing|failed|passing|passed|released|shipped|cancell?ed|active|inactive|paused|paid|unpaid|sent"
+    r"|drafted|published|scheduled|confirmed|started|ready|waiting|online|offline|broken|enabled|disabled"
+    r"|delivered|delayed)(?: and |\b)){1,2}(?<! and )",
     "name": rf"(?-i:(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?{_WORD}(?:\s+(?:(?:van|von|de|der|of"
     rf"|la)\s+)*{_WORD}){{0,3}})",
 }
