@@ -1,4 +1,4 @@
-"""The retention of a text, in millionths, and the time at which it falls below a limit. Pure integers.
+"""The retention of a text, in millionths, the time at which it falls below a limit, and the calendar of checks.
 
 The weights and limits are those of capability L2. `state/subjects/lifecycle.py` decides the moves of texts.
 """
@@ -6,7 +6,9 @@ The weights and limits are those of capability L2. `state/subjects/lifecycle.py`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from memtape.schemas.times import DAY_US
@@ -103,3 +105,33 @@ def _recency(age_us: int) -> int:
     """Return the part of recency, rounded up, so that a text is not older than `falls_at` says."""
     left = min(RECENT_US, max(0, RECENT_US - age_us))
     return -(-RECENCY * left // RECENT_US)
+
+
+class DueUnits:
+    """Units by the hour of their next check, so that a tick costs its due units and never the scope.
+
+    A unit may be in several hours. A unit checked too early is checked again later.
+    """
+
+    def __init__(self) -> None:
+        self._units: dict[int, list[int]] = {}
+        self._hours: list[int] = []
+
+    def put(self, hour: int, unit: int) -> None:
+        """Let a unit be looked at from an hour on."""
+        units = self._units.get(hour)
+        if units is None:
+            units = self._units[hour] = []
+            heappush(self._hours, hour)
+        units.append(unit)
+
+    def has_any(self, hour: int) -> bool:
+        """Return whether anything is to be looked at by an hour."""
+        return bool(self._hours) and self._hours[0] <= hour
+
+    def taken(self, hour: int) -> Iterable[int]:
+        """Take out and return the units that are to be looked at by an hour, each once."""
+        units: dict[int, None] = {}
+        while self.has_any(hour):
+            units |= dict.fromkeys(self._units.pop(heappop(self._hours)))
+        return units

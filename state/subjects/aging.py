@@ -22,8 +22,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import DueUnits
-from memtape.state.lifecycle.retention import Retention, RetentionInputs, falls_at, importance_of, retention
+from memtape.state.lifecycle.retention import DueUnits, Retention, RetentionInputs, falls_at, importance_of, retention
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.lifecycle import (
     DAYS_A_WEEK,

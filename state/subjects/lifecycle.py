@@ -31,7 +31,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.lifecycle.due import DueUnits
+from memtape.state.lifecycle.retention import DueUnits
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.embeddings import Embeddings, vector_row_id
 from memtape.state.subjects.memories import Memories, Memory

@@ -1,18 +1,18 @@
 """The claims of an English text, clause by clause: the values of slots, their subjects, and the ended values.
 
-The slots are in `slots`, the lists of words in `words.txt`. `replacing` decides whether one text replaces another.
+The slots, with one value at a time, are in `slots.txt`, the lists of words in `words.txt`. `replacing` decides
+whether one text replaces another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import SEARCH_STOP, word_list, word_pairs
-from memtape.state.text.slots import FREE, VALUES, Slot, slots
+from memtape.state.text.lexicon import SEARCH_STOP, lines_of, word_list, word_pairs
 from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
 
 MOST_CHARS, MOST_READ = 300, 2_000
@@ -96,6 +96,7 @@ _ENDED = tuple(
     )
 )
 """Patterns that name an ended value."""
+_MOVES = lazy(r"(?:moved|left|relocated|went|quit)\b|.{0,12}\b(?:work|liv)", _I)
 DENIES = lazy(r"(?<![\w-])(?:not|never|no(?! longer)|none|without|neither|nor|cannot)(?![\w-])|n['’]t\b", _I)
 _FLAGS = (
     DENIES,
@@ -201,25 +202,107 @@ def subject_of(text: str) -> frozenset[str]:
     )
 
 
+# --- Classes of values, and slots ---
+
+_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*"
+_LONG_MONTH = "january|february|march|april|june|july|august|september|october|november|december"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_NUMBER = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|ninety"
+_SPAN = r"(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|months?|years?)"
+_WORD = r"[A-Z][\w'&.-]*"
+
+_NAME = (
+    rf"(?-i:(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?{_WORD}(?:\s+(?:(?:van|von|de|der|of"
+    rf"|la)\s+)*{_WORD}){{0,3}})"
+)
+VALUES = {
+    cls: lazy(pattern, _I)
+    for cls, pattern in {
+        "port": r"(?<![\w.:/-])(?:[\w.-]*[A-Za-z][\w.-]*:|:)?\d{2,5}(?![\w/%-]|[.,]\d|\s*(?:%|percent|euros?"
+        r"|dollars?))",
+        "version": r"(?<![\w.])v?\d+(?:\.\d+)+(?:[-.]?(?:rc|beta|alpha|b)\d*)?(?![\w%])"
+        r"|(?<=\bversion )\d+(?![\w.]*\w)|\b(?-i:[A-Z])[\w+#]*[ -](v?\d+(?:\.\d+)*)(?![\w%.:])",
+        "clock": r"(?<![\w.:])(?:\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b"
+        r"|(?<=\b(?:at|to) )\d{1,2}(?![\w:.,%]|\s*[A-Za-z]{3})|noon|midday|midnight)(?![:\d])",
+        "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b(?:the\s+)?\d{{1,2}}(?:st|nd|rd"
+        rf"|th)?\s+(?:of\s+)?{_MONTH}\b(?:,?\s+\d{{4}})?"
+        rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?|\b(?:{_LONG_MONTH})\b(?:\s+\d{{4}})?"
+        rf"|(?:(?<=\b(?:in|to) )|(?<=\buntil ))may\b(?!\s+\d)|\b{_WEEKDAY}\b|\bQ[1-4]\b(?:\s+\d{{4}})?"
+        r"|\bthe \d{1,2}(?:st|nd|rd|th)\b",
+        "money": r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF)\s?)\s?\d[\d,.]*(?:\s?[kKmM]\b)?"
+        r"|\b\d[\d,.]*\s?(?:[kK]\s?)?(?:[$€£¥]|euros?\b|dollars?\b|pounds?\b|francs?\b|EUR\b|USD\b|GBP\b|CHF\b"
+        r"|cents?\b)",
+        "percent": r"\b\d+(?:\.\d+)?\s?(?:%|percent\b|per cent\b)",
+        "duration": rf"(?<![\w.])(?:an?[\s-](?=\w{{3}})|(?:\d[\d,.]*"
+        rf"|{_NUMBER})[\s-]?(?:and a half[\s-])?){_SPAN}\b",
+        "size": r"(?<![\w.])\d[\d,.]*\s?(?:[kmgt]i?b?|bytes?|rows|lines|px|pixels|characters|requests?|items?"
+        r"|users?|people|pages?|words?|nodes?|replicas?|connections?|kilos?|[kmgt]?bps|watts?|km|m|cm|kg|g|l"
+        r"|litres?|degrees)\b",
+        "frequency": rf"\b(?:every\s+(?:other\s+)?(?:\w+\s+)?(?:{_SPAN}|{_WEEKDAY}|morning|evening|night"
+        rf"|quarter)\b"
+        r"|(?:once|twice|(?:\w+) times)\s+(?:a|an|per)\s+\w+|(?:dai|week|month|night|hour|year|quarter)ly)",
+        "phone": r"(?<![\w.])\+?\d[\d\s()-]{2,18}\d(?![\w.:])",
+        "email": r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        "url": r"\b(?:https?://[^\s,;]+|(?:[a-z\d-]+\.)+(?:com|org|net|io|dev|local|internal|app|example|test|de"
+        r"|uk|eu)\b(?:/[^\s,;]*)?)",
+        "slug": r"(?<![\w/])(?:[\w.]+[/-])+[\w.]*\w|`[^`]+`|\b(?:main|master|trunk|develop)\b",
+        "number": rf"(?<![\w.:/-])(?:\d[\d,.]*\d|\d+)(?![\w%:/-])|\b(?:{_NUMBER})\b",
+        "state": r"\b(?:(?:in (?:review|progress|staging|production|testing)|on hold|to ?do|(?:re)?open(?:ed)?"
+        r"|closed|merged|deployed|done|finished|completed?|blocked|pending|approved|rejected|fixed|resolved"
+        r"|failing|failed|passing|passed|released|shipped|cancell?ed|active|inactive|paused|paid|unpaid|sent"
+        r"|drafted|published|scheduled|confirmed|started|ready|waiting|online|offline|broken|enabled|disabled"
+        r"|delivered|delayed)(?: and |\b)){1,2}(?<! and )",
+        "name": _NAME,
+    }.items()
+}
+"""The pattern of the values of each class; a group in a pattern is the value."""
+FREE = ("name", "any")
+"""Classes that any words may belong to: their values are where the words of a slot have them, and nowhere else."""
+_OWNER = lazy(rf"(?:{_NAME})(?=\s+(?:now\s+|has\s+)?\Z)")
+"""A name before the words for an owner."""
+
+
+class Slot(NamedTuple):
+    """A slot with one value at a time, a row of `slots.txt`: its classes, and its patterns by their role."""
+
+    name: str
+    classes: list[str]
+    patterns: dict[str, re.Pattern[str]]
+    keyed: bool
+    numbered: bool
+
+
+def _slots() -> list[Slot]:
+    found = list[Slot]()
+    for line in lines_of("slots.txt"):
+        name, _, rest = line.strip().partition(": ")
+        if line.startswith(" "):
+            cues = rest.replace("; ", "|")
+            plural = "s?" if name == "nouns" and not found[-1].numbered else ""
+            found[-1].patterns[name] = lazy(rf"(?:(?<![\w-])|(?=:))(?:{cues}){plural}(?![\w-])", _I)
+        else:
+            classes, _, flag = rest.partition("; ")
+            found.append(Slot(name, classes.split(), {}, flag == "keyed", flag == "numbered"))
+    return found
+
+
+SLOTS = _slots()
+"""The slots of the table, in its order."""
+
+
 # --- Values ---
-
-
-@cache
-def pattern_of(cls: str) -> re.Pattern[str]:
-    """Return the expression that finds values of a class."""
-    return re.compile(VALUES[cls], _I)
 
 
 @lru_cache(maxsize=1_024)
 def spans_of(text: str, cls: str) -> tuple[Span, ...]:
     """Return where values of a class are in a text; of several, only the values after a change."""
-    found = tuple(it.span(it.lastindex or 0) for it in pattern_of(cls).finditer(text))
+    found = tuple(it.span(it.lastindex or 0) for it in VALUES[cls].finditer(text))
     return tuple(span for span in found if not _FORMER.search(text, 0, span[0])) or found
 
 
 def kind_of(value: str) -> str:
     """Return the class of a value by its looks, `free` of words and names."""
-    found = next((cls for cls in _KINDS if pattern_of(cls).search(value)), "free")
+    found = next((cls for cls in _KINDS if VALUES[cls].search(value)), "free")
     return "number" if found == "free" and any(map(str.isdigit, value)) else found
 
 
@@ -252,7 +335,7 @@ def is_value(value: str, cls: str) -> bool:
     """Return whether words at the place of a value are a name, or a thing at least."""
     first = value.split()[0].lower().strip("'\"`,") if value.split() else ""
     if cls == "name":
-        is_name = first not in _NO_NAMES and not value.endswith("'s") and pattern_of(cls).fullmatch(value) is not None
+        is_name = first not in _NO_NAMES and not value.endswith("'s") and VALUES[cls].fullmatch(value) is not None
         return is_name and (not is_common(first) or len(value.split()) > 1)
     is_done = re.match(r"[a-z]+ed\b|(?:built|kept|made|held|sold|run)\b", value) is not None
     return any(map(str.isalnum, value)) and first not in _NO_VALUES and not is_done
@@ -272,7 +355,7 @@ def singles_of(text: str) -> tuple[Claim, ...]:
 
 def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
     value = value.strip(" '\"`")
-    rest = pattern_of(_WHENS[cls]).sub(" ", rest) if cls in _WHENS and not slot else rest
+    rest = VALUES[_WHENS[cls]].sub(" ", rest) if cls in _WHENS and not slot else rest
     return Claim(slot, cls, value, compared(value, cls), subject_of(rest))
 
 
@@ -281,7 +364,7 @@ def _claim(slot: str, cls: str, value: str, rest: str) -> Claim:
 
 def _claims(text: str) -> Iterator[Claim]:
     """Yield the claims of a clause about slots and settings."""
-    for slot in slots():
+    for slot in SLOTS:
         classes = [cls for cls in slot.classes if cls in FREE or spans_of(text, cls)]
         for role, pattern in slot.patterns.items() if classes else ():
             for cue in pattern.finditer(text):
@@ -301,7 +384,7 @@ def _made(text: str, slot: Slot, cue: re.Match[str], cls: str, span: Span, *, is
     behind = text[second[1] :].partition(",")[0] if cls in FREE and second == span else text[second[1] :]
     rest = f"{text[: first[0]]} {text[first[1] : second[0]]} {behind}"
     if cls in _WHENS and _WHENS[cls] in slot.classes:
-        rest = pattern_of(_WHENS[cls]).sub(" ", rest)
+        rest = VALUES[_WHENS[cls]].sub(" ", rest)
     for pattern in () if slot.keyed else slot.patterns.values():
         rest = pattern.sub(" ", rest)
     key = cue[0].lower().removesuffix("s").replace("colour", "color")
@@ -319,7 +402,7 @@ def _span(text: str, cue: re.Match[str], role: str, cls: str) -> Span | None:
         found = [it for it in spans_of(text, cls) if it[1] <= cue.start() or it[0] >= cue.end()]
         return found[0] if len({compared(text[slice(*it)], cls) for it in found}) == 1 else None
     if role == "owners":
-        behind = re.compile(rf"(?:{VALUES['name']})(?=\s+(?:now\s+|has\s+)?\Z)").search(text[: cue.start()])
+        behind = _OWNER.search(text[: cue.start()])
         return behind.span() if behind and is_value(behind[0], cls) else None
     link = _LINK.match(text, cue.end()) if role == "nouns" else cue
     if link is not None:
@@ -335,7 +418,7 @@ def _whole(text: str, start: int, cls: str) -> Span | None:
     article = _ARTICLE.match(text, start)
     start = start if article is None else article.end()
     if cls == "name":
-        found = pattern_of(cls).match(text, start)
+        found = VALUES[cls].match(text, start)
         return found.span() if found and is_value(found[0], cls) else None
     cut = _VALUE_ENDS.search(text, start + 1)
     end = cut.start() if cut else len(text)
@@ -352,14 +435,7 @@ def _ended(text: str) -> Iterator[Ended]:
             before, behind = text[: found.start()].rpartition(", ")[2], text[found.end() :].partition(", ")[0]
             new = found.groupdict().get("new") or ""
             about = subject_of(f"{before} {behind}")
-            moved = (
-                re.match(
-                    r"(?:moved|left|relocated|went|quit)\b|.{0,12}\b(?:work|liv)",
-                    found[0],
-                    _I,
-                )
-                is not None
-            )
+            moved = _MOVES.match(found[0]) is not None
             for old in re.split(r"\s+(?:and|or)\s+", found["old"]):
                 if 0 < len(old.split()) <= MOST_VALUE_WORDS:
                     yield Ended(old, new, moved, about)

@@ -17,8 +17,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import word_pattern
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, orders_of
-from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, set_off_left_out, unquoted
-from memtape.state.text.remembered import remembered
+from memtape.state.text.own_words import MOST_CHARS, asks, own_words, remembered, sentences, set_off_left_out, unquoted
 from memtape.state.text.statement_cues import LEANS_ON
 
 _I = re.IGNORECASE

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.courtesies import is_goodbye, is_nod
-from memtape.state.text.files import named_files
+from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import word_list
+from memtape.state.text.named import named_files
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import word_pattern
 
 _I = re.IGNORECASE
-PRODUCT, TASKS = word_pattern("parts of a product"), word_pattern("verbs of tasks")
 
 REMEMBER = lazy(
     r"^(?:(?:and|also|ok(?:ay)?|so|oh|hey)[,\s]+)?(?:please\s+|pls\s+|bitte\s+|por favor,?\s+)?"
