@@ -28,7 +28,6 @@ from memtape.state.fold import near_verbatim
 from memtape.state.text import (
     asking,
     claims,
-    correcting,
     instructions,
     markdown,
     named,
@@ -60,7 +59,7 @@ WIDE = 16
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
     claims.reading,
-    correcting.correction_of,
+    polarity.correction_of,
     asking.is_goodbye,
     asking.is_nod,
     named.named_files,

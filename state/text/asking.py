@@ -40,8 +40,6 @@ _ABOUT_ANSWERS = lazy(
     r"recommend|said|say|suggest|t(?:ell|old))|\b(?:recommended|suggested|proposed) to me\b",
     re.IGNORECASE,
 )
-
-
 _END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
 _MARKS = ("?", "？", "؟")
 MOST_WORDS = 16

@@ -258,11 +258,6 @@ def heard_in(text: str) -> Heard:
     return Heard(_standing_in(own), orders_of(own))
 
 
-def instructs(text: str) -> bool:
-    """Return whether any sentence of a text sets a standing instruction, or is an order about memory."""
-    return heard_in(text).instructs
-
-
 def is_for_all_projects(sentence: str) -> bool:
     """Return whether an instructing sentence says that it holds in all projects."""
     return _IS_EVERYWHERE.search(sentence.replace("’", "'")) is not None

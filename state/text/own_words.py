@@ -160,11 +160,10 @@ def _is_short(bare: str) -> bool:
 
 def _is_about_a_text(bare: str) -> bool:
     """Return whether a sentence asks for work on a text that must be the text beside it."""
-    for piece in _pieces(bare):
-        asks = piece.rstrip("\"') ").endswith(("?", "？"))
-        if (asks and _ABOUT.search(piece)) or _WORKS_ON_TEXT.search(piece):
-            return True
-    return False
+    return any(
+        _WORKS_ON_TEXT.search(it) or (it.rstrip("\"') ").endswith(("?", "？")) and _ABOUT.search(it))
+        for it in _pieces(bare)
+    )
 
 
 def _is_attributed(bare: str, is_set_off: bool) -> bool:

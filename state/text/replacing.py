@@ -36,10 +36,7 @@ from memtape.state.text.terms import terms
 How = Literal["slot", "ended", "alike"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
-_COPULA = lazy(
-    r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z",
-    _I,
-)
+_COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
 """The words before the value in which two texts differ."""
 _FRAME_WORDS = r"\b(?!(?:is|are|was) )\w{2,} (?:with|to|in|at|by|from|on|through|via|using|of|for|as)(?: the)?\Z"
 _FRAME = lazy(_FRAME_WORDS, _I)

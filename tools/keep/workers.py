@@ -13,7 +13,7 @@ from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.deliver import Delivery
-from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
+from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
@@ -21,7 +21,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.state.core.partition import Partition
-from memtape.state.text.windows import Window
 from memtape.tools.capture import repositories
 from memtape.tools.capture.pausing import silence_of
 from memtape.tools.capture.repository import last_commit
