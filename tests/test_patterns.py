@@ -109,7 +109,7 @@ def patterns_within(module: ModuleType) -> Iterator[Pattern]:
 
 
 def expressions_within(module: ModuleType) -> Iterator[Any]:
-    """Yield the expressions among the names of a module, and in its tables, also in those made of files of words."""
+    """Yield the expressions among the names of a module, and in its tables, also those of files of words."""
     waits = list(vars(module).values())
     for it in waits:
         if type(it) is patterns._Lazy or (isinstance(it, re.Pattern) and isinstance(it.pattern, str)):

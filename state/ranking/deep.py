@@ -408,7 +408,7 @@ def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
 
 @cache
 def _kinds() -> dict[str, tuple[str, ...]]:
-    """Return the members of the kinds of `kinds.txt`: texts with a member need not name the kind. English only."""
+    """Return the members of each kind of `kinds.txt`, which texts hold without the name of the kind."""
     found: dict[str, dict[str, None]] = {}
     for names, _, members in (line.partition(":") for line in lines_of("kinds.txt")):
         for name in terms(names, ENGLISH):

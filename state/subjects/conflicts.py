@@ -247,7 +247,7 @@ def _opposed_wishes(
             continue
         text = of.captures.body(said).text
         both_hold = holds(of, own) and holds(of, other)
-        if both_hold and oppose(text, body.text) and (heard_in(text).instructs or heard_in(body.text).instructs):
+        if both_hold and oppose(text, body.text) and any(heard_in(it).instructs for it in (text, body.text)):
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 

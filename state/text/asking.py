@@ -1,6 +1,6 @@
-"""Properties of a prompt besides its terms: the wanted kind of answer, and whether it only thanks, parts or nods.
+"""Properties of a prompt besides its terms: the wanted kind of answer, and whether it only thanks or nods.
 
-The weights of these properties are in `ranking`.
+The weights of these properties are in `ranking`. Courtesies count only in a prompt with nothing else in it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def first_person(query: str, speakers: Iterable[str]) -> str:
 # --- Courtesies ---
 
 MOST_COURTESY_CHARS = 100
-"""A longer prompt says more than thanks, a farewell or a nod such as "go on"; English, German, Spanish and French."""
+"""A longer prompt says more than thanks, a farewell, or a nod such as "go on"."""
 
 _NOD = (
     r"go (?:on|ahead|for it)|continue|carry on|proceed|keep going|next|do (?:it|that|so)|please(?: do)?|pls|yes|yeah"

@@ -1,6 +1,6 @@
 """The claims of an English text, clause by clause: the values of slots, their subjects, and the ended values.
 
-The slots, with one value at a time, are in `slots.txt`, the lists of words in `words.txt`. `replacing` decides
+The slots, with one value at a time, are in `slots.txt`, and lists of words in `words.txt`. `replacing` decides
 whether one text replaces another.
 """
 

@@ -1,8 +1,8 @@
 """The people, projects and files named in a text.
 
-People and projects are named in English beside typical words, as "ask Anna" or "project Reef": precision before
-recall, since products and places do not say, promise or have a sister. Files have a usual ending, or a folder before
-a name with any ending; hosts, settings and modules have dots too and are no files. The caller chooses the texts.
+People and projects are named in English beside typical words, as "ask Anna" or "project Reef". Precision
+comes before recall: products and places do not say, promise or have a sister. Files have a usual ending, or a
+folder before a name with any ending; hosts and settings have dots too and are no files.
 """
 
 from __future__ import annotations

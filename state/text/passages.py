@@ -15,7 +15,7 @@ from memtape.state.text.terms import language_of, terms
 PASSAGE_CHARS = 1_200
 """Maximum number of characters of a result, as a tool shows it."""
 CUT_TEXTS = 4_096
-"""Long texts that stay cut into sentences: each costs two bytes a character, and a millisecond to cut again."""
+"""Long texts that stay cut: each costs two bytes a character, and a millisecond to cut again."""
 
 _END = lazy(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
 

@@ -1,8 +1,8 @@
 """The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
-`instructions` and `orders` find rules and texts about memory. Corrections are read here: "no, it is 5434" gives a
-value, which replaces a similar value in the corrected text, and makes a whole statement; English only, and in doubt
-nothing is made. The caller decides who may set a rule, and which texts a correction may apply to.
+`instructions` and `orders` find rules and texts about memory. Corrections are read here: "no, it is 5434"
+gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English only,
+and in doubt nothing is made. The caller decides who may set a rule, and which texts a correction may apply to.
 """
 
 from __future__ import annotations
