@@ -18,6 +18,7 @@ import pytest
 from builders import MINUTE, START, captured, edited, forgotten, linked, make_id, page_link, recalled
 from hypothesis import given
 from hypothesis import strategies as st
+from json_schemas import json_schemas
 from msgspec import inspect
 from msgspec.structs import replace
 
@@ -51,7 +52,6 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
 from memtape.schemas.upcasts import version_of
-from memtape.tools.json_schemas import json_schemas
 
 LONG = 2**63 - 1
 

@@ -55,8 +55,8 @@ class Looking:
         self.now, self.asked = NOW, 0
         self.folders = {scope: it for it, scope in repositories.read(client.home)["pinned"].items()}
         self.worker = Commits(
-            client.log, CommitMarks(client.home, client.log.log_id), lambda: self.folders, self.ask,
-            lambda scope: silent, lambda: self.now, print,
+            client.log, CommitMarks(client.home, client.log.log_id), lambda: {} if silent else self.folders, self.ask,
+            lambda: self.now, print,
         )  # fmt: skip
 
     def ask(self, folder: str) -> int | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from overlaying import laid_over
 
 from memtape import Client
-from memtape.flows.workers.stating import statement_id
+from memtape.flows.workers.turns import statement_id
 from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
@@ -504,7 +504,7 @@ def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(t
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
         memory.project()
-        lock = memory.home.projector_lock()
+        lock = memory.home.lock("projector")
         with lock:
             new = memory.capture("Never use spaces.").id
             memory.forget(old)

@@ -245,7 +245,7 @@ def left(home: Path, project: Path, stay_s: float = WAIT_S, **more: Any) -> Iter
 
 def test_a_hook_leaves_one_server_behind_which_answers_the_next(home: Path, project: Path) -> None:
     said(home, project, PORT)
-    lock = Home(home).hook_server_lock()
+    lock = Home(home).lock("hook-server")
     assert PORT in patient(home, "claude", told(project, "SessionStart"), **{HOOKS_VARIABLE: ""}).decode()
     until(lambda: list(home.glob("serving/*.sock")))
     pid = lock.holder()
@@ -278,7 +278,7 @@ def test_the_server_that_was_left_behind_ends_by_itself(
         if end is not None:
             until(lambda: list(home.glob("serving/*.sock")))
             until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
-            until(lambda: Home(home).projector_lock().holder() is None)
+            until(lambda: Home(home).lock("projector").holder() is None)
             end(home)
         assert running.wait(WAIT_S) == 0
     assert end is not rmtree or not home.exists()

@@ -7,23 +7,25 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from test_warm import Ready, warm
 
-from memtape.flows.embed.embedder import FloorEmbedder
-from memtape.flows.embed.packaged import first_embedder, packaged_minilm
+from memtape.flows.embed.embedder import FloorEmbedder, key_of
+from memtape.flows.embed.target import first_embedder, packaged_minilm
 from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
 from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.configuring import settings_on
+from memtape.sinks.logs.configuring import configure, settings_on
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
 from memtape.tools.ask import recorded_vectors
 from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
 from memtape.tools.ask.served_vectors import served_vector
 from memtape.tools.client import Client
-from memtape.tools.keep.embedding import key_of
-from memtape.tools.keep.power import is_on_battery
+from memtape.tools.commands.cli import main
+from memtape.tools.keep.embedding import is_on_battery
 
 NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
@@ -76,9 +78,9 @@ def test_a_person_who_wants_words_alone_has_no_other_embedder(home: Path) -> Non
 def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(
     options: EmbedderOptions, environment: dict[str, str], is_wanted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
     assert first_embedder(options, environment) == (MINILM_KEY if is_wanted else FLOOR)
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: None)
+    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: None)
     assert first_embedder(options, environment) == FLOOR
 
 
@@ -89,7 +91,7 @@ def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs
         client.capture(FACTS[0])
         client.catch_up()
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
-        monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+        monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
         offer = client.status().embedder.offer
         assert "memtape embedder set local" in offer and "1 text" in offer and "about 1 minute" in offer
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "floor")
@@ -178,3 +180,18 @@ def test_a_battery_is_told_as_the_system_says_it(
         for file, text in files.items():
             (tmp_path / name / file).write_text(f"{text}\n")
     assert is_on_battery(tmp_path) == is_told
+
+
+def test_an_import_says_how_long_meaning_takes_and_ends_well(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Client(home, scope="project:told", origin="user") as client:
+        configure(client.log, lambda now: msgspec.structs.replace(now, embedder="some@key/384"))
+    monkeypatch.setattr("memtape.tools.keep.embedder_state.TEXTS_PER_S", 0.01)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(3):
+        (notes / f"{number}.md").write_text(f"The mooring number {number} is {number * 7} metres long.\n")
+    done = CliRunner().invoke(main, ["import", str(notes), "--scope", "project:told", "--home", str(home)])
+    assert done.exit_code == 0, done.output
+    assert "by meaning in about" in done.stdout

@@ -109,7 +109,7 @@ def host(home: Path, project: Path) -> Iterator[Callable[..., Host]]:
 
 
 def server_of(home: Path) -> int | None:
-    return Home(home, make=False).hook_server_lock().holder()
+    return Home(home, make=False).lock("hook-server").holder()
 
 
 def other_folder(tmp_path: Path, name: str) -> Path:

@@ -63,9 +63,10 @@ class Client(Deciding):
     """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
-    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. The rest is as for a
-    `Writer`. Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of a
-    home in a process share a log in memory, and actions that need a disk raise `MemtapeError`.
+    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. `scope` is by default
+    that of the project of `folder` or of the current folder. Under the profile `dev_no_persist` nothing is
+    written and no home is read: all such clients of a home in a process share a log in memory, and actions
+    that need a disk raise `MemtapeError`.
 
     An id may be given by its beginning, of eight characters or more. A client with a named scope, or a
     `confined` one, takes ids of its scope and `global` alone; any other client finds the scope of an id. A

@@ -29,8 +29,8 @@ from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
+from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.connecting import is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
@@ -42,7 +42,7 @@ from memtape.tools.capture.pausing import OF_RUN, silence_by
 from memtape.tools.capture.profiles import chosen, keeps_nothing
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.lifecycle_settings import lifecycle_settings
+from memtape.tools.keep.log_settings import lifecycle_settings
 
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
@@ -100,7 +100,8 @@ def _round_trip(subject: str, home: Home) -> Finding:
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
-    return Finding(subject, "good", f"A capture took {captured_ms} ms and came back in a search after {found_ms} ms.")
+    said = f"A capture took {captured_ms:,} ms and came back in a search after {found_ms:,} ms."
+    return Finding(subject, "good", said)
 
 
 def _log(subject: str, home: Home) -> Finding:
@@ -110,7 +111,7 @@ def _log(subject: str, home: Home) -> Finding:
         begun = time.monotonic()
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
-        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms} ms.")
+        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
 
 
 def _storing(subject: str, home: Home) -> Finding:

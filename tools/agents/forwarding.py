@@ -73,7 +73,7 @@ def reached(home: str, line: bytes) -> SocketType | None:
     if not os.path.isdir(home) or not may_stay(Path(home)):
         return None
     deadline, started = time.monotonic() + START_WAIT_S, None
-    lock = Home(Path(home), make=False).hook_server_lock()
+    lock = Home(Path(home), make=False).lock("hook-server")
     while time.monotonic() < deadline:
         with suppress(OSError, ValueError):  # None listens, or it is dying.
             talking = connected(home, line, deadline)

@@ -129,7 +129,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
     try:
         if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
             return
-        if may_stay(where) and Home(where, make=False).hook_server_lock().holder() is None:
+        if may_stay(where) and Home(where, make=False).lock("hook-server").holder() is None:
             folder = HookCall(told, where, data, alone=False).folder
             start_server(where.absolute(), host, data=placed(data, folder))
     except Exception as error:

@@ -206,7 +206,7 @@ def _bytes(path: Path) -> int:
 
 
 def _stop_server(home: Home, found: Leftovers) -> None:
-    lock = home.hook_server_lock()
+    lock = home.lock("hook-server")
     pid = lock.holder()
     if pid is None:
         return

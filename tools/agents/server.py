@@ -58,7 +58,7 @@ M_ARENA_MAX = -8
 
 def stay(host: str, home: Path, data: bytes) -> None:
     """Serve a home until it is unused; first read the project of the starting hook, if any."""
-    lock = Home(home, make=False).hook_server_lock()
+    lock = Home(home, make=False).lock("hook-server")
     try:
         if not may_stay(home):
             return

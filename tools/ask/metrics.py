@@ -30,7 +30,7 @@ from memtape.schemas.metrics import (
     OUTCOMES,
     STEPS,
 )
-from memtape.sinks.home.counts import Counts, FlushOutcome
+from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
 from memtape.tools.ask.reading import Reader
@@ -66,7 +66,7 @@ class _HomeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         reader = Reader(self._home, self._log)
         state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
-        samples = Counts(self._home.path)
+        samples = HomeCounts(self._home.path)
         counted = {**of_log(state), **of_home(state), **of_samples(samples)}
         for name, values in counted.items():
             metric = METRICS[name]
@@ -125,7 +125,7 @@ def of_home(state: Status) -> dict[str, Values]:
     }
 
 
-def of_samples(samples: Counts) -> dict[str, Values]:
+def of_samples(samples: HomeCounts) -> dict[str, Values]:
     """Return the metrics from the samples of processes."""
     return {
         "memtape_recalls": {
@@ -147,7 +147,7 @@ def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
     return found
 
 
-def _histogram(name: str, samples: Counts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
+def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
     metric, bounds_s = METRICS[name], BUCKETS_S[series]
     made = HistogramMetricFamily(name, metric.help, labels=metric.labels)
     for label in labels:

@@ -11,6 +11,6 @@ from memtape.sinks.home.settings import local_settings
 
 def first_settings(home: Home) -> Settings:
     """Return the settings of a new log. Raises `MemtapeError` for a settings.toml that cannot be used."""
-    from memtape.flows.embed.packaged import first_embedder
+    from memtape.flows.embed.target import first_embedder
 
     return Settings(embedder=first_embedder(local_settings(home).embedder, os.environ))

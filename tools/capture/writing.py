@@ -148,7 +148,7 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Append one text and return its receipt; `fields` are those of a `Line`.
+        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and so on.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
         Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of

@@ -195,7 +195,7 @@ def _offered(host: str) -> str:
 
 def _meaning_told(home: Home) -> str:
     """Return how MiniLM is installed, where a search finds words alone for want of it."""
-    from memtape.flows.embed.packaged import packaged_minilm
+    from memtape.flows.embed.target import packaged_minilm
 
     if local_settings(home).embedder.choice != "auto" or packaged_minilm() is not None:
         return ""

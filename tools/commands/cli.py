@@ -15,7 +15,7 @@ import click
 from memtape import __version__
 from memtape.schemas.variables import PROFILE_VARIABLE
 from memtape.schemas.visible import visible
-from memtape.tools.verbs import VERBS
+from memtape.tools.verbs import GROUPS, VERBS
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -40,6 +40,10 @@ profile_option = click.option(
     metavar="NAME",
     help="How it is remembered: prod, dev_standard, dev_memory_test or dev_no_persist.",
 )
+
+
+LONGEST_CHARS = 200
+"""The most characters of a command's line in the help."""
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -70,6 +74,12 @@ class _Commands(MutableMapping[str, click.Command]):
 
 class Commands(click.Group):
     """The group of commands; its usage errors are escaped like all printed text."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups, each with its whole first sentence."""
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(LONGEST_CHARS)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the given command."""

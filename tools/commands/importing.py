@@ -100,7 +100,7 @@ def import_command(
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
         importer = partial(Importer, speaker, own, given)
         summary = _taken(importer, speaker.log, *_sources(paths, everything, given))
-    _print_import(speaker, summary)
+        _print_import(speaker, summary)
 
 
 def _sources(
@@ -167,7 +167,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
         speaker.session = None
         with _away_told(lambda: 0):
             speaker.log.ends()
-        with speaker.home.imports_lock():
+        with speaker.home.lock("imports"):
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
                 taken = [folder.take(bar.update) for folder in folders]

@@ -62,7 +62,7 @@ class Batch:
         self._writer = writer
         self._scope = scope
         self._summary = summary
-        self._lock = writer.home.imports_lock()
+        self._lock = writer.home.lock("imports")
         self._waiting: list[Waiting] = []
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}

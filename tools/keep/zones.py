@@ -69,7 +69,7 @@ class Zones(Worker):
             files = ScopeFiles(self._home, scope)
             stamps, tree = files.stamps(), files.tree_stamps()
             if self._seen.get(scope) != (stamps, tree) and silence_of(self._home.path, partial(str, scope)) is None:
-                with self._home.imports_lock():
+                with self._home.lock("imports"):
                     _ScopeZones(self, self._home, self._log, scope).take(stamps)
                     if tree or files.has_tree():
                         self._take_tree(scope, tree)
