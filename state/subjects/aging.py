@@ -303,8 +303,9 @@ def is_pinned(of: LifecycleInputs, unit: int) -> bool:
 def _binds(of: LifecycleInputs, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
-    is_of_person = spoken is not None and spoken.actor.origin in PEOPLE
-    return is_of_person and heard_in(of.captures.body(spoken).text).instructs
+    if spoken is None or spoken.actor.origin not in PEOPLE:
+        return False
+    return heard_in(of.captures.body(spoken).text).instructs
 
 
 def _seqs(of: LifecycleInputs, unit: int) -> Iterable[int]:
