@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         with served(Path(place)) as page:
             with page.client() as client:
                 for slug, title, text in PAGES:
-                    client.tree_writing.new(slug, text, edit_of(title=title))
+                    client.tree.new(slug, text, edit_of(title=title))
                 client.project()
                 (conflict,) = client.conflicts().conflicts
             shown = SHOWN | {"memory": f"/memory?id={conflict.a.id}"}

@@ -19,7 +19,7 @@ from bench.living import SCOPE, make_living
 from memtape.schemas.times import DAY_US
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.client import Client
-from memtape.tools.page.serving import Serving
+from memtape.tools.page.app import Serving
 
 TEXTS = 250
 END_US = 1_790_000_000_000_000

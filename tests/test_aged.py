@@ -30,7 +30,6 @@ from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 
 SCOPE = "project:mine"
-PARTITIONS = 16
 TURNS = (
     "The lighthouse gateway drops packets after the nightly deploy.",
     "Mira measured the lighthouse gateway: nine seconds for a packet.",
@@ -183,7 +182,7 @@ def test_statistics_are_those_of_what_is_at_hand(tmp_path: Path) -> None:
             told = [one.search(query, quiet=True), two.search(query, quiet=True)]
             first, second = ([(it.text, it.score) for it in its.results if not it.sums] for its in told)
             assert first == second and first
-            assert told[0].answer.held == told[1].answer.held
+            assert told[0].held == told[1].held
         assert len(found(one, "lighthouse gateway", archived=True, limit=50)) == 24
         assert is_sound(one)
 
@@ -192,7 +191,7 @@ def test_a_finished_project_keeps_what_was_said_before_to_itself(client: Client)
     before = client.capture("The lighthouse gateway is painted white.").id
     client.capture("Is the lighthouse gateway white?", "turn")
     finish(client)
-    answer = client.search("lighthouse gateway", quiet=True).answer
+    answer = client.search("lighthouse gateway", quiet=True)
     assert not answer.results
     assert answer.aside.startswith("Finished on ") and "--archived" in answer.aside
     assert "memtape project resume" in memtape(client, "search", "lighthouse gateway", "--quiet").output
@@ -202,9 +201,9 @@ def test_a_finished_project_keeps_what_was_said_before_to_itself(client: Client)
     assert client.show(before).memory is not None
     client.capture("The lighthouse gateway is a museum now.")
     assert found(client, "lighthouse gateway") == ["The lighthouse gateway is a museum now."]
-    assert client.search("lighthouse gateway", quiet=True).answer.aside
+    assert client.search("lighthouse gateway", quiet=True).aside
     finish(client, "active")
-    answer = client.search("lighthouse gateway", quiet=True).answer
+    answer = client.search("lighthouse gateway", quiet=True)
     assert len(answer.results) == 3 and not answer.aside
     assert is_sound(client)
 
@@ -484,6 +483,6 @@ def test_who_stores_nothing_wakes_nobody_and_is_told_so(client: Client) -> None:
     pass_days(client, 240, steps=4)
     pause(client.home.path, SCOPE, now_us(), None)
     ends = client.log.ends()
-    answer = client.search("gateway", quiet=True).answer
+    answer = client.search("gateway", quiet=True)
     assert not answer.results and answer.aside.startswith("Dormant since ")
     assert client.log.ends() == ends

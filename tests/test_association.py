@@ -324,6 +324,6 @@ def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp
                 ]
             )
             client.project()
-            found = client.search("port 8081").answer.results
+            found = client.search("port 8081").results
             assert [result.id for result in found if "edges" in result.lanes] == expected
             assert [(edge.weight, edge.learned) for edge in client.edges(port.id).edges] == [(0.0, 1.0)] * len(expected)

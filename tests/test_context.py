@@ -25,8 +25,8 @@ from memtape.state.text.named import named_files
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of
-from memtape.tools.ask.known import known_among, known_in
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
+from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
@@ -420,14 +420,6 @@ def said(*turns: tuple[Origin, str]) -> list[Known]:
     ]  # fmt: skip
 
 
-PUBLISHING: tuple[tuple[Origin, str], ...] = (
-    ("user", "What does the changelog say under Unreleased?"),
-    ("agent", "It says that hooks are faster and that pages link back."),
-    ("user", "Who can publish?"),
-    ("agent", "Only Mira and Lena can publish."),
-)
-
-
 @pytest.mark.parametrize(
     ("text", "files"),
     [
@@ -482,21 +474,6 @@ def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
         memory.project()
         tasks = [item.text for item in memory.context().items if item.section == "tasks"]
         assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
-
-
-turns_of_sessions = st.lists(
-    st.builds(
-        lambda text, origin, n: Known(
-            id=f"turn-{n}", scope="project:a", kind="turn", text=text, at=NOW, last_at=NOW, order=n, actor="Ada",
-            origin=origin,  # type: ignore[arg-type]
-            path=text, tags=action_tags("edit") if origin == "tool" else (),
-        ),
-        st.one_of(texts, st.sampled_from([text for _, text in LAST])),
-        st.sampled_from(("user", "agent", "agent", "operator", "tool")),
-        st.integers(0, 99),
-    ),
-    max_size=70,
-)  # fmt: skip
 
 
 def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(tmp_path: Path) -> None:

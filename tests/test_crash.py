@@ -193,7 +193,7 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
         # Capturing and asking need no lock, and see each other.
         with Client(home.path, scope="project:a", log=log) as client:
             client.capture("The lighthouse is green.")
-            assert client.search("lighthouse").answer.results[0].text == "The lighthouse is green."
+            assert client.search("lighthouse").results[0].text == "The lighthouse is green."
         holder.kill()
         holder.wait(WAIT_S)
         project(home, log)

@@ -23,7 +23,7 @@ from memtape.state.core.replay import replay
 from memtape.state.subjects.decay import ONE
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import call
-from memtape.tools.ask import deep_model, reading
+from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -85,7 +85,7 @@ def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Pa
         assert {result.text for result in found.results} >= set(SAID[:2])
         body = body_of(client)
         assert body.results == tuple(result.id for result in found.results)
-        assert body.trace == found.answer.trace and body.passes == body.trace[-1].look <= MOST_LOOKS
+        assert body.trace == found.trace and body.passes == body.trace[-1].look <= MOST_LOOKS
         assert [it.step for it in body.trace] == ["scouts", "filter", "walk", "edges", "gate"] * body.passes
         assert body.trace[0].query == QUESTION and "Postgres".lower() in body.trace[5].query
         assert all(it.by == "rules" and not it.cost and not it.failure for it in body.trace)
@@ -102,7 +102,7 @@ def test_a_quiet_search_and_one_of_the_past_put_nothing_on_the_log(tmp_path: Pat
         client.capture("Reports are in MySQL.")
         now = client.search(QUESTION, deep=True, quiet=True)
         past = client.search(QUESTION, deep=True, as_of=then)
-        assert events_of(client) == [] and past.answer.trace
+        assert events_of(client) == [] and past.trace
         assert [text in {result.text for result in its.results} for its in (now, past)
                 for text in ("Reports are in MySQL.",)] == [True, False]  # fmt: skip
 
@@ -116,7 +116,7 @@ def test_filters_limits_quotas_and_times_hold_in_every_look_and_along_edges(tmp_
         without = client.search(QUESTION, deep=True, filters=make_filters(0, not_kinds=("insight",)))
         assert without.results and all(result.kind != "insight" for result in without.results)
         assert len(client.search(QUESTION, 1, deep=True).results) == 1
-        quota = client.search(QUESTION, deep=True, quotas=("memories=1",)).answer
+        quota = client.search(QUESTION, deep=True, quotas=("memories=1",))
         assert sum(result.kind == "fact" for result in quota.results) == 1 and quota.sources["memories"].limit == 1
         assert client.search(QUESTION, deep=True, valid_at=1_000_000_000).results == []
 
@@ -148,8 +148,8 @@ def test_what_was_replaced_never_stands_above_what_holds(tmp_path: Path) -> None
 
 def test_a_deep_search_has_one_page(tmp_path: Path) -> None:
     with remembering(tmp_path, texts=[f"Postgres number {n} is here." for n in range(30)]) as client:
-        cursor = client.search("postgres", 5).answer.next
-        assert cursor is not None and client.search("postgres", 5, deep=True).answer.next is None
+        cursor = client.search("postgres", 5).next
+        assert cursor is not None and client.search("postgres", 5, deep=True).next is None
         with pytest.raises(MemtapeError, match="one page"):
             client.search("postgres", 5, deep=True, cursor=cursor)
         assert len(client.search("postgres", 30, deep=True).results) == 30
@@ -193,7 +193,7 @@ def test_without_edges_none_is_followed(tmp_path: Path) -> None:
         assert client.search(QUESTION, deep=True).results == []
         for text in ("Postgres runs in staging.", "So be it.", "Nothing else came up."):
             client.capture(text, "turn", session="s")
-        found = client.search("postgres", deep=True, without=("edges",)).answer
+        found = client.search("postgres", deep=True, without=("edges",))
         assert all(taken.kept == 0 for taken in found.trace if taken.step == "edges")
 
 
@@ -226,7 +226,7 @@ def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
 def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> None:
     with tree(tmp_path) as (client, pages):
         found = client.search(QUESTION, deep=True)
-        walked = next(it for it in found.answer.trace if it.step == "walk")
+        walked = next(it for it in found.trace if it.step == "walk")
         assert (walked.given, walked.kept) == (2, 2), "what holds nothing of the question is not entered"
         ids = [result.id for result in found.results]
         assert pages["far"] in ids and pages["people"] not in ids[:2]
@@ -292,8 +292,8 @@ class Answering:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Answering:
     answering = Answering()
-    monkeypatch.setattr(deep_model, "is_named", lambda home: True)
-    monkeypatch.setattr(deep_model, "model_for", lambda home, step: answering)
+    monkeypatch.setattr(deep, "is_named", lambda home: True)
+    monkeypatch.setattr(deep, "model_for", lambda home, step: answering)
     return answering
 
 
@@ -379,5 +379,5 @@ def test_a_failed_walk_opens_nothing(tmp_path: Path, model: Answering) -> None:
             ('{"keep": []}', 0, ""),
         ):  # fmt: skip
             model.says("{}", '{"ready": true}', answer)
-            walked = next(it for it in client.search(QUESTION, deep=True).answer.trace if it.step == "walk")
+            walked = next(it for it in client.search(QUESTION, deep=True).trace if it.step == "walk")
             assert (walked.given, walked.kept, walked.failure) == (2, kept, failure)

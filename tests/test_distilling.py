@@ -339,13 +339,13 @@ def test_erasing_a_flush_erases_what_was_distilled_from_it(home: Path, project: 
     (insight,) = distilled(home, project)
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
         client.project()
-        assert client.search("zanzibar lighthouse").answer.results[0].id == insight.id
+        assert client.search("zanzibar lighthouse").results[0].id == insight.id
         made = plan(client.home, client.log, client.scope, [id], only=True)
         assert {item.id for item in made.items} >= {id, insight.id}
         made.take_carriers()
         erasure = client.erase(made)
         assert erasure.ok, erasure.after.found or erasure.after.unreadable
-        assert not [found for found in client.search("zanzibar lighthouse").answer.results if "zanzibar" in found.text]
+        assert not [found for found in client.search("zanzibar lighthouse").results if "zanzibar" in found.text]
     assert distill(home, place) == 0 and len(configured.asked) == 1
 
 
@@ -375,7 +375,7 @@ def test_a_distilled_line_stands_below_what_a_person_said(home: Path, project: P
         assert distill(home, place) == 3
     with Client(home, scope=scope, origin="user") as client:
         client.project()
-        results = client.search("Who reviews migrations of the billing database?").answer.results
+        results = client.search("Who reviews migrations of the billing database?").results
         found = [result.id for result in results if result.kind in ("fact", "insight")]
         assert found[0] == person and len(found) > 1
         spoken = next(result for result in results if result.id == person)

@@ -210,7 +210,7 @@ def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
     client.project()
     client.append("erased", Erased(ids=(id,)), SCOPE)
     with client.home.lock("projector"):
-        assert not client.search("zebrafish", quiet=True).answer.results
+        assert not client.search("zebrafish", quiet=True).results
         with pytest.raises(NotFound, match="erased"):
             client.show(id)
 
@@ -234,7 +234,7 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     # A slot that arrives later, a late event that derives from it, and another of the same id.
     late = msgspec.structs.replace(captured(TEXT, "vector", scope=SCOPE), refs=(id,))
     log.append_raw(number, [slot.payload, canonical(late)])
-    assert not client.search("zebrafish", quiet=True).answer.results
+    assert not client.search("zebrafish", quiet=True).results
     with Owner(home, log) as owner:
         owner.project()
     assert remains(home) == []
@@ -253,7 +253,7 @@ def test_an_erasure_under_a_known_id_erases_nothing_anywhere(client: Client) -> 
     client.project()
     client.log.append([msgspec.structs.replace(event("erased", Erased(ids=(id,)), "e", scope=SCOPE), id=first)])
     with client.home.lock("projector"):
-        assert client.search("zebrafish", quiet=True).answer.results
+        assert client.search("zebrafish", quiet=True).results
     with Owner(client.home, client.log) as owner:
         owner.project()
     assert client.show(id).memory is not None
@@ -292,7 +292,7 @@ def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monk
     with pytest.raises(StillHeld, match="still holds"):
         erase(client, id)
     assert any("log.db" in path for path in remains(client.home))
-    assert not client.search("zebrafish", quiet=True).answer.results
+    assert not client.search("zebrafish", quiet=True).results
     reader.close()
     assert erase(client, id).ok
     assert remains(client.home) == []

@@ -25,8 +25,8 @@ def client(tmp_path: Path) -> Iterator[Client]:
     home.mkdir()
     (home / "settings.toml").write_text("catch_up = false\n")
     with Client(home, scope=SCOPE, actor="Ada", origin="user") as made:
-        made.tree_writing.new("deploy", "We deploy on Tuesdays.")
-        made.tree_writing.new("deploy/staging", "Staging listens on port 5433.")
+        made.tree.new("deploy", "We deploy on Tuesdays.")
+        made.tree.new("deploy/staging", "Staging listens on port 5433.")
         project(made)
         yield made
 
@@ -51,12 +51,12 @@ def settled(client: Client) -> None:
 
 
 def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Client) -> None:
-    page = client.tree_writing.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", edit_of(hints=["Who is quokka?"]))
+    page = client.tree.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", edit_of(hints=["Who is quokka?"]))
     project(client)
     edit = edit_of(title="Zebrafish-Quokka", summary="Of zebrafish.")
-    client.tree_writing.edit("deploy/codename", f"{TEXT} Twice.", edit)
-    client.tree_writing.link("deploy/codename", "deploy/staging")
-    client.tree_writing.link("deploy", "deploy/codename", "depends_on")
+    client.tree.edit("deploy/codename", f"{TEXT} Twice.", edit)
+    client.tree.link("deploy/codename", "deploy/staging")
+    client.tree.link("deploy", "deploy/codename", "depends_on")
     project(client)
     path = file(client, "deploy/codename")
     path.write_text(path.read_text().replace("Twice.", "Thrice, quokka.").replace("children:", "quokka: 1\nchildren:"))
@@ -77,7 +77,7 @@ def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Cli
 
 def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client) -> None:
     """What a person keeps beside the pages is theirs: the erasure is not proven before they delete it."""
-    page = client.tree_writing.new("codename", TEXT)
+    page = client.tree.new("codename", TEXT)
     project(client)
     path = file(client, "codename")
     path.write_text(path.read_text().replace("title:", "title: [") + "\nA note of zebrafish below.\n")
@@ -94,8 +94,8 @@ def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client)
 
 
 def test_a_slug_that_is_the_text_names_no_file_afterwards(client: Client) -> None:
-    page = client.tree_writing.new("zebrafish-quokka/zebrafish", TEXT)
-    client.tree_writing.link("deploy", "zebrafish-quokka/zebrafish")
+    page = client.tree.new("zebrafish-quokka/zebrafish", TEXT)
+    client.tree.link("deploy", "zebrafish-quokka/zebrafish")
     project(client)
     path = file(client, "zebrafish-quokka/zebrafish")
     path.write_text(path.read_text().replace("at dawn.", "at dusk."))
@@ -107,8 +107,8 @@ def test_a_slug_that_is_the_text_names_no_file_afterwards(client: Client) -> Non
 
 
 def test_the_command_erases_a_page_and_proves_it(client: Client) -> None:
-    page = client.tree_writing.new("codename", TEXT)
-    client.tree_writing.edit("codename", f"{TEXT} Twice.")
+    page = client.tree.new("codename", TEXT)
+    client.tree.edit("codename", f"{TEXT} Twice.")
     project(client)
     words = ("erase", page.id, "--yes", "--json", "--scope", SCOPE, "--home", str(client.home.path))
     result = CliRunner().invoke(main, words)

@@ -157,7 +157,7 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
     with Client(home, scope="project:mine") as client:
         asked = client.search("kayak")
         assert asked.recall_id is not None
-        used = run("used", asked.answer.results[-1].id, "--recall", asked.recall_id, *where)
+        used = run("used", asked.results[-1].id, "--recall", asked.recall_id, *where)
         assert used.exit_code == 0, used.output
     assert "what each lane adds" in run("compare", *where, "--retriever", "memtape").output
     told = json.loads(run("compare", *where, "--json").stdout)

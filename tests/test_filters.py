@@ -86,7 +86,7 @@ def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None
     with Client(tmp_path, scope=SCOPE) as client:
         client.capture_many([Line(text="Use tabs in the staging database.", origin="user", session="s1")])
         other = client.capture_many([Line(text="use tabs in the staging db", origin="agent", session="s2")])[0]
-        (whole,) = client.search("tabs").answer.results
+        (whole,) = client.search("tabs").results
         assert whole.provenance == (Provenance("user", "s1"), Provenance("agent", "s2"))
         # What the user said in s1 was not said by the user in s2.
         assert texts(client, origins=["user"], sessions=["s2"]) == []
@@ -104,12 +104,12 @@ def test_an_echo_is_found_in_its_session(tmp_path: Path) -> None:
         ada.capture("Use tabs.")
         agent.search("tabs")
         agent.capture("use tabs")
-        (found,) = ada.search("tabs", filters=asked(origins=["agent"], sessions=["s2"])).answer.results
+        (found,) = ada.search("tabs", filters=asked(origins=["agent"], sessions=["s2"])).results
         assert found.confirmations == 0 and found.origin == "user"
 
 
 def texts(client: Client, **fields: Any) -> list[str]:
-    return [result.text for result in client.search("tabs", filters=asked(**fields), quiet=True).answer.results]
+    return [result.text for result in client.search("tabs", filters=asked(**fields), quiet=True).results]
 
 
 # In one home, whose views are behind, and in its past.
@@ -161,7 +161,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def captured_with(client: Client) -> dict[str, Pairs]:
     """Return with which origins and sessions each result was captured, by the log and `why`."""
     found: dict[str, Pairs] = {}
-    for result in client.search("kayaks", 1_000, quiet=True).answer.results:
+    for result in client.search("kayaks", 1_000, quiet=True).results:
         events = [behind.event for behind in client.why(result.id).events]
         of_it = [event for event in events if isinstance(event.body, Captured)]
         found[result.id] = {(event.actor.origin, event.session) for event in of_it}
@@ -185,8 +185,8 @@ def test_to_be_narrowed_is_to_be_restricted(
     """
     as_of, made = (world.past, world.of_past) if in_past else (None, world.made)
     filters = asked(origins=sorted(origins), sessions=sorted(sessions), kinds=sorted(kinds))
-    whole = world.client.search(query, 1_000, quiet=True, as_of=as_of).answer
-    narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of).answer
+    whole = world.client.search(query, 1_000, quiet=True, as_of=as_of)
+    narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of)
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
     expected = [
         (result.id, worth(result))
@@ -200,7 +200,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
-    best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).answer.results
+    best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).results
     assert [result.id for result in best] == [result.id for result in narrowed.results[:1]], "a filter uses up no limit"
 
 
@@ -244,7 +244,7 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
         with Client(home, scope=SCOPE) as client:
             by_client = client.search("tabs", filters=asked(**fields))
             by_agent = call(client, "search_memories", {"query": "tabs", **fields})
-            ids = [result.id for result in by_client.answer.results]
+            ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
             assert all(f"`{id}`" in by_agent for id in ids) and by_agent.count("> Tabs") == count
             found = [decode(slot.payload).body for slot in client.read_log(_partition(client), 0, 99, ["recalled"])]
@@ -303,7 +303,7 @@ def _partition(client: Client) -> int:
 def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
     with Client(home, scope=SCOPE) as client:
         narrowed = client.search("tabs", filters=asked(origins=["user"], sessions=["s1"]))
-        assert len(narrowed.answer.results) == 1
+        assert len(narrowed.results) == 1
         told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
         client.search("tabs")

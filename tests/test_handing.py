@@ -26,7 +26,7 @@ from memtape import __version__
 from memtape.schemas.events import Event
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import handing, hooks, reaching
+from memtape.tools.agents import forwarding, handing, hooks
 from memtape.tools.agents import server as serving
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.native_ids import HOSTS
@@ -289,7 +289,7 @@ def test_no_server_is_left_behind_where_none_is_wanted(
     how: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    monkeypatch.setattr(reaching, "start_one", lambda right, words, environment, data: started.append(words[3]))
+    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[3]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     monkeypatch.setenv(HOOKS_VARIABLE, "")
     hooks.leave_server("claude", home, data)

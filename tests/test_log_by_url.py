@@ -183,7 +183,7 @@ def test_what_is_pending_is_projected_in_the_background_from_kafka(
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
         client.capture("Use tabs.")
-        assert client.search("tabs", quiet=True).answer.lag == 1
+        assert client.search("tabs", quiet=True).lag == 1
         deadline = time.monotonic() + 300
         while not client.status().memories and time.monotonic() < deadline:
             time.sleep(0.2)

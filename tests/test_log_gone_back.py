@@ -169,7 +169,7 @@ def found(
     words: dict[str, list[str]] = {}
     for scope in ASKED:
         with Client(home, scope=scope, log=log) as client:
-            results = client.search("keeps kept lighthouse", 1_000, quiet=True).answer.results
+            results = client.search("keeps kept lighthouse", 1_000, quiet=True).results
             assert all(client.show(result.id).asked for result in results)
             assert not [text for text in lost_words(log) if text in client.context().text]
             if results:
@@ -233,7 +233,7 @@ def check_before(home: Home, log: Log) -> None:
     assert now.lag > 0
     assert found(home, log) == {scope: words for scope, words in held(log).items() if scope in ASKED}
     with Client(home, scope="project:old", log=log) as client:
-        assert client.search("lighthouse", quiet=True).answer.warnings
+        assert client.search("lighthouse", quiet=True).warnings
     verdict = verify(home, log)
     assert not verdict.ok and "watermarks" in {difference.view for difference in verdict.differences}
 

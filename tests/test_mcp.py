@@ -26,7 +26,8 @@ from soaked import soaked
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, bounded, cut, sentence
-from memtape.tools.agents.mcp.server import ServedMemory, listen, make_server, token_of
+from memtape.tools.agents.mcp.handlers import ServedMemory
+from memtape.tools.agents.mcp.server import listen, make_server, token_of
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call, schema_of
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
@@ -322,7 +323,7 @@ def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
         over_http(url, token, there, mode, list_roots_callback=telling(other))
         over_http(url, token, here, mode, list_roots_callback=telling(tmp_path / "nowhere", project))
     with Client(home, folder=project) as client:
-        assert [result.text for result in client.search("thing mixed", quiet=True).answer.results] == [
+        assert [result.text for result in client.search("thing mixed", quiet=True).results] == [
             "A thing of this place."
         ]
 

@@ -21,8 +21,7 @@ from memtape.sinks.logs.configuring import configure, settings_on
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.agents import server
 from memtape.tools.ask import recorded_vectors
-from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors
-from memtape.tools.ask.served_vectors import served_vector
+from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import is_on_battery

@@ -297,13 +297,13 @@ class Life:
         inline = reading.INLINE_EVENTS > 0
         found = client.search(query, limit)
         self.tell_of_waking(client.scope)
-        results = [result.id for result in found.answer.results]
+        results = [result.id for result in found.results]
         body = {"query": query, "results": results}
         self.model.append(
             self.event("recalled", client.scope, found.recall_id or "", body, client.actor, client.session)
         )
         if inline:  # A summary is told where nothing that is at hand answers.
-            at_hand = {result.id for result in found.answer.results if not result.sums}
+            at_hand = {result.id for result in found.results if not result.sums}
             reads = (client.scope, "global")
             assert at_hand <= self.model.world(*reads, ends=self.folded(*reads)).visible(*reads)
 
@@ -703,7 +703,7 @@ class Life:
     def compare_searches(self, world: World, as_of: str | None) -> None:
         """A search with all words finds all that is visible in the scope and in `global`, and nothing else."""
         for scope in SCOPES:
-            answer = self.client(scope).search(self.whole_query(), 1_000, quiet=True, as_of=as_of).answer
+            answer = self.client(scope).search(self.whole_query(), 1_000, quiet=True, as_of=as_of)
             found = [result.id for result in answer.results]
             assert len(found) == len(set(found)) < 1_000
             # Turns that say the same take one place, with the count of the others.
@@ -715,8 +715,8 @@ class Life:
             filters = make_filters(0, origins=origins, sessions=sessions)
             narrowed = self.client(scope).search(self.whole_query(), 1_000, filters=filters, quiet=True, as_of=as_of)
             expected = world.made_by(set(origins), set(sessions), scope, "global")
-            assert {result.id for result in narrowed.answer.results} <= expected
-            assert sum(1 + result.again for result in narrowed.answer.results) == len(expected)
+            assert {result.id for result in narrowed.results} <= expected
+            assert sum(1 + result.again for result in narrowed.results) == len(expected)
             if as_of is None:
                 assert answer.now == max(self.now - self.now % HOUR, *(result.at for result in answer.results), 0)
 

@@ -13,7 +13,7 @@ from memtape.schemas.codec import decode
 from memtape.schemas.events import Recalled
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, format_time
-from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
 
 MINE = "project:mine"
@@ -58,16 +58,16 @@ def test_what_another_scope_of_the_partition_says_moves_nothing(tmp_path: Path, 
         neighbour = next(name for name in names if partition_of(name, partitions) == partition_of(MINE, partitions))
         position = f"{partition_of(MINE, partitions)}:{mine.log.ends()[partition_of(MINE, partitions)]}"
         clock.now += 79 * HOUR_US
-        before = scores(mine.search("harbour gauge", quiet=True).answer)
+        before = scores(mine.search("harbour gauge", quiet=True))
         context, edges = mine.context(), mine.edges(said[0])
-        past = scores(mine.search("harbour gauge", as_of=position).answer)
+        past = scores(mine.search("harbour gauge", as_of=position))
         with Client(tmp_path, scope=neighbour, log=mine.log) as other:
             other.capture("Something else entirely.", "turn")
             other.project()
-        assert scores(mine.search("harbour gauge", quiet=True).answer) == before
+        assert scores(mine.search("harbour gauge", quiet=True)) == before
         assert replace(mine.context(), watermark=context.watermark) == context and mine.edges(said[0]) == edges
         later = position.split(":")[0] + f":{mine.log.ends()[partition_of(MINE, partitions)]}"
-        assert scores(mine.search("harbour gauge", as_of=later).answer) == past
+        assert scores(mine.search("harbour gauge", as_of=later)) == past
 
 
 def test_in_a_quiet_memory_what_was_fresh_and_hot_ceases_to_be(tmp_path: Path, clock: Clock) -> None:
@@ -75,7 +75,7 @@ def test_in_a_quiet_memory_what_was_fresh_and_hot_ceases_to_be(tmp_path: Path, c
         ids = fill(mine)
 
         def asked() -> dict[str, dict[str, float]]:
-            found = mine.search("harbour gauge", quiet=True).answer.results
+            found = mine.search("harbour gauge", quiet=True).results
             return {result.id: dict(result.why.lanes) for result in found if result.why}  # type: ignore[arg-type]
 
         fresh = []
@@ -105,8 +105,8 @@ def test_a_search_can_be_asked_again_as_of_its_time(tmp_path: Path, clock: Clock
         then = format_time(clock.now)
         clock.now += 50 * HOUR_US
         mine.capture("The harbour gauge is mended.", "turn")
-        assert scores(mine.search("harbour gauge", quiet=True).answer) != scores(first.answer)
-        assert scores(mine.search("harbour gauge", as_of=then).answer) == scores(first.answer)
+        assert scores(mine.search("harbour gauge", quiet=True)) != scores(first)
+        assert scores(mine.search("harbour gauge", as_of=then)) == scores(first)
         told = mine.compare(["memtape"])["retrievers"]["memtape"]
         clock.now += 50 * DAY_US
         again = mine.compare(["memtape"])["retrievers"]["memtape"]

@@ -158,10 +158,10 @@ def test_projects_do_not_mix(tmp_path: Path) -> None:
 def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.capture("The winch of the slipway takes 4 tonnes.")
-        client.tree_writing.new("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
-        client.tree_writing.new("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
-        client.tree_writing.new("alone", "Nobody leads here.")
-        client.tree_writing.link("_root", "alone", "child", undo=True)
+        client.tree.new("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
+        client.tree.new("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
+        client.tree.new("alone", "Nobody leads here.")
+        client.tree.link("_root", "alone", "child", undo=True)
         client.project()
     with served(tmp_path) as page:
         drawn = page.get("/tree").text

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from page_served import Page, served
 
+from memtape.tools.page.app import Serving
 from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import CONNECTIONS, HEADERS, MAX_BODY_BYTES
-from memtape.tools.page.serving import Serving
 
 PATHS = [view.path for view in VIEWS] + ["/log/feed", "/metrics", "/static/page.css", "/static/page.js", "/nothing"]
 
@@ -205,7 +205,7 @@ def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = queue.SimpleQueue[str]()
-    monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
+    monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", opened.put)
     serving = Serving(tmp_path / "home", "project:mine", 0)
     token = serving.address.partition("=")[2]
     thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
@@ -229,7 +229,7 @@ def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
 
 def test_a_file_that_no_browser_has_opened_goes_with_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = queue.SimpleQueue[str]()
-    monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
+    monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", opened.put)
     serving = Serving(tmp_path / "home", "project:mine", 0)
     thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
     thread.start()

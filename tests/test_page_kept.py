@@ -14,7 +14,7 @@ from page_served import Page, living, own, served  # noqa: F401
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.keep.waiting import who_waits
-from memtape.tools.page.slow import MOST_KEPT, Progress, Slow
+from memtape.tools.page.past import MOST_KEPT, Progress, Slow
 
 
 def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
@@ -62,7 +62,7 @@ def _raises() -> str:
 
 
 def test_a_view_that_is_being_made_comes_again_by_itself(own: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtape.tools.page.slow.WAIT_S", 0.0)
+    monkeypatch.setattr("memtape.tools.page.past.WAIT_S", 0.0)
     answer = own.http.get("/timeline", params={"at": "20d", "diff": "1"})
     assert answer.status_code == 200 and answer.headers["refresh"] == "1" and "<progress" in answer.text
     assert answer.text.count("<h1") == 1 and "server-timing" in answer.headers

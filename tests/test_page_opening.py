@@ -14,7 +14,7 @@ import pytest
 from browsing import browser
 from page_served import Page, served
 
-from memtape.tools.page.serving import Serving
+from memtape.tools.page.app import Serving
 
 pytestmark = pytest.mark.slow
 SCOPE = "project:mine"
@@ -42,7 +42,7 @@ def test_a_browser_comes_in_by_the_file_that_opens_the_page(
     chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = queue.SimpleQueue[str]()
-    monkeypatch.setattr("memtape.tools.page.serving.webbrowser.open", opened.put)
+    monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", opened.put)
     serving = Serving(tmp_path / "home", SCOPE, 0)
     token = serving.address.partition("=")[2]
     thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from page_served import Page, living, own, page, served  # noqa: F401
 
-from memtape.tools.page.past import MODULE
-from memtape.tools.page.slow import MOST_KEPT
+from memtape.tools.page.past import MODULE, MOST_KEPT
 
 THEN = {"at": "20d", "diff": "1"}
 
@@ -26,14 +25,6 @@ def processes() -> list[int]:
         ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
     )
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
-
-
-def until_ended(pid: int) -> None:
-    for _ in range(200):
-        if pid not in processes():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{pid} goes on.")
 
 
 @pytest.fixture
@@ -69,12 +60,12 @@ def test_an_end_is_told_with_the_next_step_and_another_goes_on(own: Page, stoppe
 
 
 def test_what_nobody_waits_for_is_given_up(own: Page, stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 0.3)
+    monkeypatch.setattr("memtape.tools.page.past.GONE_S", 0.3)
     left = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in (1, 2, 3)]
     assert all("refresh" in answer.headers for answer in left)
     time.sleep(0.5)
     os.kill(stopped, signal.SIGCONT)
-    monkeypatch.setattr("memtape.tools.page.slow.GONE_S", 60)
+    monkeypatch.setattr("memtape.tools.page.past.GONE_S", 60)
     assert "What changed" in own.get("/timeline", at="4d", diff="1").text
 
 

@@ -33,7 +33,6 @@ from memtape.tools.keep.erasing import plan
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000
-THINGS = ("kayak", "lantern", "harbour", "violin", "glacier", "orchard", "compass", "saddle", "furnace", "quarry")
 KINDS: tuple[Kind, ...] = ("turn", "turn", "fact", "journal", "insight", "document")
 QUERY = "What of the heron and the otter?"
 
@@ -44,11 +43,11 @@ def test_pages_of_any_length_are_the_whole(client: Client, first: int) -> None:
     client.capture_many([Line(text=f"Staging port {n} is a journal's.", kind="journal") for n in range(4)])
     whole = [it.id for it in client.search("staging port", 100, quiet=True).results]
     for quotas in ([], ["turns=2"], ["journal=1"]):
-        page = client.search("staging port", first, quotas=quotas).answer
+        page = client.search("staging port", first, quotas=quotas)
         given_ids, limit = [it.id for it in page.results], first
         while page.next:
             limit += 2
-            page = client.search("staging port", limit, quotas=quotas, cursor=page.next).answer
+            page = client.search("staging port", limit, quotas=quotas, cursor=page.next)
             assert len(page.results) <= limit
             assert not quotas or page.sources["turns"].returned <= (2 if "turns=2" in quotas else 99)
             given_ids += [it.id for it in page.results]
@@ -69,7 +68,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, tmp_path: Path) -> None:
-    cursor = client.search("staging port", 5).answer.next
+    cursor = client.search("staging port", 5).next
     assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
     other = Client(tmp_path, scope="project:other", log=client.log)
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
@@ -110,7 +109,7 @@ def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
 def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
     def asked(since: str, cursor: str | None = None) -> Any:
         filters = make_filters(time.time_ns() // 1_000, since=since)
-        return client.search("staging port", 5, filters=filters, cursor=cursor).answer
+        return client.search("staging port", 5, filters=filters, cursor=cursor)
 
     page = asked("3d")
     assert asked("3d", page.next).after == 5
@@ -124,13 +123,13 @@ def test_what_is_erased_or_told_otherwise_is_told_as_it_is_now(client: Client) -
     with Client(client.home, scope=SCOPE, origin="agent") as agent:
         port = client.capture("The staging port of the proxy is 6000.")
         agent.capture("the staging port of the proxy is 6000")
-    page = client.search("staging port", 1, filters=make_filters(0, not_kinds=["page"])).answer
+    page = client.search("staging port", 1, filters=make_filters(0, not_kinds=["page"]))
     order = [it.id for it in client.search("staging port", 100, quiet=True).results]
     client.erase(plan(client.home, client.log, SCOPE, [order[5]], only=True))
     client.forget(port.id, only=True)
     given_ids = [it.id for it in page.results]
     while page.next:
-        page = client.search("staging port", 4, cursor=page.next, filters=make_filters(0, not_kinds=["page"])).answer
+        page = client.search("staging port", 4, cursor=page.next, filters=make_filters(0, not_kinds=["page"]))
         given_ids += [it.id for it in page.results]
         assert not any(it.id == order[5] for it in page.results)
     assert len(given_ids) == len(set(given_ids)) and set(order) - set(given_ids) <= {order[5], port.id}
@@ -167,8 +166,8 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
         while True:
             results = [it for it in found.results if not it.sums]
             given_ids += [it.id for it in results]
-            assert found.answer.after == len(given_ids) - len(results) and gone.isdisjoint(it.id for it in results)
-            if found.answer.next is None:
+            assert found.after == len(given_ids) - len(results) and gone.isdisjoint(it.id for it in results)
+            if found.next is None:
                 break
             assert len(results) == size
             for what in draw(st.lists(st.sampled_from(HAPPENS), max_size=3)):
@@ -185,7 +184,7 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
                         mine.use([it.id])
                     case "project":
                         mine.project()
-            found = mine.search(QUERY, size, cursor=found.answer.next)
+            found = mine.search(QUERY, size, cursor=found.next)
         assert len(given_ids) == len(set(given_ids))
         assert {it.id for it in first} <= set(given_ids) | gone
         assert stirred or given_ids == [it.id for it in first]
@@ -193,7 +192,7 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
 
 def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:
     first = client.search("staging port", 5)
-    second = client.search("staging port", 5, cursor=first.answer.next)
+    second = client.search("staging port", 5, cursor=first.next)
     slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
     bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)]
     assert [body.after for body in bodies] == [0, 5] and bodies[0].now == bodies[1].now

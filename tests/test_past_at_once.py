@@ -27,7 +27,7 @@ import sys
 from memtape.tools.client import Client
 with Client(sys.argv[1], scope="project:a") as client:
     for line in sys.stdin:
-        found = client.search("lighthouse", 100, as_of=line.strip()).answer.results
+        found = client.search("lighthouse", 100, as_of=line.strip()).results
         print(len(found), client.status(as_of=line.strip()).memories, flush=True)
 """
 
@@ -80,10 +80,10 @@ def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
 def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:
     with Client(home, scope=A) as client:
         for pattern in ("memories.lance/data/*", "memories.lance/_versions/*", "watermark.json", "index/*/*"):
-            assert len(client.search("lighthouse", 100, as_of="0:7").answer.results) == 5
+            assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
             for path in home.as_of.glob(f"p*/{pattern}"):
                 _empty(path)
-        assert len(client.search("lighthouse", 100, as_of="0:7").answer.results) == 5
+        assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
         assert len(view_names(home)) == 1
 
 

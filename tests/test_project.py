@@ -18,7 +18,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -68,7 +68,7 @@ def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, ho
     for where in (plain, repository):
         hook(home, where, "SessionStart")
         with Client(home.path, folder=where) as client:
-            assert [result.text for result in client.search("tabs").answer.results] == ["Use tabs everywhere."]
+            assert [result.text for result in client.search("tabs").results] == ["Use tabs everywhere."]
             assert client.search("tabs").recall_id is None and is_unmade(client.scope)
         assert "tabs" in memory.call("search_memories", {"query": "tabs"}, where, "x")
         memory.call("get_context", {}, where, "x")
@@ -212,7 +212,7 @@ def test_a_folder_that_names_a_known_repository_reads_nothing_until_a_person_all
     assert call(home, "adopt", scope).exit_code == 0
     assert "on the wall" in call(home, "search", "staging").output
     with Client(home.path, folder=copy) as client:
-        assert client.scope == scope and "Injected" not in str(client.search("injected").answer.results)
+        assert client.scope == scope and "Injected" not in str(client.search("injected").results)
 
 
 @pytest.mark.parametrize("is_adopted", [True, False])

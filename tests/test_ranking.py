@@ -253,7 +253,7 @@ def test_the_best_passage_is_shown_and_the_whole_is_there(tmp_path: Path) -> Non
     with Client(tmp_path, scope="project:mine", origin="agent", actor="AI") as client:
         long = "Weather is nice. " * 100 + "The violin hangs in the attic. " + "Rivers run. " * 150
         id = client.capture(long, "turn").id
-        result = client.search("violin in the attic", quiet=True).answer.results[0]
+        result = client.search("violin in the attic", quiet=True).results[0]
         assert "The violin hangs" in result.passage and len(result.passage) <= PASSAGE_CHARS
         assert result.text == long and client.show(id).turn.text == long  # type: ignore[union-attr]
         assert result.why is not None and list(result.lanes) == list(result.why.lanes) == ["sparse", "fresh"]
@@ -286,7 +286,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
             assert len(str(told.value)) < 200
         assert client.log.ends() == ends
     with Client(tmp_path, scope="project:nobody") as nobody:
-        assert nobody.search("tabs").answer.results == []
+        assert nobody.search("tabs").results == []
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     receipt = client.capture_many([line])[0]
     assert receipt.redacted == {"github-token": 9}
     found = client.search(f"where is {KEY}", filters=make_filters(0, tags=(f"key {KEY}",)))
-    assert [result.id for result in found.answer.results] == [receipt.id]
+    assert [result.id for result in found.results] == [receipt.id]
     client.actor, client.session = Actor(name=f"Ada {KEY}", origin="user"), f"s {KEY}"
     client.capture("By somebody whose name is a key.")
     client.forget(receipt.id, reason=f"it has {KEY}")
@@ -480,7 +480,7 @@ def test_one_secret_under_two_keys_replaces_nothing(tmp_path: Path) -> None:
             client.capture("The password of the staging database is Harb0ur-44x17.")
     with Client(tmp_path / "a", scope="project:x", actor="a", origin="user", log=log) as client:
         client.project()
-        results = client.search("staging database password").answer.results
+        results = client.search("staging database password").results
         assert len(results) == 6 and not [result for result in results if result.replaced_by]
 
 

@@ -23,8 +23,8 @@ from memtape.state.index.entries import Document, IndexEntry
 from memtape.state.index.parts import part_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.texts import Texts
-from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import ROWS, all_changes, row_of
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -37,7 +37,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def found(client: Client, query: str) -> list[tuple[str, float]]:
-    return [(result.text, result.score) for result in client.search(query, 50, quiet=True).answer.results]
+    return [(result.text, result.score) for result in client.search(query, 50, quiet=True).results]
 
 
 def best(chat: list[Document], query: str) -> int | None:
@@ -80,7 +80,7 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
         client.forget(said.id)
         with Client(client.home, scope=client.scope, log=client.log) as agent:
             agent.capture("the gateway is in the office.")
-        answer = client.search("gateway", quiet=True).answer
+        answer = client.search("gateway", quiet=True)
         assert {result.id for result in answer.results} == {kept.id, fresh.id}
         assert [result.projected for result in answer.results if result.id == fresh.id] == [False]
         assert answer.lag == 4
@@ -90,7 +90,7 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
         texts = {text for text, _ in found(client, "gateway")}
         assert "The gateway is in the office." in texts
     client.project()
-    answer = client.search("gateway", quiet=True).answer
+    answer = client.search("gateway", quiet=True)
     assert (answer.lag, all(result.projected for result in answer.results)) == (0, True)
 
 
@@ -280,11 +280,11 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
     with Client(tmp_path, scope="global", origin="operator") as operator:
         operator.capture(QUESTION, "turn")
     for _ in ("in the tail", "in the views"):
-        results = client.search(QUESTION, 5, quiet=True).answer.results
+        results = client.search(QUESTION, 5, quiet=True).results
         assert {(result.kind, result.again) for result in results} == {("turn", 14), ("fact", 0)}
         assert fact in [result.id for result in results]
         client.project()
-    with_repeats = client.reader.retriever.search("project:mine", QUESTION, 50, make_filters(0), repeats=True).results
+    with_repeats = client.reader.retriever.answer("project:mine", SearchQuery(QUESTION, repeats=True, limit=50)).results
     assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
     out = CliRunner().invoke(main, ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]).output
     assert out.count("Which port") == 1 and "said 15 times" in out

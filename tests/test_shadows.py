@@ -168,7 +168,7 @@ def test_an_answer_is_byte_for_byte_the_same_beside_a_shadow(tmp_path: Path) -> 
         with Client(home, scope=SCOPE, origin="user", session="s") as client:
             found = client.search("kayak lake")
             client.search("port staging")
-            told.append(msgspec.json.encode([found.results, found.answer.lanes, found.answer.now]))
+            told.append(msgspec.json.encode([found.results, found.lanes, found.now]))
         project(home)
         with Client(home, scope=SCOPE, origin="user", session="s") as client:
             told.append(msgspec.json.encode(client.search("kayak lake", quiet=True).results))

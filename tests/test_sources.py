@@ -75,8 +75,8 @@ def test_what_is_left_out_is_what_would_be_let_through(client: Client, by: tuple
 @given(st.dictionaries(st.sampled_from(SOURCES), st.integers(0, 5)), st.integers(1, 60))
 def test_quotas_leave_the_order_and_only_cut(client: Client, quotas: dict[Any, int], limit: int) -> None:
     given = [f"{source}={count}" for source, count in quotas.items()]
-    whole = client.search("kayaks", 1_000, quiet=True).answer
-    answer = client.search("kayaks", limit, quotas=given, quiet=True).answer
+    whole = client.search("kayaks", 1_000, quiet=True)
+    answer = client.search("kayaks", limit, quotas=given, quiet=True)
     expected, counts = list[str](), Counter[str]()
     for result in whole.results:
         source = source_of(result)
@@ -115,7 +115,7 @@ def test_tiers_are_those_that_texts_and_summaries_have_come_to(tmp_path: Path) -
         assert not any(is_summary for _, is_summary in (*found(not_tags=["x"]), *found(not_origins=["web"])))
         assert not any(is_summary for _, is_summary in found(not_sessions=["s-old"]))
         assert any(is_summary for _, is_summary in found(not_sessions=["s-new"], not_kinds=["fact"]))
-        answer = client.search("lighthouse gateway", quiet=True, quotas=["summaries=0"]).answer
+        answer = client.search("lighthouse gateway", quiet=True, quotas=["summaries=0"])
         assert not any(it.sums for it in answer.results) and answer.sources["summaries"].found == 1
 
 

@@ -159,7 +159,7 @@ def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
         (page,) = [data for path, data in vault_bytes(home).items() if "/logs/" in path]
         told = [f"number {n} is blue".encode() in page for n in range(51)]
         assert told == [n != 3 for n in range(51)]
-        assert [result.text for result in client.search("zebra-quartz number 7", 1).answer.results] == [
+        assert [result.text for result in client.search("zebra-quartz number 7", 1).results] == [
             "The zebra-quartz number 7 is blue."
         ]
         assert client.verify().ok
@@ -244,7 +244,7 @@ def test_damage_is_found_and_mended_by_a_rebuild(home: Home, log: EmbeddedLog, b
 @pytest.mark.slow
 def test_searches_are_served_while_builds_are_switched(home: Home, log: EmbeddedLog) -> None:
     with Client(home.path, scope="project:a", log=log) as client:
-        before = client.search("port staging", 50, quiet=True).answer.results
+        before = client.search("port staging", 50, quiet=True).results
         assert before
         stop = threading.Event()
         answers, failures = [], []
@@ -252,7 +252,7 @@ def test_searches_are_served_while_builds_are_switched(home: Home, log: Embedded
         def ask() -> None:
             while not stop.is_set():
                 try:
-                    answers.append(client.search("port staging", 50, quiet=True).answer.results == before)
+                    answers.append(client.search("port staging", 50, quiet=True).results == before)
                 except MemtapeError as error:
                     failures.append(error)
 
@@ -364,7 +364,7 @@ def test_every_position_of_the_past_can_be_asked(home: Home, stepped: EmbeddedLo
             living = len(list(scope.memories.living())) if scope else 0
             assert (status.scopes["project:a"].memories if "project:a" in status.scopes else 0) == living
             assert status.lag == 0
-            found = client.search("port staging", 1_000, as_of=position).answer
+            found = client.search("port staging", 1_000, as_of=position)
             ids = {result.id for result in found.results if result.scope == "project:a"}
             rows = {scope.captures.by_seq[m.name].id for m in scope.memories.living()} if scope else set()
             turns = {c.id for c in scope.captures.by_seq.values() if not c.hidden} if scope else set()
@@ -383,7 +383,7 @@ def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> Non
     log.append(events)
     with Client(home.path, scope="project:a", log=log) as client:
         client.project()
-        answer = client.search("number", 50, as_of=then).answer
+        answer = client.search("number", 50, as_of=then)
         assert {result.id for result in answer.results} == {event.id for event in events[:5]}
         assert client.show(events[2].id, as_of=then).turn is not None
         with pytest.raises(MemtapeError):

@@ -32,8 +32,8 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A home with two pages, one below the other, as files."""
     monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
     with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as made:
-        made.tree_writing.new("deploy", "We deploy on Tuesdays.", edit_of(title="Deploying"))
-        made.tree_writing.new("deploy/staging", "Staging listens on port 5433.")
+        made.tree.new("deploy", "We deploy on Tuesdays.", edit_of(title="Deploying"))
+        made.tree.new("deploy/staging", "Staging listens on port 5433.")
         project(made)
         yield made
 
@@ -119,7 +119,7 @@ def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(
 
 
 def test_children_are_put_in_another_order(client: Client) -> None:
-    client.tree_writing.new("deploy/live", "Live listens on port 5434.")
+    client.tree.new("deploy/live", "Live listens on port 5434.")
     project(client)
     one, other = "  - page: deploy/staging\n", "  - page: deploy/live\n"
     change(client, "deploy", (one + other, other + one))
@@ -248,7 +248,7 @@ def test_a_circle_in_a_file_is_refused_and_told(client: Client, entry: str, told
     change(client, "deploy", ("children:\n", f"children:\n{entry}"), ("Tuesdays", "Thursdays"))
     project(client)
     assert told in zone_problems(client.home)[0] and len(kept(client.home)) == 1
-    assert client.tree.show("deploy").text == "We deploy on Thursdays." and not client.tree_writing.problems()
+    assert client.tree.show("deploy").text == "We deploy on Thursdays." and not client.tree.problems()
     settled(client)
 
 
@@ -343,7 +343,7 @@ def test_a_page_of_many_children_is_written_and_read(tmp_path: Path, count: int)
     read = page_file(head.encode())
     assert read.fields is not None and len(read.fields.links) == count and read.text == "All of them."
     with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
-        client.tree_writing.new("seed", "Seed.")
+        client.tree.new("seed", "Seed.")
         project(client)
         file(client, "all").write_text(head)
         project(client)
@@ -357,7 +357,7 @@ def test_a_page_of_many_children_is_written_and_read(tmp_path: Path, count: int)
 
 def test_nothing_is_taken_in_global(client: Client) -> None:
     with Client(client.home, scope="global", origin="operator") as everywhere:
-        everywhere.tree_writing.new("rules", "Tests first.")
+        everywhere.tree.new("rules", "Tests first.")
         project(everywhere)
         path = Home(client.home.path).scope_folder("global") / "pages" / "rules.md"
         path.write_text(path.read_text().replace("Tests first.", "Tests last."))

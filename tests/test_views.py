@@ -244,7 +244,7 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
         (letter,) = status.latest_dead_letters
         assert (letter.partition, letter.offset, letter.reason) == (3, position.offset, "not_json")
         assert status.lag == 0
-        assert client.search("after it", quiet=True).answer.results[0].text == "after it"
+        assert client.search("after it", quiet=True).results[0].text == "after it"
     assert not any(b"swordfish" in path.read_bytes() for path in home.current().path.rglob("*") if path.is_file())
 
 

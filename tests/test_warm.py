@@ -34,7 +34,7 @@ from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import handing, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
@@ -287,7 +287,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
     mine = [event for event in events_of(home, project, "captured") if event.actor.name == "tester"]
     assert [event.session for event in mine] == ["s-1", "s-1"]
     with at(home, project) as client:
-        (found,) = (result for result in client.search(PORT, quiet=True).answer.results if result.id == id)
+        (found,) = (result for result in client.search(PORT, quiet=True).results if result.id == id)
         assert found.confirmations == 0  # It was an echo.
         for session, is_given in (("s-1", False), ("s-2", True)):
             again = client.offer(QUESTION, sure_for(QUESTION, session), 3)

@@ -150,7 +150,7 @@ def test_people_and_programs_are_told_which_wording_was_found(client: Client) ->
     (item,) = [its for its in json.loads(command(client, "context", "--json"))["items"] if its["section"] == "facts"]
     assert (item["text"], item["wordings"]) == (SHORT, [{"id": one, "text": LONG}])
     found = client.search("database", quiet=True)
-    answer = searched(found.answer, SCOPE, None)
+    answer = searched(found, SCOPE, None)
     assert f"> {LONG}\n> its memory says: {SHORT}" in answer
 
 

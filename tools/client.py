@@ -16,20 +16,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
-from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Origin
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
+from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.deciding import Deciding
-from memtape.tools.capture.first_settings import first_settings
 from memtape.tools.capture.profiles import check_kept, profile_of
-from memtape.tools.capture.project import Began
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import WriterOptions, now_us
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,24 +38,12 @@ if TYPE_CHECKING:
     from memtape.tools.ask.archived import Aging
     from memtape.tools.ask.projects import Projects
     from memtape.tools.ask.tree import Tree
-    from memtape.tools.ask.tree_writing import TreeWriting
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.pruning import Pruned
     from memtape.tools.keep.rebuild import OnPhase
     from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
-
-
-class Speaker(TypedDict, total=False):
-    """The speaker of a client, as a `Writer` takes it."""
-
-    scope: str | None
-    actor: str | None
-    origin: Origin
-    session: str | None
-    folder: Path | None
-    began: Began | None
 
 
 class Client(Deciding):
@@ -82,18 +69,18 @@ class Client(Deciding):
         confined: bool = False,
         profile: str | None = None,
         wakes: bool = True,
-        **speaker: Unpack[Speaker],
+        **options: Unpack[WriterOptions],
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)
         if asked.keeps:
             place = home if isinstance(home, Home) else Home(path)
-            opened = open_log(place, partial(first_settings, place)) if log is None else log
+            opened = open_log(place, lambda: _first_settings(place)) if log is None else log
         else:
             place, opened = Home.nowhere(), passing_log(path, log)
-        super().__init__(place, opened, profile=asked.name, **speaker)
+        super().__init__(place, opened, profile=asked.name, **options)
         self._owns_log = log is None
-        self._confined = confined or speaker.get("scope") is not None
+        self._confined = confined or options.get("scope") is not None
         self._wakes = wakes
 
     @property
@@ -105,17 +92,10 @@ class Client(Deciding):
 
     @property
     def tree(self) -> Tree:
-        """The tree of pages of the scope, to be read."""
+        """The tree of pages of the scope, to be read and changed."""
         from memtape.tools.ask.tree import Tree
 
         return Tree(self, self.fresh_pages)
-
-    @property
-    def tree_writing(self) -> TreeWriting:
-        """Changes of the scope's pages: writing, editing, moving, linking and mending."""
-        from memtape.tools.ask.tree_writing import TreeWriting
-
-        return TreeWriting(self)
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
         """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
@@ -245,3 +225,10 @@ class Client(Deciding):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _first_settings(home: Home) -> Settings:
+    """Return the settings of a new log: the defaults, and the installed embedder. Raises `MemtapeError`."""
+    from memtape.flows.embed.target import first_embedder
+
+    return Settings(embedder=first_embedder(local_settings(home).embedder, os.environ))

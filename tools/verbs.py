@@ -211,10 +211,6 @@ class StaleArguments(Arguments, frozen=True):
     limit: Annotated[int, Meta(description="The most memories.", ge=1)] = 10
 
 
-class OrdersArguments(Arguments, frozen=True):
-    pass
-
-
 class PruneArguments(Arguments, frozen=True):
     tags: Annotated[Tags, Meta(description="What carries this tag, by default what development has left.")] = (DEV_TAG,)
     before: Annotated[str, Meta(description="What was captured before then: ISO 8601, or an age as 3d.")] = (
@@ -230,10 +226,6 @@ class SettleArguments(Arguments, frozen=True):
     conflict: Annotated[str, _said("The id of a conflict, or its first eight characters.", most=64)]
     keep: Annotated[Literal["A", "B", "both"], _said("Which side holds, as listed.", option="--keep")]
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
-
-
-class StatusArguments(Arguments, frozen=True):
-    pass
 
 
 Slug = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
@@ -426,7 +418,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "conflicts": Verb("conflicts.conflicts", "conflicts", ConflictsArguments, in_memory=True),
         "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
         "accept": Verb("conflicts.accept"),
-        "orders": Verb("conflicts.orders", "orders", OrdersArguments, in_memory=True),
+        "orders": Verb("conflicts.orders", "orders", Arguments, in_memory=True),
         "stale": Verb("conflicts.stale", "stale", StaleArguments, in_memory=True),
     },
     "Age and bring together": {
@@ -440,7 +432,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "prune": Verb("erase.prune", "prune", PruneArguments),
     },
     "Pages": {
-        "page": Verb("page.page"),
+        "page": Verb("keep.page"),
         "tree": Verb("tree.tree", in_memory=True),
     },
     "Agents": {
@@ -454,7 +446,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
     },
     "Keep the home": {
         "run": Verb("keep.run", "project"),
-        "status": Verb("status.status", "status", StatusArguments, in_memory=True),
+        "status": Verb("status.status", "status", Arguments, in_memory=True),
         "stats": Verb("status.stats", "stats"),
         "tail": Verb("ask.tail"),
         "log": Verb("ask.log", "read_log", in_memory=True),

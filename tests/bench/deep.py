@@ -26,9 +26,8 @@ from memtape.tools.ask.deep import Deepening
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import read_corpus
+from memtape.tools.measure.corpus import Question, read_corpus
 from memtape.tools.measure.evaluating import fill, turns_told
-from memtape.tools.measure.locomo import Question
 
 LIMIT = 10
 SEVERAL = ("1", "3", "multi_session_reasoning", "event_ordering")

@@ -36,9 +36,8 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import read_corpus
+from memtape.tools.measure.corpus import Conversation, Question, read_corpus
 from memtape.tools.measure.evaluating import fill
-from memtape.tools.measure.locomo import Conversation, Question
 
 GIVEN = 8
 """So many results a tool of an agent gives."""

@@ -10,7 +10,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, note_of
 from memtape.tools.ask.measuring import CHARACTERS, began, note_recall
-from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.results import Answer
 from memtape.tools.ask.telling import brief, told_day, told_who
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

@@ -82,7 +82,7 @@ def archived_of(
     log = retriever.log
     check_limit(limit, MOST)
     rows, marks = list[ArchiveRow](), dict[str, LifeMark]()
-    for number in range(retriever.partitions):
+    for number in range(log.partitions):
         if (mark := retriever.watermark(number)) is not None:
             marks |= mark.lives
     partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}

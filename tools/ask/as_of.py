@@ -42,7 +42,8 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
     """
     found = _VECTOR.match(text)
     if found is None:
-        return position_of_time(log, parse_time(text, now_us))
+        time_us = parse_time(text, now_us)
+        return {number: log.offset_after(number, time_us) for number in range(log.partitions)}
     positions = dict(enumerate(log.ends()))
     for pair in found[1].split(","):
         partition, offset = (int(part.strip(' "')) for part in pair.split(":"))
@@ -57,11 +58,6 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
 def time_asked(text: str, now_us: int) -> int | None:
     """Return the time that a text names for `parse_position`, at most now; None for a vector of offsets."""
     return None if _VECTOR.match(text) else min(now_us, parse_time(text, now_us))
-
-
-def position_of_time(log: Log, time_us: int) -> Positions:
-    """Return the position of a time."""
-    return {number: log.offset_after(number, time_us) for number in range(log.partitions)}
 
 
 class PastViews:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
 import msgspec
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from memtape.tools.ask.looking import Session, Stale
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
-    from memtape.tools.ask.results import Result
-    from memtape.tools.ask.retrieval import Answer, Choose, Retriever
+    from memtape.tools.ask.results import Answer, Result
+    from memtape.tools.ask.retrieval import Choose, Retriever
     from memtape.tools.ask.standing import Order
     from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
@@ -46,18 +46,6 @@ ReadT = TypeVar("ReadT")
 
 MAX_SHOWN = 1_000
 """So many results a recall can name."""
-
-
-class Found(NamedTuple):
-    """The answer of a search, and the id of its `recalled` event (None for a quiet search)."""
-
-    answer: Answer
-    recall_id: str | None
-
-    @property
-    def results(self) -> list[Result]:
-        """The results, best first."""
-        return self.answer.results
 
 
 class SearchOptions(TypedDict, total=False):
@@ -102,7 +90,7 @@ class Asking(Writer):
         # It is not kept: it has this client, and in a circle all that was read would outlive the last use.
         return Ids(self.log, lambda: self.scope, self._confined)
 
-    def search(self, query: str, limit: int = 10, **options: Unpack[SearchOptions]) -> Found:
+    def search(self, query: str, limit: int = 10, **options: Unpack[SearchOptions]) -> Answer:
         """Return the results of the scope and of `global` for a query, best first.
 
         Pending events are projected first if quick; else the answer covers them by words and has the lag of
@@ -126,6 +114,11 @@ class Asking(Writer):
         query, filters = self.redactor.question(query), self.redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
+        deep = None
+        if options.get("deep"):
+            from memtape.tools.ask.deep import Deepening, judge_of
+
+            deep = Deepening(judge_of(self.home, self.redactor))
         asked = SearchQuery(
             query,
             filters,
@@ -133,7 +126,7 @@ class Asking(Writer):
             explain=options.get("explain", False),
             session=self.session,
             valid_at=valid_at,
-            deep=self._deepening() if options.get("deep") else None,
+            deep=deep,
             limit=limit,
             archived=options.get("archived", False),
             quotas=quotas_of(options.get("quotas", ())),
@@ -144,18 +137,11 @@ class Asking(Writer):
         answer = answer._replace(warnings=(*unkept, *self.reader.notes, *answer.warnings))
         self.reader.notes.clear()
         if options.get("quiet") or as_of is not None or valid_at is not None:
-            return Found(answer, None)
+            return answer
         recorded = self._append_recall(recalled(query, limit, filters, answer))
         if self.silence() is None:
             note_recall(self.home, self.door, answer, began_ns)
-        return Found(answer, recorded)
-
-    def _deepening(self) -> Any:
-        """Return the parts of a deep search: a judge by the configured model, or by rules."""
-        from memtape.tools.ask.deep import Deepening
-        from memtape.tools.ask.deep_model import judge_of
-
-        return Deepening(judge_of(self.home, self.redactor))
+        return answer._replace(recall_id=recorded)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
@@ -218,12 +204,6 @@ class Asking(Writer):
         from memtape.tools.ask.looking import sessions_of
 
         return self._read(lambda views, scope: sessions_of(views, scope, limit))
-
-    def session_turns(self, session: str) -> list[Result]:
-        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
-        from memtape.tools.ask.looking import session_of
-
-        return self._read(lambda views, scope: session_of(views, scope, session))
 
     def given(
         self,

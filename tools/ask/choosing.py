@@ -61,17 +61,6 @@ class ChosenHit(NamedTuple):
     mark: str = ""
 
 
-class _Best(NamedTuple):
-    """A candidate for the results: its place, its rank or the rank of the text it replaces, and its heir.
-
-    The heir is the place of the memory that replaced the candidate, None where the candidate is valid.
-    """
-
-    place: int
-    placed: Placed
-    heir: int | None = None
-
-
 def best(
     found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str, limit: int, among: Among | None
 ) -> Iterator[ChosenHit]:
@@ -87,7 +76,8 @@ def best(
     said = said_of(found, ranking.places)
     again = Counter(said)
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
-    first: dict[object, _Best] = {}
+    # By thing: its place, its rank or the rank of the text it replaces, and the place of what replaced it, if any.
+    first: dict[object, tuple[int, Placed, int | None]] = {}
     for placed in _in_order(found, corpus, ranking, query):
         if len(first) >= limit:
             break
@@ -98,9 +88,9 @@ def best(
         as_one = said[taken_from[number]] if number in taken_from else same
         heir = None if is_turn else found.heir(heads[number] if shown == places[number] else shown)
         if heir is not None and (among is None or len(among(np.array([heir])))):
-            first.setdefault((heir,), _Best(heir, placed._replace(above=())))
+            first.setdefault((heir,), (heir, placed._replace(above=()), None))
         one = heads[number] if shown == places[number] else shown
-        first.setdefault((one,) if as_one is None else as_one, _Best(shown, placed, heir))
+        first.setdefault((one,) if as_one is None else as_one, (shown, placed, heir))
     memories = (found.result(place) for place in places[:AMONG] if not found.texts.flags[place] & TURN)
     closed = [it for it in memories if it.valid_to is not None]
     scores: dict[int | None, float] = {}

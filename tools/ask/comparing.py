@@ -16,17 +16,17 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled, Used
 from memtape.schemas.lanes import LANES, Lane, shadow_of, unasked_by
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, forwards
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
 from memtape.state.views.filters import passes
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, rivals, without
 
 CUTS = (5, 10, 25, 50)
 MARGINAL_CUT = 10
-PAGE_SLOTS = 5_000
 OnPhase = Callable[[str, int, int], None]
 
 
@@ -46,13 +46,6 @@ class Replayed(NamedTuple):
     is_whole: bool = True
 
 
-class _Then:
-    """The time and session of the replayed search: results are judged as at that time."""
-
-    now = 0
-    session: str | None = None
-
-
 def compare(
     retriever: Retriever, log: Log, scope: str, names: Sequence[str], most: int, on_phase: OnPhase
 ) -> dict[str, Any]:
@@ -70,13 +63,15 @@ def compare(
     names = list(dict.fromkeys(names)) or ["bm25", *(("dense", "rrf") if has_vectors else ()), "memtape"]
     measured = [*dict.fromkeys((*names, "memtape")), *(without(lane) for lane in LANES)]
     makers: dict[Filters, dict[str, Ask]] = {}
-    then = _Then()
     found: dict[str, list[tuple[str, ...]]] = {name: [] for name in measured}
     took: dict[str, list[float]] = {name: [] for name in measured}
+
+    def now_asked() -> Replayed:
+        return asked
+
     for number, asked in enumerate(recalls, start=1):
         if asked.filters not in makers:
-            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, then)
-        then.now, then.session = asked.now, asked.session
+            makers[asked.filters] = _made(retriever, scope, asked.filters, measured, now_asked)
         for name, ask in makers[asked.filters].items():
             start = time.perf_counter()
             found[name].append(tuple(ask(asked.query)))
@@ -128,30 +123,31 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
     """Yield the recalls and uses of a scope in the order of the log, those of shadows too and erased ones left out."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
-    offset = 0
-    while True:
-        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("recalled", "used"))
-        for slot in slots:
-            event = event_of(slot.payload)
-            if event is not None and event.body is not None and not erasures.covers(event):
-                yield event
-        if len(slots) < PAGE_SLOTS:
-            return
-        offset = slots[-1].offset + 1
+    for slot in forwards(log, partition, 0, scope, ("recalled", "used")):
+        event = event_of(slot.payload)
+        if event is not None and event.body is not None and not erasures.covers(event):
+            yield event
 
 
-def _made(retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], then: _Then) -> dict[str, Ask]:
-    """Return the retrievers over the texts left by a search's filters."""
+def _made(
+    retriever: Retriever, scope: str, filters: Filters, names: Sequence[str], asked: Callable[[], Replayed]
+) -> dict[str, Ask]:
+    """Return the retrievers over the texts left by a search's filters; `asked` gives the replayed search.
+
+    Its results are judged as at its time.
+    """
 
     def search(left_out: Sequence[Lane]) -> Ask:
         lanes = [lane for lane in LANES if lane not in left_out]
+
         # Every retriever is asked for the same texts, those that say the same included.
-        return lambda query: [
-            result.id
-            for result in retriever.search(
-                scope, query, MOST, filters, lanes, then.now, repeats=True, session=then.session
-            ).results
-        ]
+        def ask(query: str) -> list[str]:
+            then = asked()
+            about = SearchQuery(query, filters, lanes, repeats=True, session=then.session, limit=MOST, now=then.now)
+            answer = retriever.answer(scope, about)
+            return [result.id for result in answer.results]
+
+        return ask
 
     return asks_of(retriever, scope, filters, names, search)
 

@@ -34,7 +34,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask.asking import Asking
 from memtape.tools.ask.naming import LEAST_CHARS, folded, is_whole, state_of, the_one
 from memtape.tools.capture.lines import check_label
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Deciding(Asking):
     """A client that decides: it forgets, restores, links, settles and answers. Ids are resolved in the folded state."""
 
     def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
-        """Record recalled ids that shaped an answer, and the recall (`Found.recall_id`); return the receipt.
+        """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`); return the receipt.
 
         The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
         memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for

@@ -1,28 +1,39 @@
 """A deep search of the prepared texts: the fields that it looks at, the tree and the links of pages.
 
-The steps are in `state/ranking/deep.py`, the questions to a model in `deep_model`.
+The steps are in `state/ranking/deep.py`. Here are the questions to a model about a step, and the handling of late,
+silent and wrong answers: a filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is
+ready with all. A choice missing from an answer keeps all, and an empty one keeps nothing. Memories in a prompt are
+data.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
-from memtape.schemas.events import Traced
+from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
+from memtape.schemas.events import Failure
 from memtape.schemas.rows import PageRow
+from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import Home
 from memtape.state.index.entries import KINDS
-from memtape.state.ranking.deep import RULES, Field, Judge, deepened, share_held
+from memtape.state.ranking.deep import RULES, DeepSearch, Field, Judge, Spot, StepDecision, share_held
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.text.terms import terms
 from memtape.state.tree.walking import walk
 from memtape.tools.ask.readied import PreparedTexts
+from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
 
-MOST_WANTED = 2_000
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
 PAGE = KINDS.index("page")
 
 
@@ -31,15 +42,6 @@ class Deepening(NamedTuple):
 
     judge: Judge = RULES
     clock_us: Callable[[], int] = lambda: time.perf_counter_ns() // 1_000
-
-
-def looked(
-    question: str, fields: Sequence[Field], deep: Deepening, limit: int
-) -> tuple[list[Ranking], tuple[Traced, ...]]:
-    """Return the rankings of a deep search by scope, as far as `limit` may need them, and its trace."""
-    # Texts that say the same are returned once.
-    search = deepened(question, fields, deep.judge, min(2 * limit, MOST_WANTED), deep.clock_us)
-    return search.ordered(), tuple(search.trace)
 
 
 def field_of(
@@ -84,3 +86,130 @@ def field_of(
 
     passing = among or (lambda places: places)
     return Field(ready.corpus, rank, passing, found.text, id_of, now, session, walked, links, follows)
+
+
+LIMIT_S = 15.0
+SHOWN, SHOWN_CHARS, QUERY_CHARS = 30, 300, 400
+_WHAT = "a question to a memory in the first line, and texts of that memory, each on a line with its number"
+_FILTER = """\
+Say which of the texts may help to answer the question. Leave out those that have nothing to do with it."""
+_FILTER_FORM = 'Now write {"keep": [numbers]} and nothing else.'
+_WALK = """\
+The texts are pages. Say which of them should be opened to answer the question."""
+_GATE = """\
+Say whether the texts together answer the question, and which of them belong to the answer. Where something is missing,
+write a few words to look for it with, as they would stand in a text that has it."""
+_GATE_FORM = 'Now write {"ready": true or false, "keep": [numbers], "query": "words"} and nothing else.'
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+def judge_of(home: Home, redactor: Redactor) -> Judge:
+    """Return the judge of a deep search's steps: the configured model, else rules."""
+    if not is_named(home):
+        return RULES
+    model = ModelJudge(home, redactor)
+    return {"filter": model.filter, "walk": model.walk, "gate": model.gate}
+
+
+class ModelJudge:
+    """The decisions of the model of a home. After a late or missing answer no question is asked."""
+
+    def __init__(self, home: Home, redactor: Redactor) -> None:
+        self._home = home
+        self._redactor = redactor
+        self._judged: dict[Spot, None] = {}
+        self._walked: dict[Spot, bool] = {}
+        self._gone: Failure = ""
+
+    def filter(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return which seen texts are kept. Texts judged before stay, and texts beyond `SHOWN` too."""
+        asked = [spot for spot in spots if spot not in self._judged][:SHOWN]
+        self._judged |= dict.fromkeys(asked)
+        return self._ask(_FILTER, _FILTER_FORM, search, asked, spots) if asked else StepDecision(spots)
+
+    def walk(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return which pages are opened. A page is asked about once."""
+        asked = [spot for spot in spots if spot not in self._walked][:SHOWN]
+        told = self._ask(_WALK, _FILTER_FORM, search, asked, ()) if asked else StepDecision(())
+        self._walked |= dict.fromkeys(asked, False) | dict.fromkeys(told.kept, True)
+        return told._replace(kept=[spot for spot in spots if self._walked.get(spot)])
+
+    def gate(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
+        """Return the best texts to keep, and the next query."""
+        return self._ask(_GATE, _GATE_FORM, search, spots, spots)
+
+    def _ask(
+        self, task: str, form: str, search: DeepSearch, asked: Sequence[Spot], otherwise: Sequence[Spot]
+    ) -> StepDecision:
+        """Return what the model says about the `asked` texts; without a right answer `otherwise` are kept."""
+        if self._gone:
+            return StepDecision(otherwise, by=self._name, failure=self._gone)
+        prompt = _prompt(task, form, search, asked)
+        answer, failure = self._answer(prompt)
+        cost = len(prompt) + len(answer) if failure in ("", "silent", "late") else 0
+        if not failure:
+            try:
+                told = _object(answer)
+                dropped = _dropped(told, asked)
+                kept = [spot for spot in (otherwise or asked) if spot not in dropped]
+                query = _missing(told) if form == _GATE_FORM else ""
+                return StepDecision(kept, query and self._redactor.question(query), self._name, cost)
+            except BadAnswer:
+                failure = "wrong"
+        self._gone = failure if failure in ("late", "unreachable", "spent") else ""
+        return StepDecision(otherwise, by=self._name, cost=cost, failure=failure)
+
+    def _answer(self, prompt: str) -> tuple[str, Failure]:
+        failed: dict[type[MemtapeError], Failure] = {ModelTimeout: "late", BadAnswer: "silent", BudgetSpent: "spent"}
+        try:
+            model = model_for(self._home, "recall")
+            return ("", "unreachable") if model is None else (model.answer(prompt, LIMIT_S), "")
+        except MemtapeError as error:
+            return "", next((failure for kind, failure in failed.items() if isinstance(error, kind)), "unreachable")
+
+    @cached_property
+    def _name(self) -> str:
+        try:
+            model = model_for(self._home, "recall")
+            return "model" if model is None else author(model, self._redactor).name
+        except MemtapeError:
+            return "model"
+
+
+def _missing(told: Mapping[str, Any]) -> str:
+    """Return the next query of a gate's answer, empty where the search is ready. Raises `BadAnswer`."""
+    is_ready, query = told.get("ready", True), told.get("query", "")
+    if not isinstance(is_ready, bool) or not isinstance(query, str) or not (is_ready or query.strip()):
+        raise BadAnswer("The model's answer does not say what is missing.")
+    return "" if is_ready else one_line(query, QUERY_CHARS)
+
+
+def _prompt(task: str, form: str, search: DeepSearch, spots: Sequence[Spot]) -> str:
+    lines = [f"{n}. {one_line(search.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(spots, start=1)]
+    return about(_WHAT, task, "\n".join((f"Question: {one_line(search.question, QUERY_CHARS)}", *lines)), form)
+
+
+def _object(answer: str) -> Mapping[str, Any]:
+    """Return the only JSON object in an answer. Raises `BadAnswer` without one."""
+    found = _OBJECT.search(without_thoughts(answer))
+    try:
+        told = msgspec.json.decode(found.group(0)) if found is not None else None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise BadAnswer("The model's answer is no JSON object.")
+    return told
+
+
+def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, None]:
+    """Return the numbered texts that an answer does not choose; none where it leaves the choice out.
+
+    Raises `BadAnswer` for a choice of unknown numbers.
+    """
+    if "keep" not in answer:
+        return {}
+    numbers = answer["keep"]
+    if not isinstance(numbers, list) or not all(type(n) is int and 1 <= n <= len(asked) for n in numbers):
+        raise BadAnswer("The model's answer chooses what it was not shown.")
+    kept = dict.fromkeys(numbers)
+    return {spot: None for n, spot in enumerate(asked, start=1) if n not in kept}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -52,40 +51,22 @@ def edges_of(retriever: Retriever, scope: str, id: str) -> EdgeList:
     """Return the edges of the memory or turn that an id resolves to, which is each one's source. Raises `NotFound`."""
     found = retriever.find(scope, id)
     assert found.scope is not None
-    listed = _resolved(retriever, found.scope)
-    ties = [tie for tie in listed.ties if found.id in (tie.source, tie.target)]
-    turned = [tie if tie.source == found.id else tie._replace(source=tie.target, target=tie.source) for tie in ties]
-    return _edge_list(listed, turned)
+
+    def own(ties: Sequence[Tie], now: int) -> list[Tie]:
+        ties = [tie for tie in ties if found.id in (tie.source, tie.target)]
+        return [tie if tie.source == found.id else tie._replace(source=tie.target, target=tie.source) for tie in ties]
+
+    return _edge_list(retriever, found.scope, own)
 
 
 def proposed(retriever: Retriever, scope: str) -> EdgeList:
     """Return the edges of a scope that are strong enough to be curated: proposed, and never written."""
-    listed = _resolved(retriever, scope)
-    return _edge_list(listed, candidates(listed.ties, listed.now))
+    return _edge_list(retriever, scope, candidates)
 
 
 def all_edges(retriever: Retriever, scope: str) -> EdgeList:
     """Return every edge of a scope between visible memories."""
-    listed = _resolved(retriever, scope)
-    return _edge_list(listed, listed.ties)
-
-
-class _Listed(NamedTuple):
-    """Edges between visible memories at a time, their ends by id, and the number of events the views lack."""
-
-    scope: str
-    now: int
-    lag: int
-    ties: list[Tie]
-    ends: dict[str, EdgeEnd]
-
-
-def _resolved(retriever: Retriever, scope: str) -> _Listed:
-    """Return all edges of a scope between visible memories."""
-    found, view = retriever.found(scope, EVERY_TEXT)
-    now = retriever.now([view])
-    ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))
-    return _Listed(scope, now, view.lag + retriever.uses_behind(scope, view.mark.offset), ties, ends)
+    return _edge_list(retriever, scope, lambda ties, now: ties)
 
 
 def _ties_of(found: ScopeTexts, now: int) -> tuple[list[Tie], dict[str, EdgeEnd]]:
@@ -101,16 +82,21 @@ def _ties_of(found: ScopeTexts, now: int) -> tuple[list[Tie], dict[str, EdgeEnd]
     return resolved(map(tie_of, edges), name_of, now), shown
 
 
-def _edge_list(listed: _Listed, ties: Sequence[Tie]) -> EdgeList:
+def _edge_list(retriever: Retriever, scope: str, chosen: Callable[[list[Tie], int], Sequence[Tie]]) -> EdgeList:
+    """Return the chosen ones of all edges of a scope between visible memories, at a time."""
+    found, view = retriever.found(scope, EVERY_TEXT)
+    now = retriever.now([view])
+    ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))
     edges = tuple(
         UseEdge(
-            source=listed.ends[tie.source],
-            target=listed.ends[tie.target],
+            source=ends[tie.source],
+            target=ends[tie.target],
             weight=round(tie.weight / ONE, 6),
             windows=tie.windows,
             learned=round(tie.learned.weight / ONE, 6),
             learned_windows=tie.learned.windows,
         )
-        for tie in ties
+        for tie in chosen(ties, now)
     )
-    return EdgeList(scope=listed.scope, now=listed.now, lag=listed.lag, edges=edges)
+    lag = view.lag + retriever.uses_behind(scope, view.mark.offset)
+    return EdgeList(scope=scope, now=now, lag=lag, edges=edges)

@@ -42,13 +42,15 @@ _SAID = (MemoryRow, TurnRow)
 RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
 """The content of a place, summaries apart: a row, or a capture of the tail."""
+RowsRead = dict[int, tuple[Segment, dict[int, tuple[Any, Heard]]]]
+"""By the identity of a segment, which no other has while it is held here: its read rows, each with its instruction."""
 
 
 class ScopeTexts(NamedTuple):
     """The searchable texts of a scope, those of the tail last, and the readers of their rows.
 
     `choice` says which texts are shown. `once` is a memo of results derived from all of this, `once_rows` of
-    results derived from the rows alone, which outlive new captures.
+    results derived from the rows alone, which outlive new captures. `read` has the rows that were read.
     """
 
     texts: Texts
@@ -159,8 +161,9 @@ class ScopeTexts(NamedTuple):
         wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
         rows = list[tuple[MemoryRow | TurnRow, Heard]]()
         for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
+            read = self.read[id(segment)][1]
             for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
-                row, heard = self.read.heard(segment, place)
+                row, heard = read[place] = read.get(place) or heard_at(segment, place)
                 if isinstance(row, _SAID):
                     rows.append((self._as_shown(row, start + place), heard))
         return sorted(rows, key=lambda it: it[0].key)
@@ -260,7 +263,8 @@ def found_of(
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
     texts = Texts(parts, None if before is None else before.texts)
-    read = RowsRead(opened.segments, None if before is None else before.read)
+    known = {} if before is None else before.read
+    read = {id(segment): known.get(id(segment), (segment, {})) for segment in opened.segments}
     found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
     return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
 
@@ -450,21 +454,3 @@ class Once:
             kept = self._kept[name] = asked, make()
         result: ResultT = kept[1]
         return result
-
-
-class RowsRead:
-    """Rows by segment and place; rows of segments already in `before` are reused."""
-
-    def __init__(self, segments: Sequence[Segment], before: RowsRead | None) -> None:
-        known = {} if before is None else before._rows
-        # A segment is told by its identity, which no other has while it is held here.
-        self._rows: dict[int, tuple[Segment, dict[int, tuple[Any, Heard]]]] = {
-            id(segment): known.get(id(segment), (segment, {})) for segment in segments
-        }
-
-    def heard(self, segment: Segment, place: int) -> tuple[Any, Heard]:
-        """Return the row at a place of a segment with its instruction by people, as `heard_at`."""
-        _, rows = self._rows[id(segment)]
-        if place not in rows:
-            rows[place] = heard_at(segment, place)
-        return rows[place]

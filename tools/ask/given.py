@@ -16,7 +16,7 @@ import numpy as np
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, Captured, Event, Origin, Recalled, Used
 from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
-from memtape.schemas.log import Log, backwards
+from memtape.schemas.log import Log, backwards, forwards
 from memtape.schemas.rows import MemoryRow, UseRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.state.core.erasures import Erasures, erasures_of
@@ -27,8 +27,6 @@ from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, TURN_US, othe
 from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever
-
-PAGE_SLOTS = 5_000
 
 By = Unasked | Literal["search"]
 """The occasion on which an agent got memories: an unasked one, or a search."""
@@ -96,7 +94,9 @@ def given_of(retriever: Retriever, scope: str, limit: int, wanted: Wanted) -> li
     log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
     recalls = list(islice(_recalls(log, of[0], wanted), limit))
-    told = _told_used(log, scope, min(offset for offset, _ in recalls)) if recalls else []
+    first, partition = min((offset for offset, _ in recalls), default=0), partition_of(scope, log.partitions)
+    slots = forwards(log, partition, first, scope, ("used",)) if recalls else ()
+    told = [event for slot in slots if (event := event_of(slot.payload)) is not None]
     return [_given(log, of, event, told) for _, event in recalls]
 
 
@@ -121,15 +121,6 @@ def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
         body, is_of = event.body, wanted.session in (None, event.session)
         if is_of and shadow_of(body.lanes) is None and _by(body) in wanted.by and wanted.words in body.query.casefold():
             yield slot.offset, event
-
-
-def _told_used(log: Log, scope: str, offset: int) -> list[Event]:
-    """Return the `used` events of a scope from an offset on."""
-    partition, told = partition_of(scope, log.partitions), list[Event]()
-    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=("used",)):
-        told += [event for slot in slots if (event := event_of(slot.payload)) is not None]
-        offset = slots[-1].offset + 1
-    return told
 
 
 def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> Given:

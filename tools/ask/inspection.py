@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from memtape.schemas.codec import body_of_capture, decode
+from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log, Slot, forwards
 from memtape.schemas.places import Place, place_in
-from memtape.schemas.rows import (
-    MemberRow,
-    MemoryRow,
-    Polarity,
-    SummaryRow,
-    TurnRow,
-    UseRow,
-    summary_told,
-)
+from memtape.schemas.rows import MemberRow, MemoryRow, Polarity, SummaryRow, TurnRow, UseRow, summary_told
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
@@ -223,13 +215,10 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
 
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
-    offset = 0
-    while slots := log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=_HIDING):
-        for slot in slots:
-            event = decode(slot.payload)
-            if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
-                yield _behind(slot, "tombstone", event.type)
-        offset = slots[-1].offset + 1
+    for slot in forwards(log, partition, 0, scope, _HIDING):
+        event = decode(slot.payload)
+        if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
+            yield _behind(slot, "tombstone", event.type)
 
 
 NAMED = 5
@@ -249,12 +238,6 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class _DocumentPart(msgspec.Struct):
-    text: str
-    place: Place
-    hidden: bool
-
-
 def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
     """Return the document of a part's id, or the whole text of one event.
 
@@ -269,15 +252,14 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
         scope, path, text = found.scope, found.path, found.text
     place = place_in(path)
     if place is None:
-        _check_alone(log, scope, asked)
         return Whole(id=found.id, scope=scope, path=path, parts=1, text=text)
-    parts = _parts(retriever, scope, place)
-    if missing := list(_missing(log, scope, place, parts)):
+    parts, hidden = _parts(retriever, scope, place)
+    if missing := list(_missing(log, scope, place, parts, hidden)):
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         restore = next((f"`memtape restore {id}` shows a hidden one." for id, why in missing if why == _HIDDEN), "")
         named = ", ".join(f"part {place.ids(scope).index(id) + 1} ({why})" for id, why in missing[:NAMED])
         raise MemtapeError(f"Of {place.count:,} parts of this document these are missing: {named}{more}.", restore)
-    text = joined((part.text, part.place) for part in parts.values())
+    text = joined(parts.values())
     return Whole(id=place.document, scope=scope, path=place.path, parts=place.count, text=text)
 
 
@@ -296,29 +278,31 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
 _HIDDEN = "forgotten or withdrawn"
 
 
-def _parts(retriever: Retriever, scope: str, place: Place) -> dict[str, _DocumentPart]:
-    """Return the parts of a document that the views or the tail have, by their ids, in their order."""
-    ids, partition = place.ids(scope), partition_of(scope, retriever.partitions)
-    found: dict[str, _DocumentPart] = {}
+def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[dict[str, tuple[str, Place]], dict[str, bool]]:
+    """Return the parts of a document that the views or the tail have, in their order, and which ids are hidden."""
+    ids, partition = place.ids(scope), partition_of(scope, retriever.log.partitions)
+    found, hidden = dict[str, tuple[str, Place]](), dict[str, bool]()
     opened = retriever.opened(scope)
     for row in (row for id in ids for row in opened.rows_called(id)):
         if own := place_in(row.path):
-            found[row.id] = _DocumentPart(row.text, own, row.hidden)
+            found[row.id], hidden[row.id] = (row.text, own), row.hidden
     wanted = dict.fromkeys(ids)
     for event in retriever.tail(scope, retriever.offset(partition)):
         match event.body:
             case Captured(text=text, path=path) if event.id in wanted and event.id not in found:
                 if own := place_in(path):
-                    found[event.id] = _DocumentPart(text, own, False)
+                    found[event.id] = text, own
             case Forgotten(ids=named) | Restored(ids=named) | Withdrawn(ids=named):
-                for id in found.keys() & set(named):
-                    found[id].hidden = event.body.on if isinstance(event.body, Withdrawn) else event.type == "forgotten"
+                hides = event.body.on if isinstance(event.body, Withdrawn) else event.type == "forgotten"
+                hidden |= dict.fromkeys((id for id in named if id in found), hides)
             case _:
                 pass
-    return {id: found[id] for id in ids if id in found}
+    return {id: found[id] for id in ids if id in found}, hidden
 
 
-def _missing(log: Log, scope: str, place: Place, parts: dict[str, _DocumentPart]) -> Iterator[tuple[str, str]]:
+def _missing(
+    log: Log, scope: str, place: Place, parts: Mapping[str, object], hidden: Mapping[str, bool]
+) -> Iterator[tuple[str, str]]:
     """Yield the id of each part that cannot be read, and why."""
     erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
     for id in place.ids(scope):
@@ -326,17 +310,5 @@ def _missing(log: Log, scope: str, place: Place, parts: dict[str, _DocumentPart]
             yield id, "erased"
         elif id not in parts:
             yield id, "not on the log"
-        elif parts[id].hidden:
+        elif hidden.get(id):
             yield id, _HIDDEN
-
-
-def _check_alone(log: Log, scope: str, id: str) -> None:
-    """Raise `MemtapeError` for a piece of a long text that is no document."""
-    for offset in log.known(scope, [id]).values():
-        for slot in log.read(partition_of(scope, log.partitions), offset, 1):
-            body = body_of_capture(slot.payload)
-            if body is not None and body.part is not None:
-                raise MemtapeError(
-                    f"This is part {body.part.index + 1} of {body.part.count}, which does not tell where it stands.",
-                    "It is no document's: only a document is put together again.",
-                )

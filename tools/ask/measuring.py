@@ -14,7 +14,7 @@ from memtape.sinks.home.counts import Noted, note
 from memtape.sinks.home.folders import Home
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.retrieval import Answer
+    from memtape.tools.ask.results import Answer
 
 
 def began(door: Door) -> int:

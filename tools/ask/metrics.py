@@ -21,15 +21,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import (
-    BUCKETS_S,
-    DOORS,
-    FAULTS,
-    METRICS,
-    MICROSECONDS,
-    OUTCOMES,
-    STEPS,
-)
+from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, METRICS, MICROSECONDS, OUTCOMES, STEPS
 from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState

@@ -1,4 +1,4 @@
-"""The order of a question's results in all scopes read, and their sources: counts, and quotas.
+"""The answer to a question in all scopes read: the order of its results, and their sources, counts and quotas.
 
 Each scope is ranked by itself, then merged; a quota leaves out ranked results. `readied` prepares the texts; only
 prepared texts are read here. Passages are cut only for returned results.
@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 import msgspec
 import numpy as np
@@ -31,14 +31,18 @@ from memtape.state.views.filters import NO_FILTERS
 from memtape.tools.ask.choosing import ChosenHit, best, said_of, told_otherwise
 from memtape.tools.ask.found import ScopeTexts, among_of, holding_at
 from memtape.tools.ask.readied import Dense, PreparedTexts
-from memtape.tools.ask.results import QuestionReading, Result, Why
+from memtape.tools.ask.results import Answer, QuestionReading, Result, SourceCount, Why
 from memtape.tools.ask.standing import judged
 
 if TYPE_CHECKING:
     from memtape.tools.ask.deep import Deepening
 
+KeyT = TypeVar("KeyT")
+
 EVERYTHING = 1_000_000
 """A limit out of reach: the lanes' caps are far below."""
+MOST_WANTED = 2_000
+"""The most texts that a deep search ranks."""
 
 
 class SearchQuery(NamedTuple):
@@ -76,38 +80,52 @@ class RankedResult(NamedTuple):
     place: int
 
 
-class RankedResults(NamedTuple):
-    """The results, best first, without passages, the scopes' rankings, and the steps of a deep search."""
-
-    results: list[RankedResult]
-    rankings: list[Ranking]
-    reads: tuple[QuestionReading, ...]
-    trace: tuple[Traced, ...] = ()
-
-    @property
-    def lanes(self) -> dict[Lane, int]:
-        """How many texts each lane has found or moved, in all scopes."""
-        counts: dict[Lane, int] = {}
-        for ranking in self.rankings:
-            counts |= {lane: counts.get(lane, 0) + count for lane, count in ranking.counts.items()}
-        return counts
-
-    def found(self, readies: Sequence[PreparedTexts]) -> dict[Source, int]:
-        """Return how many texts of each source were found, in all scopes."""
-        counts: dict[Source, int] = {}
-        for ready, ranking in zip(readies, self.rankings, strict=True):
-            for source, count in found_by_source(ready.found, ranking.places).items():
-                counts[source] = counts.get(source, 0) + count
-        return counts
-
-
-def ordered(
-    readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, limit: int, dense: Dense | None
-) -> RankedResults:
-    """Return the best results of all readable scopes, as many as `limit` may need."""
-    found, reads = list[RankedResult](), list[QuestionReading]()
+def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, dense: Dense | None) -> Answer:
+    """Return the best results of all readable scopes, each ranked by itself and merged; `warnings` are left out."""
+    # One more than is returned tells whether there is more.
+    limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
     amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
     rankings, trace = _rankings(readies, asked, amongs, now, limit, dense)
+    pairs = list(zip(readies, rankings, strict=True))
+    chosen, has_more = within(_ordered(readies, asked, amongs, rankings, now, limit), asked.quotas, asked.limit)
+    results, views = _with_passages(readies, asked.query, chosen), [ready.view for ready in readies]
+    found = _summed(found_by_source(ready.found, ranking.places) for ready, ranking in pairs)
+    return Answer(
+        results=results,
+        watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
+        lag=sum(view.lag for view in views),
+        revision=views[0].revision,
+        now=now,
+        lanes=_summed(ranking.counts for ranking in rankings),
+        note=dense.note if dense is not None else "",
+        read=tuple(_read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.corpus.count),
+        held=readies[0].corpus.count,
+        after=len(asked.given),
+        quotas=dict(asked.quotas),
+        sources=_counted(found, results, asked.quotas),
+        has_more=has_more,
+        trace=trace,
+    )
+
+
+def _summed(counts: Iterable[Mapping[KeyT, int]]) -> dict[KeyT, int]:
+    """Return the sums of counts by key."""
+    summed: dict[KeyT, int] = {}
+    for its in counts:
+        summed |= {key: summed.get(key, 0) + count for key, count in its.items()}
+    return summed
+
+
+def _ordered(
+    readies: Sequence[PreparedTexts],
+    asked: SearchQuery,
+    amongs: Sequence[Among | None],
+    rankings: Sequence[Ranking],
+    now: int,
+    limit: int,
+) -> list[RankedResult]:
+    """Return the best results of all scopes, as many as `limit` may need, without passages."""
+    found = list[RankedResult]()
     for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
         if asked.repeats:
             hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
@@ -119,15 +137,12 @@ def ordered(
         results = (told_result(ready, told, reading, now) for told in hits)
         told = zip(results, said, places, strict=True)
         found += [RankedResult(result, same, number, place) for result, same, place in told]
-        if asked.explain and ready.corpus.count:
-            reads.append(_read(ready, asked.query, ranking))
     if not asked.repeats and len(readies) > 1:
         marked = told_otherwise([it.result for it in found])
         found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
     found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
     found = found if asked.repeats else _once(found)
-    left = [it for it in found if not (asked.given and _is_given(readies[it.scope], it, asked.given))]
-    return RankedResults(left, rankings, tuple(reads), trace)
+    return [it for it in found if not (asked.given and _is_given(readies[it.scope], it, asked.given))]
 
 
 def given_id(id: str) -> bytes:
@@ -145,7 +160,7 @@ def _is_given(ready: PreparedTexts, ranked: RankedResult, given: frozenset[bytes
     return not given.isdisjoint(map(given_id, ids))
 
 
-def with_passages(readies: Sequence[PreparedTexts], query: str, results: Sequence[RankedResult]) -> list[Result]:
+def _with_passages(readies: Sequence[PreparedTexts], query: str, results: Sequence[RankedResult]) -> list[Result]:
     """Return results, each with the passage of its text that best matches the query."""
     passages = [ready.corpus.passages(query) for ready in readies]
     return [msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in results]
@@ -165,7 +180,8 @@ def _rankings(
         return [_ranking(ready, asked, among, now, dense) for ready, among in scopes], ()
 
     # Hardly any search is deep, and a hook searches and does nothing else.
-    from memtape.tools.ask.deep import field_of, looked
+    from memtape.state.ranking.deep import deepened
+    from memtape.tools.ask.deep import field_of
 
     def rank(ready: PreparedTexts, among: Among | None, query: str) -> Ranking:
         return _ranking(ready, asked._replace(query=query), among, now, dense)
@@ -174,7 +190,9 @@ def _rankings(
         field_of(ready, partial(rank, ready, among), among, now, asked.session, follows="edges" in asked.lanes)
         for ready, among in scopes
     ]
-    return looked(asked.query, fields, asked.deep, limit)
+    # Texts that say the same are returned once.
+    search = deepened(asked.query, fields, asked.deep.judge, min(2 * limit, MOST_WANTED), asked.deep.clock_us)
+    return search.ordered(), tuple(search.trace)
 
 
 def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:
@@ -278,17 +296,6 @@ SOURCE_OF: dict[Kind, Source] = {
 MOST_QUOTA = 1_000
 
 
-class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one source how many texts passed the filters and were found, how many are returned, and the quota, if any.
-
-    Turns that say the same are found once in a scope. Summaries are looked for only where little else was found.
-    """
-
-    found: int
-    returned: int
-    limit: int | None
-
-
 def source_of(result: Result) -> Source:
     """Return the source of a result."""
     return "summaries" if result.sums else SOURCE_OF[result.kind]
@@ -346,7 +353,7 @@ def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
     return by_source
 
 
-def counted(
+def _counted(
     found: Mapping[Source, int], results: Iterable[Result], quotas: Mapping[Source, int]
 ) -> dict[Source, SourceCount]:
     """Return the count of each source; a returned text counts as found, also as a cover of another."""

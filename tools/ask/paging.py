@@ -16,7 +16,8 @@ from memtape.schemas.codec import canonical
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.tools.ask.ordering import SearchQuery, given_id
-from memtape.tools.ask.retrieval import Answer, Retriever
+from memtape.tools.ask.results import Answer
+from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 
 VERSION = 1

@@ -131,7 +131,7 @@ def _nothing(scope: str) -> NotFound:
 
 def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
     found: list[Project] = []
-    for number in range(views.partitions):
+    for number in range(views.log.partitions):
         mark = views.watermark(number)
         if mark is None:
             continue

@@ -22,9 +22,9 @@ from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
-from memtape.tools.ask.known import known_in
 from memtape.tools.ask.naming import LEAST_CHARS
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import known_in
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer, check_person
 

@@ -5,7 +5,8 @@ Nothing is searched here, and tables are read only through the index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -15,13 +16,8 @@ from numpy.typing import NDArray
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Mark
-from memtape.schemas.log import Log
-from memtape.schemas.rows import (
-    EdgeRow,
-    LifeMark,
-    UseRow,
-    Watermark,
-)
+from memtape.schemas.log import Log, forwards
+from memtape.schemas.rows import EdgeRow, LifeMark, UseRow, Watermark
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import Choice
 from memtape.state.index.texts import Texts
@@ -34,7 +30,8 @@ from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
 
-PAGE_SLOTS = 5_000
+MOST_USES = 5_000
+"""So many uses behind the watermark are counted at most."""
 
 
 class Dense(Protocol):
@@ -77,7 +74,10 @@ class Key(NamedTuple):
 
 
 class PreparedTexts(NamedTuple):
-    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same."""
+    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same.
+
+    `use` returns the uses and edges at a time, as `uses_at`; None for a scope without any.
+    """
 
     scope: str
     key: Key
@@ -86,42 +86,36 @@ class PreparedTexts(NamedTuple):
     corpus: Corpus
     embedder: str
     vectors: TextVectors | None
-    use: UsageSource | None
+    use: Callable[[int], dict[int, TextUse]] | None
     use_at: int = 0
 
 
-class UsageSource(NamedTuple):
-    """The source of a scope's uses and edges at any time."""
-
-    uses: dict[str, UseRow]
-    ties: list[Tie]
-    texts: Texts
-    name_of: Callable[[int], str]
-
-    def at(self, now: int) -> dict[int, TextUse]:
-        """Return the number and recency of uses of each used text in the scope, and its edges."""
-        times = {id: row.times for id, row in self.uses.items()}
-        ids_at: dict[int, list[str]] = {}
-        for id in self.uses:
-            if (place := self.texts.called(id)) is not None:
-                ids_at.setdefault(place, []).append(id)
-        ends = dict.fromkeys(id for tie in self.ties for id in (tie.source, tie.target))
-        place_of = {id: place for id in ends if (place := self.texts.called(id)) is not None}
-        name_of = {id: self.name_of(place) for id, place in place_of.items()}
-        named = {name: place_of[id] for id, name in name_of.items()}
-        neighbours: dict[int, list[tuple[str, float]]] = {}
-        for tie in resolved(self.ties, name_of, now):
-            weight = min(1.0, weight_at(tie, now) / ONE)
-            neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
-            neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
-        return {
-            place: TextUse(
-                sum(self.uses[id].used for id in ids_at.get(place, ())),
-                hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
-                tuple(neighbours.get(place, ())),
-            )
-            for place in dict.fromkeys((*ids_at, *neighbours))
-        }
+def uses_at(
+    uses: dict[str, UseRow], ties: list[Tie], texts: Texts, name_at: Callable[[int], str], now: int
+) -> dict[int, TextUse]:
+    """Return the number and recency of uses of each used text in a scope, and its edges, at a time."""
+    times = {id: row.times for id, row in uses.items()}
+    ids_at: dict[int, list[str]] = {}
+    for id in uses:
+        if (place := texts.called(id)) is not None:
+            ids_at.setdefault(place, []).append(id)
+    ends = dict.fromkeys(id for tie in ties for id in (tie.source, tie.target))
+    place_of = {id: place for id in ends if (place := texts.called(id)) is not None}
+    name_of = {id: name_at(place) for id, place in place_of.items()}
+    named = {name: place_of[id] for id, name in name_of.items()}
+    neighbours: dict[int, list[tuple[str, float]]] = {}
+    for tie in resolved(ties, name_of, now):
+        weight = min(1.0, weight_at(tie, now) / ONE)
+        neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
+        neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
+    return {
+        place: TextUse(
+            sum(uses[id].used for id in ids_at.get(place, ())),
+            hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
+            tuple(neighbours.get(place, ())),
+        )
+        for place in dict.fromkeys((*ids_at, *neighbours))
+    }
 
 
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
@@ -140,19 +134,14 @@ def make_ready(
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
-    sent, life = last_sent(scope, watermark, tail), life_of(watermark, scope)
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+    sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
     use = None
     if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
         ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-        use = UsageSource(uses, ties, texts, lambda place: found.result(place).id)
+        use = partial(uses_at, uses, ties, texts, lambda place: found.result(place).id)
     corpus = Corpus(texts, found.text, texts.called, vectors)
     return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
-
-
-def last_sent(scope: str, watermark: Watermark | None, tail: Sequence[Event]) -> int:
-    """Return when the last event of a scope was sent, 0 for none."""
-    return max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None = None) -> Iterator[Event]:
@@ -163,23 +152,18 @@ def tail_of(log: Log, partition: int, offset: int, scope: str, end: int | None =
     erased = log.erased(partition)
     erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
     seen: set[str] = set()
-    while True:
-        slots = log.read(partition, offset, PAGE_SLOTS, scope=scope, types=TAIL_TYPES)
-        is_last = len(slots) < PAGE_SLOTS
-        if end is not None and slots and slots[-1].offset >= end:
-            slots, is_last = [slot for slot in slots if slot.offset < end], True
-        events = [(slot, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-        ids = [event.id for _, event in events if event.type in SAID_ONCE]
-        firsts = log.known(scope, ids) if ids else {}
-        for slot, event in events:
-            repeated = event.id in seen or firsts.get(event.id, slot.offset) < slot.offset
-            repeated |= event.type == "erased" and slot.offset not in erasing
-            seen.add(event.id)
-            if not repeated and not erasures.covers(event):
-                yield event
-        if is_last:
+    for slot in forwards(log, partition, offset, scope, TAIL_TYPES):
+        if end is not None and slot.offset >= end:
             return
-        offset = slots[-1].offset + 1
+        event = event_of(slot.payload)
+        if event is None:
+            continue
+        repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+        if event.type in SAID_ONCE:
+            repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
+        seen.add(event.id)
+        if not repeated and not erasures.covers(event):
+            yield event
 
 
 def text_at(log: Log, partition: int, offset: int) -> str | None:

@@ -1,12 +1,14 @@
-"""Results of a search: their fields, the reasons of their rank, and their making from rows of the views."""
+"""The answer of a search and its results: their fields, the reasons of their rank, and their making from rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.events import SYSTEM, Captured, Event
+from memtape.schemas.events import SYSTEM, Captured, Event, Mark, Source, Traced
 from memtape.schemas.lanes import Lane
 from memtape.schemas.rows import (
     Category,
@@ -116,6 +118,49 @@ class Result(Displayed, frozen=True, kw_only=True):
     polarity: Polarity = "fact"
     stale: bool = False
     sums: tuple[str, ...] = ()
+
+
+class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one source how many texts passed the filters and were found, how many are returned, and the quota, if any.
+
+    Turns that say the same are found once in a scope. Summaries are looked for only where little else was found.
+    """
+
+    found: int
+    returned: int
+    limit: int | None
+
+
+class Answer(NamedTuple):
+    """The results, best first, with the position of the views, and the number of events they lack.
+
+    `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope
+    itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
+    reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
+    on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
+    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next` is the
+    cursor of the next page, None without one, and `after` the number of results on the pages before. `trace` has the
+    steps of a deep search. `recall_id` is the id of the search's `recalled` event, None for a quiet search.
+    """
+
+    results: list[Result]
+    watermark: tuple[Mark, ...]
+    lag: int
+    revision: int
+    now: int
+    lanes: dict[Lane, int]
+    note: str = ""
+    read: tuple[QuestionReading, ...] = ()
+    held: int = 0
+    warnings: tuple[str, ...] = ()
+    aside: str = ""
+    after: int = 0
+    quotas: Mapping[Source, int] = MappingProxyType({})
+    sources: Mapping[Source, SourceCount] = MappingProxyType({})
+    next: str | None = None
+    has_more: bool = False
+    trace: tuple[Traced, ...] = ()
+    recall_id: str | None = None
 
 
 def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:

@@ -5,30 +5,25 @@ A project's search reads its scope and `global`, each scored from its own texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Captured, Event, Filters, Mark, Source, Traced
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Log
-from memtape.schemas.rows import (
-    MemoryRow,
-    SummaryRow,
-    TurnRow,
-    project_told,
-)
+from memtape.schemas.rows import LifeMark, MemoryRow, ScopeHeld, SummaryRow, TurnRow, Watermark, project_told
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.search_index import NOTHING, OpenIndex
+from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.lexical import Weighed
@@ -37,18 +32,9 @@ from memtape.tools.ask.aged import is_hidden, life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import (
-    EVERYTHING,
-    SearchQuery,
-    SourceCount,
-    counted,
-    ordered,
-    with_passages,
-    within,
-)
-from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, text_at
-from memtape.tools.ask.results import QuestionReading, Result
-from memtape.tools.ask.served import Served
+from memtape.tools.ask.ordering import SearchQuery, answered
+from memtape.tools.ask.readied import MOST_USES, Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
+from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
 
@@ -57,41 +43,11 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 
+_UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
 """The number of best results among which the sure ones for a prompt are searched."""
-
-
-class Answer(NamedTuple):
-    """The results, best first, with the position of the views, and the number of events they lack.
-
-    `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope
-    itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
-    reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
-    on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
-    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next` is the
-    cursor of the next page, None without one, and `after` the number of results on the pages before. `trace` has the
-    steps of a deep search.
-    """
-
-    results: list[Result]
-    watermark: tuple[Mark, ...]
-    lag: int
-    revision: int
-    now: int
-    lanes: dict[Lane, int]
-    note: str = ""
-    read: tuple[QuestionReading, ...] = ()
-    held: int = 0
-    warnings: tuple[str, ...] = ()
-    aside: str = ""
-    after: int = 0
-    quotas: Mapping[Source, int] = MappingProxyType({})
-    sources: Mapping[Source, SourceCount] = MappingProxyType({})
-    next: str | None = None
-    has_more: bool = False
-    trace: tuple[Traced, ...] = ()
 
 
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
@@ -106,7 +62,7 @@ class Plain(NamedTuple):
     of_query: Callable[[str], NDArray[np.int16] | None]
 
 
-class Retriever(Served):
+class Retriever:
     """Answers from the views of one home, current or at a past position.
 
     The prepared texts are kept while the views do not change. The past has no tail: it is complete. Without
@@ -114,9 +70,147 @@ class Retriever(Served):
     """
 
     def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
-        super().__init__(home, log, past)
+        self._home = home
+        self.log = log
+        self.past = past
         self.dense = dense
         self._ready: dict[tuple[str, Choice], PreparedTexts] = {}
+        self._shards: dict[int, Shard] = {}
+        self._past_forgotten = False
+        self._unfit: dict[Path, tuple[Watermark | None, str]] = {}
+        self._serving: Build | None = None
+
+    def shard(self, partition: int) -> Shard:
+        """Return the tables of a partition, those of the build that is being served unless the past is asked."""
+        if self.past is not None:
+            if partition not in self._shards:
+                self._shards[partition] = self.past.shard(partition)
+            return self._shards[partition]
+        shard = self._served(partition)
+        return shard if not self._why_unfit(shard) else Shard(self._home.path / "no-views", partition)
+
+    def _served(self, partition: int) -> Shard:
+        shard = self._shards.get(partition)
+        path = (self._serving or self._home.current()).shard(partition)
+        if shard is None or shard.path != path:
+            shard = self._shards[partition] = Shard(path, partition)
+        return shard
+
+    def _why_unfit(self, shard: Shard) -> str:
+        """Return why tables are not of this log as it is now, looked up once a question."""
+        mark = shard.watermark() if shard.exists() else None
+        known = self._unfit.get(shard.path)
+        if known is None or known[0] != mark:
+            why = "" if mark is None else foreign(self.log, mark)
+            known = self._unfit[shard.path] = mark, why
+        return known[1]
+
+    def warning(self, partition: int) -> str:
+        """Return a sentence where the views of a partition cannot be served, since they are not of this log."""
+        if self.past is not None:
+            return ""
+        shard = self._served(partition)
+        if (self._serving or self._home.current()).damage_path(partition).exists():
+            return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
+        why = self._why_unfit(shard)
+        return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
+
+    def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
+        """Return the warnings of some partitions, as they are looked up anew."""
+        self._unfit.clear()
+        return self._warnings(partitions)
+
+    def _warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
+        return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
+
+    def reading(self, action: Callable[[], ReadT]) -> ReadT:
+        """Return the result of an action on the views; it is repeated where they were switched under it.
+
+        Raises `DamagedViews` for unreadable views, and records the damage for the next projector.
+        """
+        served = self._serving = self._home.current()
+        self._unfit.clear()
+        try:
+            return action()
+        except DamagedViews as error:
+            if self._is_other(served):
+                return self.reading(action)
+            self.note_damage(error)
+            raise
+        except MemtapeError:
+            raise
+        except Exception as error:  # Rows that can be read and make no sense.
+            if self._is_other(served):
+                return self.reading(action)
+            partitions = sorted(self._shards)
+            for number in [] if self.past is not None else partitions:
+                served.note_damage(number)
+            raise DamagedViews(
+                "The views cannot be read.",
+                "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
+                partitions[0] if partitions else 0,
+            ) from error
+        finally:
+            self._serving = None
+
+    def note_damage(self, error: DamagedViews) -> None:
+        """Note for the next projector that views could not be read; those of the past are made again anyway."""
+        if self.past is None:
+            self._home.current().note_damage(error.partition)
+        self._shards.clear()
+
+    def _is_other(self, served: Build) -> bool:
+        """Whether the tables read are outdated: another build is served, or a past view was made again."""
+        if self._home.current().path == served.path and not self._forget_past():
+            return False
+        self._shards.clear()
+        return True
+
+    def _forget_past(self) -> bool:
+        """Discard views of the past that cannot be read, which are made again when asked for; once."""
+        if self.past is None or self._past_forgotten:
+            return False
+        self.past.discard()
+        self._past_forgotten = True
+        return True
+
+    def tail(self, scope: str, offset: int) -> Iterator[Event]:
+        """Yield a scope's events after the watermark with an effect on visible rows."""
+        if self.past is None:
+            yield from tail_of(self.log, partition_of(scope, self.log.partitions), offset, scope)
+
+    def uses_behind(self, scope: str, offset: int) -> int:
+        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
+        if self.past is not None:
+            return 0
+        return len(
+            self.log.read(partition_of(scope, self.log.partitions), offset, MOST_USES, scope=scope, types=("used",))
+        )
+
+    def standing_pages(self, scope: str) -> dict[str, str]:
+        """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
+        from memtape.sinks.vault import Vault  # A prompt's search asks for no page, and must not wait for this.
+
+        return {} if self.past is not None else Vault(self._home).standing(scope)
+
+    def watermark(self, partition: int) -> Watermark | None:
+        """Return how far the views of a partition are."""
+        shard = self.shard(partition)
+        return shard.watermark() if shard.exists() else None
+
+    def held(self, scope: str) -> ScopeHeld:
+        """Return how much a scope shows."""
+        shard = self.shard(partition_of(scope, self.log.partitions))
+        return shard.held().get(scope, ScopeHeld()) if shard.exists() else ScopeHeld()
+
+    def life(self, scope: str) -> LifeMark:
+        """Return how a scope as a whole stands, as its views know."""
+        return life_of(self.watermark(partition_of(scope, self.log.partitions)), scope)
+
+    def offset(self, partition: int) -> int:
+        """Return the offset up to which (exclusive) the views of a partition are true."""
+        watermark = self.watermark(partition)
+        return watermark.offset if watermark else 0
 
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time for decaying weights: the hour of the question, or of the named past time.
@@ -128,19 +222,6 @@ class Retriever(Served):
             return max(view.sent for view in views)
         asked = now_us() if self.past is None else self.past.time or 0
         return asked - asked % HOUR_US
-
-    def search(
-        self,
-        scope: str,
-        query: str,
-        limit: int,
-        filters: Filters,
-        lanes: Collection[Lane] = LANES,
-        now: int | None = None,
-        **more: Any,
-    ) -> Answer:
-        """Return the best results of a scope by these lanes, as `answer`; `more` are fields of `SearchQuery`."""
-        return self.answer(scope, SearchQuery(query, filters, lanes, limit=limit, now=now, **more))
 
     def answer(self, scope: str, asked: SearchQuery) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project.
@@ -178,29 +259,8 @@ class Retriever(Served):
         """Return the best of the chosen texts."""
         readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
         now = self._now_of(readies) if asked.now is None else asked.now
-        readies = [self._used_at(ready, now) for ready in readies]
-        # One more than is returned tells whether there is more.
-        limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
-        order = ordered(readies, asked, now, limit, self.dense)
-        chosen, has_more = within(order.results, asked.quotas, asked.limit)
-        results, views = with_passages(readies, asked.query, chosen), [ready.view for ready in readies]
-        return Answer(
-            results=results,
-            watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
-            lag=sum(view.lag for view in views),
-            revision=views[0].revision,
-            now=now,
-            lanes=order.lanes,
-            note=self.dense.note if self.dense is not None else "",
-            read=order.reads,
-            held=readies[0].corpus.count,
-            warnings=self._warnings(view.mark.partition for view in views),
-            after=len(asked.given),
-            quotas=dict(asked.quotas),
-            sources=counted(order.found(readies), results, asked.quotas),
-            has_more=has_more,
-            trace=order.trace,
-        )
+        answer = answered([self._used_at(ready, now) for ready in readies], asked, now, self.dense)
+        return answer._replace(warnings=self._warnings(ready.view.mark.partition for ready in readies))
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
@@ -342,6 +402,6 @@ class Retriever(Served):
         hour = now - now % HOUR_US
         if ready.use is None or ready.use_at == hour:
             return ready
-        ready = ready._replace(corpus=ready.corpus.with_use(ready.use.at(hour)), use_at=hour)
+        ready = ready._replace(corpus=ready.corpus.with_use(ready.use(hour)), use_at=hour)
         self._ready[ready.scope, ready.key.choice] = ready
         return ready

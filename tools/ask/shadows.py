@@ -13,8 +13,6 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
@@ -31,13 +29,12 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
-from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
 from memtape.tools.ask.comparing import asks_of, events_of, uses_by_recall
-from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
@@ -62,6 +59,8 @@ class Shadows(Worker):
         self._marks = OffsetMarks(home.shadows_path, log)
         self._ends: list[int] = []
         self._asked_us: int | None = None
+        self._present: dict[str, Retriever] = {}
+        """The retrievers over the current texts, by embedder; in a round they stay ready."""
 
     def catch_up(self) -> None:
         """Append the shadows' answers to the sampled searches since the last round."""
@@ -72,19 +71,19 @@ class Shadows(Worker):
         if not settings.shadows():
             return
         offsets = self._marks.read(NAME) or [0] * self._log.partitions
-        answers = ShadowAnswers(self._home, self._log)
         try:
             for number, end in enumerate(ends):
                 changed = self._log.read(number, 0, end, types=("configured",))[-1].offset
-                offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings, answers)
+                offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings)
         finally:
+            self._present.clear()
             self._marks.write(NAME, offsets)
 
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`."""
         return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
 
-    def _catch_up_in(self, start: int, end: int, number: int, settings: Settings, answers: ShadowAnswers) -> int:
+    def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
         """Answer the searches of a partition from an offset on; return the offset before which all are answered."""
         while start < end:
             slots = self._log.read(number, start, PAGE_SEARCHES, types=("recalled",))
@@ -93,7 +92,7 @@ class Shadows(Worker):
                     if self.stopping.is_set():
                         return slot.offset
                     self._asked_us = now_us()
-                    self._log.append([self._answer(answers, slot, event, name)])
+                    self._log.append([self._answer(slot, event, name)])
                     self.done += 1
                     self.changed = True
             start = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
@@ -113,24 +112,15 @@ class Shadows(Worker):
             if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
                 yield slot, event, [name for id, name in ids.items() if id not in known]
 
-    def _answer(self, answers: ShadowAnswers, slot: Slot, event: Event, name: str) -> Event:
+    def _answer(self, slot: Slot, event: Event, name: str) -> Event:
         try:
-            told, results, marks = answers.answer(slot, event, name)
+            told, results, marks = self._results(slot, event, name)
         except Exception as error:  # A retriever of whatever kind can fail in whatever way.
             self.note(f"The shadow {name} failed: {error}")
             told, results, marks = ShadowLanes(name, failed=True), (), ()
         return shadow_event(event, told, results, marks, now_us())
 
-
-class ShadowAnswers:
-    """The answers of retrievers over one home's texts, which stay ready while nothing comes that changes results."""
-
-    def __init__(self, home: Home, log: Log) -> None:
-        self._home = home
-        self._log = log
-        self._present: dict[str, Retriever] = {}
-
-    def answer(self, slot: Slot, event: Event, name: str) -> tuple[ShadowLanes, tuple[str, ...], tuple[Mark, ...]]:
+    def _results(self, slot: Slot, event: Event, name: str) -> tuple[ShadowLanes, tuple[str, ...], tuple[Mark, ...]]:
         """Return a retriever's results for a search, as of its place on the log and at its time.
 
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
@@ -153,7 +143,7 @@ class ShadowAnswers:
 
     @contextmanager
     def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
-        dense = UnderEmbedder(self._home, recipe.embedder) if recipe.embedder else RecordedVectors(self._home)
+        dense = RecordedVectors(self._home, recipe.embedder)
         if not self._has_moved(scope, positions):
             yield self._present.setdefault(recipe.embedder, Retriever(self._home, self._log, dense=dense))
             return
@@ -169,31 +159,12 @@ class ShadowAnswers:
                    for name, number in numbers.items())  # fmt: skip
 
 
-class UnderEmbedder(RecordedVectors):
-    """The recorded vectors of one embedder, whichever decides on the log."""
-
-    def __init__(self, home: Home, key: str) -> None:
-        super().__init__(home)
-        self._only = key
-
-    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
-        """See `RecordedVectors.of_query`."""
-        return super().of_query(text, self._only)
-
-    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
-        """See `RecordedVectors.of_texts`. Raises `MemtapeError` where the views have no vector of the embedder."""
-        vectors = super().of_texts(found, self._only)
-        if vectors is None and found.texts.size:
-            raise MemtapeError(f"No text has a vector under {self._only} yet.", "`memtape run --once` makes them.")
-        return vectors
-
-
 def _found(views: Retriever, recipe: Recipe, scope: str, asked: Recalled, session: str | None) -> tuple[str, ...]:
     if recipe.ranks != ORDINARY:
         ask = asks_of(views, scope, asked.filters, [recipe.ranks], lambda left_out: lambda query: ())[recipe.ranks]
         return tuple(ask(asked.query))[: asked.limit]
-    found = views.search(scope, asked.query, asked.limit, asked.filters, recipe.lanes, asked.now, session=session)
-    return tuple(result.id for result in found.results)
+    about = SearchQuery(asked.query, asked.filters, recipe.lanes, session=session, limit=asked.limit, now=asked.now)
+    return tuple(result.id for result in views.answer(scope, about).results)
 
 
 def is_search(event: Event) -> bool:

@@ -1,23 +1,24 @@
-"""The state of shown texts at a time: staleness and effect, and the orders of people in one scope.
+"""The state of shown texts at a time: staleness and effect, orders of people, and the candidates for a start.
 
-Nothing is ranked or changed here.
+The candidates are as in `state/views/context.py`. Nothing is ranked, chosen or changed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Origin
-from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, marks, stale
+from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, made_from, marks, stale, told_of_value
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
-from memtape.state.text.instructions import heard_in
+from memtape.state.text.instructions import Heard, heard_in
 from memtape.state.text.orders import words_named_by
 from memtape.state.text.polarity import polarity
+from memtape.state.views.context import Known, known_of
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.results import Result
+from memtape.tools.ask.results import Result, result_of
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,3 +91,41 @@ def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result
         return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
     does = _of_the_tail(result) if isinstance(row, Event) else result.polarity
     return msgspec.structs.replace(result, polarity=does, marks=(*result.marks, *order_mark(result.origin, does)))
+
+
+_BEHIND = 10**15
+"""The order of texts that no view has counted yet."""
+
+
+def known_in(found: ScopeTexts, now: int) -> list[Known]:
+    """Return all candidates for a start from a scope, at a time in microseconds."""
+    of_rows = found.once_rows.of("known", now, lambda: list(_told(found.heard(), now)))
+    return found.once.of("known", now, lambda: [*of_rows, *known_among((), found.captured, now)])
+
+
+def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
+    """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
+    yield from _told(((row, None) for row in rows), now)
+    for place, event in enumerate(captured):
+        assert isinstance(event.body, Captured)
+        yield made_from(
+            Known,
+            result_of(event),
+            last_at=event.at,
+            order=_BEHIND + place,
+            importance_given=event.body.importance_given,
+            valid_from=event.at,
+        )
+
+
+def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
+    """Yield context rows, each with the instruction that people gave in it, if known."""
+    for row, heard in rows:
+        memory = row if isinstance(row, MemoryRow) else None
+        if memory is None or memory.into is None:
+            yield known_of(row, _notes(memory, now) if memory else (), heard)
+
+
+def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
+    """Return the notes beside a memory's text: its value, and whether the memory is stale."""
+    return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))

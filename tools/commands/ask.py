@@ -40,10 +40,8 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.asking import Found
     from memtape.tools.ask.inspection import Behind, Opened, Whole
-    from memtape.tools.ask.results import QuestionReading, Result
-    from memtape.tools.ask.retrieval import Answer
+    from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
 
@@ -72,17 +70,16 @@ def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) 
       memtape search "staging database port" --quota turns=3,documents=2
     """
     with EMBEDDERS.for_one_answer():
-        found = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
-    if printed_json(_found_as_json(found, explain=explain, deep=asked["deep"])):
+        answer = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
+    if printed_json(_as_json(answer, explain=explain, deep=asked["deep"])):
         return
-    _print_results(found.answer, explain=explain)
-    _print_nothing(client, found.answer, asked["as_of"], of_some=bool(asked["origins"]))
-    _print_notes(found.answer)
+    _print_results(answer, explain=explain)
+    _print_nothing(client, answer, asked["as_of"], of_some=bool(asked["origins"]))
+    _print_notes(answer)
 
 
-def _found_as_json(found: Found, *, explain: bool, deep: bool) -> dict[str, Any]:
+def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
     """Return the JSON of a search's answer; `explain` adds the readings, `deep` the steps."""
-    answer = found.answer
     return {
         "results": answer.results,
         "watermark": {mark.partition: mark.offset for mark in answer.watermark},
@@ -90,7 +87,7 @@ def _found_as_json(found: Found, *, explain: bool, deep: bool) -> dict[str, Any]
         "lanes": answer.lanes,
         "sources": answer.sources,
         "next": answer.next,
-        "recall_id": found.recall_id,
+        "recall_id": answer.recall_id,
         "warnings": answer.warnings,
         "aside": answer.aside,
         **({"read": answer.read} if explain else {}),
@@ -139,12 +136,7 @@ def _print_notes(answer: Answer) -> None:
 @click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
 @as_of_option
 @with_client
-def show(
-    client: Client,
-    id: str,
-    whole: bool,
-    as_of: str | None,
-) -> None:
+def show(client: Client, id: str, whole: bool, as_of: str | None) -> None:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
     With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
@@ -166,10 +158,7 @@ def show(
 @click.command()
 @with_arguments("why")
 @with_client
-def why(
-    client: Client,
-    id: str,
-) -> None:
+def why(client: Client, id: str) -> None:
     """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
 
     \b
@@ -241,12 +230,7 @@ def log(
 @click.argument("after")
 @click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
 @with_client
-def diff_command(
-    client: Client,
-    before: str,
-    after: str,
-    all_scopes: bool,
-) -> None:
+def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> None:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
     A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.

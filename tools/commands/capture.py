@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import click
 import msgspec
@@ -18,7 +18,7 @@ from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import AWAY, hidden_told, redacted
 from memtape.tools.capture.lines import Line, parse_line
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Erased, Receipt
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
@@ -37,15 +37,10 @@ from memtape.tools.commands.projects import say_where_it_was
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
+TakenLine = tuple[int, list[Event], Mapping[str, int]]
+"""A line as events: its number from 1, and how many secrets of which kind were taken out of it."""
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """Characters before a first letter: blanks, and the mark that some programs put at the head of a file."""
-
-
-class RefusedLine(msgspec.Struct, frozen=True):
-    """A line that was not captured, counted from 1, and why."""
-
-    line: int
-    error: str
 
 
 @click.command()
@@ -62,13 +57,7 @@ class RefusedLine(msgspec.Struct, frozen=True):
 @click.option("--at", help="When it happened: ISO 8601 or an age such as 3d. By default now.")
 @click.option("--branch", help="The branch of the repository that it is about.")
 @with_client
-def capture(
-    client: Client,
-    text: str | None,
-    path: Path | None,
-    kind: Kind | None,
-    **fields: Any,
-) -> None:
+def capture(client: Client, text: str | None, path: Path | None, kind: Kind | None, **fields: Any) -> None:
     """Put a text on the log: TEXT, a file, or stdin.
 
     With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
@@ -226,7 +215,7 @@ def _head(stream: BinaryIO) -> bytes:
 
 
 def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None) -> None:
-    count, refused, spooled, hidden = 0, list[RefusedLine](), 0, list[str]()
+    count, refused, spooled, hidden = 0, dict[int, str](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
@@ -236,10 +225,14 @@ def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int,
             stored = len(positions)
             count += stored
             spooled += positions.count(SPOOLED)
-            refused += sorted(refusals, key=lambda refusal: refusal.line)
+            refused |= dict(sorted(refusals.items()))
             bar.update(stored if size is None else sum(len(data) for _, data in batch))
     if is_json():
-        said = {"count": count, "refused": refused, "redacted": dict(client.redactor.counts)}
+        said = {
+            "count": count,
+            "refused": [{"line": n, "error": why} for n, why in refused.items()],
+            "redacted": dict(client.redactor.counts),
+        }
         told: dict[str, object] = {"spooled": spooled} if spooled else {}
         told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
         print_json(said | told | {"profile": client.profile.name})
@@ -251,7 +244,7 @@ def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int,
             say(note)
     if spooled:
         say(AWAY, err=True)
-    say_some(refused, lambda it: f"Line {it.line} was refused: {it.error}", most=SHOWN_IDS, err=True)
+    say_some(list(refused.items()), lambda it: f"Line {it[0]} was refused: {it[1]}", most=SHOWN_IDS, err=True)
     if refused:
         if not count and size is None:
             say("To capture stdin as one text, leave out the -.", err=True)
@@ -272,19 +265,12 @@ def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
         yield data
 
 
-class TakenLine(NamedTuple):
-    """A line as events, counted from 1, and how many secrets of which kind were taken out of it."""
-
-    line: int
-    events: list[Event]
-    redacted: Mapping[str, int]
-
-
 def _taken(
     client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]
-) -> tuple[list[TakenLine], list[RefusedLine]]:
+) -> tuple[list[TakenLine], dict[int, str]]:
+    """Return the lines of a batch as events, and by number why others are refused."""
     taken: list[TakenLine] = []
-    refusals: list[RefusedLine] = []
+    refusals: dict[int, str] = {}
     erased: Erased = {}
     for number, data in batch:
         if not data.strip():
@@ -293,31 +279,31 @@ def _taken(
         try:
             line = parse_line(data)
             events = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind), erased)
-            taken.append(TakenLine(number, events, client.redactor.counts - counted))
+            taken.append((number, events, client.redactor.counts - counted))
         except (InvalidEvent, MemtapeError) as error:
             client.redactor.counts = counted  # Nothing of this line is stored.
-            refusals.append(RefusedLine(number, str(error)))
+            refusals[number] = str(error)
     return taken, refusals
 
 
-def _append(client: Client, taken: list[TakenLine], refusals: list[RefusedLine]) -> tuple[list[Event], list[Position]]:
+def _append(client: Client, taken: list[TakenLine], refusals: dict[int, str]) -> tuple[list[Event], list[Position]]:
     """Append the events of lines and return them and their positions; a line that the log refuses is named."""
     from memtape.sinks.logs.admission import check_admissible
 
     def append(lines: list[TakenLine]) -> tuple[list[Event], list[Position]]:
-        events = [event for line in lines for event in line.events]
+        events = [event for _, its, _ in lines for event in its]
         return events, client.log.append(events)
 
     try:
         return append(taken)
     except InvalidEvent:  # The log took none of them.
         kept = []
-        for line in taken:
+        for number, its, counts in taken:
             try:
-                for event in line.events:
+                for event in its:
                     check_admissible(event)
-                kept.append(line)
+                kept.append((number, its, counts))
             except InvalidEvent as error:
-                client.redactor.counts -= Counter(line.redacted)
-                refusals.append(RefusedLine(line.line, str(error)))
+                client.redactor.counts -= Counter(counts)
+                refusals[number] = str(error)
         return append(kept)

@@ -6,7 +6,7 @@ A hook runs at every prompt of an agent and must not wait for the imports of oth
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from importlib import import_module
 from typing import Any
 
@@ -46,30 +46,16 @@ LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
 
 
-class _Commands(MutableMapping[str, click.Command]):
-    """The commands, each loaded when it is first asked for."""
-
-    def __init__(self, places: dict[str, str]) -> None:
-        self._places = places
-        self._loaded: dict[str, click.Command] = {}
+class _Commands(UserDict[str, Any]):
+    """The commands by name, each given as `file.function` and loaded when it is first asked for."""
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._loaded:
-            file, _, command = self._places[name].partition(".")
-            self._loaded[name] = getattr(import_module(f"memtape.tools.commands.{file}"), command)
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._places[name], self._loaded[name] = "", command
-
-    def __delitem__(self, name: str) -> None:
-        del self._places[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
+        command = self.data[name]
+        if isinstance(command, str):
+            file, _, function = command.partition(".")
+            command = self.data[name] = getattr(import_module(f"memtape.tools.commands.{file}"), function)
+        loaded: click.Command = command
+        return loaded
 
 
 class Commands(click.Group):

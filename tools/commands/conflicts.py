@@ -99,7 +99,6 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
 
 
-TEXT_CHARS = 300
 Key = Literal["y", "n", "s"]
 
 
@@ -183,9 +182,6 @@ def _say_answered(rule: Proposal, *, declined: bool) -> None:
         say(f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}')
 
 
-SHOWN_CHARS = 300
-
-
 @click.command()
 @with_arguments("stale")
 @with_client
@@ -222,10 +218,10 @@ def _stale(number: int, it: Stale) -> list[str]:
     used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
     of = f"--scope {it.scope}"
     again = f"capture its text again; memtape show {it.id} {of}"
-    if len(it.text) <= SHOWN_CHARS and "\n" not in it.text:
+    if len(it.text) <= TEXT_CHARS and "\n" not in it.text:
         again = f"memtape capture {shlex.quote(it.text)} --kind {it.kind} {of}"
     return [
-        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
         f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}",
         f"    still so: {again}",
         f"    replaced: memtape replaced {it.id} --by ID {of}",
@@ -237,7 +233,7 @@ def _order(number: int, it: Order) -> list[str]:
     about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
     ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
     return [
-        f"{number:2}. {one_line(it.text, SHOWN_CHARS)}",
+        f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
         f"    {format_day(it.at)} · {one_line(it.actor, 40)} ({it.origin}) · {about}",
         f"    to end it: {ends}",
     ]

@@ -115,7 +115,7 @@ def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> N
 
 def _hits(client: Client, query: str, limit: int) -> list[str]:
     """Return the ids of the client's scope that a search finds."""
-    results = client.search(query, limit, quiet=True).answer.results
+    results = client.search(query, limit, quiet=True).results
     return [result.id for result in results if result.scope == client.scope]
 
 

@@ -36,7 +36,7 @@ from memtape.tools.commands.options import (
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
-    from memtape.tools.importing.summary import ImportProblem, ImportSummary
+    from memtape.tools.importing.skips import ImportProblem, ImportSummary
     from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20
@@ -83,7 +83,7 @@ def import_command(
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
-    from memtape.tools.capture.pausing import check_storing
+    from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
     given = ImportOptions(**options)

@@ -1,4 +1,4 @@
-"""The commands that keep a home: run, verify, rebuild and copy."""
+"""The commands that keep a home: run, verify, rebuild and copy; and `page`, which serves its page."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.naming import is_whole, meant
+from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
     Phases,
@@ -27,6 +29,7 @@ from memtape.tools.commands.options import (
     progress,
     say,
     say_some,
+    with_folder,
     with_home,
     with_log,
 )
@@ -55,14 +58,7 @@ PROJECTOR_WAIT_S = 5.0
 )
 @with_log
 @with_home
-def run(
-    client: Client,
-    once: bool,
-    workers: int,
-    embed: bool,
-    metrics: int | None,
-    logs: bool,
-) -> None:
+def run(client: Client, once: bool, workers: int, embed: bool, metrics: int | None, logs: bool) -> None:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
 
     With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
@@ -285,6 +281,44 @@ def copy(client: Client, to: str) -> None:
         say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
     say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")
     say(f"To use the copy: {how_to_use(made.place)}")
+
+
+@click.command()
+@click.option("--port", default=0, show_default="a free one", type=click.IntRange(0, 65_535), help="The port.")
+@click.option("--no-browser", is_flag=True, help="Print the address alone.")
+@click.option("--scope", help="Where to begin: global or project:NAME, by default the project of this folder.")
+@with_log
+@with_folder
+def page(home: Path, port: int, no_browser: bool, scope: str | None, logs: bool) -> None:
+    """Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.
+
+    The page is for this machine and for holders of its address alone: a cookie remembers a browser that
+    opened it once. It shows every project of the home. Each action asks first, and says how it is undone.
+    Ctrl-C ends the page. Pages of the tree are another thing: `memtape tree new` writes one.
+
+    With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a
+    text of a memory, a question or an address.
+
+    \b
+    Example:
+      memtape page
+      memtape page --no-browser --port 8700 --log-format json
+    """
+    check_kept(opened_home(home), "A page")
+    with Client(home) as client:
+        begins = check_scope(scope) if scope else client.scope
+    from memtape.tools.keep.operations import operation
+    from memtape.tools.page.app import Serving
+
+    serving = Serving(home, begins, port)
+    if not printed_json({"address": serving.address}):
+        say(f"{serving.address}\nKeep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page.")
+    sys.stdout.flush()
+    operation("serving", port=serving.port)
+    try:
+        serving.serve(open_browser=not no_browser and not is_json())
+    finally:
+        operation("stopped")
 
 
 def _note(note: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.telling import held, lives_told
-from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.profiles import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, as_of_option, printed_json, say, with_home
@@ -220,19 +220,15 @@ COLUMNS = 60
 """So many columns a chart has at most: of more days each column is several."""
 
 
-class Chart(NamedTuple):
-    """A chart: its title, its unit, and the value of some days together; None where nothing was to be measured."""
-
-    title: str
-    unit: str
-    value: Callable[[Sequence[DayStats]], float | None]
+Value = Callable[["Sequence[DayStats]"], float | None]
+"""The value of some days together; None where nothing was to be measured."""
 
 
-def _sum(*names: str) -> Callable[[Sequence[DayStats]], float | None]:
+def _sum(*names: str) -> Value:
     return lambda days: sum(getattr(day, name) for day in days for name in names)
 
 
-def _share(part: str, *whole: str) -> Callable[[Sequence[DayStats]], float | None]:
+def _share(part: str, *whole: str) -> Value:
     def share(days: Sequence[DayStats]) -> float | None:
         total = _sum(*whole)(days)
         return 100 * (_sum(part)(days) or 0) / total if total else None
@@ -240,16 +236,16 @@ def _share(part: str, *whole: str) -> Callable[[Sequence[DayStats]], float | Non
     return share
 
 
-CHARTS = (
-    Chart("captured", "texts", _sum("turns", "documents", "long_term")),
-    Chart("searches", "", _sum("searches")),
-    Chart("given unasked", "", _sum("given")),
-    Chart("used", "", _sum("used")),
-    Chart("found nothing", "% of searches", _share("empty", "searches")),
-    Chart("use rate", "% of recalls", _share("used", "searches", "given")),
-    Chart("fold rate", "% of long-term captures", _share("folded", "long_term")),
+CHARTS: tuple[tuple[str, str, Value], ...] = (
+    ("captured", "texts", _sum("turns", "documents", "long_term")),
+    ("searches", "", _sum("searches")),
+    ("given unasked", "", _sum("given")),
+    ("used", "", _sum("used")),
+    ("found nothing", "% of searches", _share("empty", "searches")),
+    ("use rate", "% of recalls", _share("used", "searches", "given")),
+    ("fold rate", "% of long-term captures", _share("folded", "long_term")),
 )
-"""The drawn charts."""
+"""The drawn charts: title, unit and value."""
 
 
 @click.command()
@@ -274,8 +270,8 @@ def stats(client: Client, since: str, scope: str | None) -> None:
         return
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
     say(f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before.")
-    for chart in CHARTS:
-        say(drawn(chart, found.days, groups))
+    for title, unit, value in CHARTS:
+        say(drawn(title, unit, value, found.days, groups))
 
 
 def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
@@ -284,13 +280,13 @@ def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
     return [days[start : start + size] for start in range(0, len(days), size)]
 
 
-def drawn(chart: Chart, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
     """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
-    values = [chart.value(group) for group in groups]
-    most = max((value for value in values if value is not None), default=0)
+    values = [value(group) for group in groups]
+    most = max((its for its in values if its is not None), default=0)
     top = len(BLOCKS) - 1
-    blocks = "".join(" " if not value else BLOCKS[min(top, int(top * value / most + 0.5))] for value in values)
-    whole = chart.value(days)
-    told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {chart.unit}' if chart.unit else ''} in all"
+    blocks = "".join(" " if not its else BLOCKS[min(top, int(top * its / most + 0.5))] for its in values)
+    whole = value(days)
+    told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
     most_told = f", at most {most:,.0f}" if most else ""
-    return f"{chart.title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
+    return f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"

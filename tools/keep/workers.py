@@ -20,8 +20,8 @@ from memtape.schemas.rows import PassMark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture import repositories
-from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.profiles import silence_of
+from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
@@ -92,7 +92,7 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     def folders() -> dict[str, str]:
         """Return by scope a folder of each repository that is known here and not paused."""
-        pinned = repositories.read(home)["pinned"].items()
+        pinned = repositories_of(home)["pinned"].items()
         return {scope: it for it, scope in pinned if silence_of(home.path, partial(str, scope)) is None}
 
     return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)

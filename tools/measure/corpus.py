@@ -1,6 +1,7 @@
 """Reads what `memtape eval` asks about: conversations, questions and their evidence, in one of two forms.
 
-LoCoMo as it is published (`tools/measure/locomo.py`), or the plain form of any corpus:
+LoCoMo as it is published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain
+form of any corpus:
 `{"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text", "at"}],
 "questions": [{"question", "evidence": [turn ids], "category"}]}]}`.
 """
@@ -10,8 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -19,12 +21,154 @@ import orjson
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import MAX_AT_LEAD_US
 from memtape.schemas.scopes import PROJECT_PREFIX, slug
-from memtape.schemas.times import US_PER_S, format_time
+from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time, parse_iso
 from memtape.schemas.visible import many
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.writing import now_us
-from memtape.tools.measure.locomo import Conversation, Question, conversation_of
-from memtape.tools.measure.times import read_time
+
+TURN_GAP_US = 30 * US_PER_S
+"""The file dates sessions, not turns: each turn is put this long after the one before."""
+
+_SESSION = re.compile(r"^session_(\d+)\Z")
+
+
+UNANSWERABLE = 5
+"""The category of questions that their conversation does not answer; their evidence only seems to."""
+
+
+class Question(NamedTuple):
+    """A question, and the native ids of the turns that hold its answer (none where there is none).
+
+    `answered` is whether the conversation answers it, and `answer` what the file says is the answer, empty for none.
+    """
+
+    text: str
+    evidence: tuple[str, ...]
+    category: str
+    answered: bool = True
+    answer: str = ""
+
+
+class Conversation(NamedTuple):
+    """One conversation: the captures of a scope, in order, and the questions."""
+
+    scope: str
+    lines: list[Line]
+    questions: list[Question]
+    name: str = ""
+
+    def within(self, scope: str) -> Conversation:
+        """Return the conversation in another scope."""
+        lines = [msgspec.structs.replace(line, scope=scope) for line in self.lines]
+        return self._replace(scope=scope, lines=lines)
+
+
+def conversation_of(sample: dict[str, Any]) -> Conversation:
+    """Return one sample of a published file. Raises `KeyError`, `TypeError` or `ValueError` for another form."""
+    scope = PROJECT_PREFIX + slug(sample["sample_id"])
+    said = sample["conversation"]
+    numbers = sorted(int(found[1]) for key in said if (found := _SESSION.match(key)))
+    lines = [line for number in numbers for line in _session(said, number, scope)]
+    questions = [
+        Question(
+            item["question"],
+            _evidence(item),
+            str(item.get("category", "all")),
+            item.get("category") != UNANSWERABLE,
+            str(item.get("answer", "")),
+        )
+        for item in sample["qa"]
+    ]
+    return Conversation(scope, lines, questions, sample["sample_id"])
+
+
+def _evidence(item: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids of turns, of which the file sometimes holds several in one text."""
+    named = (id.strip() for text in item.get("evidence") or () for id in text.split(";"))
+    return tuple(dict.fromkeys(named))
+
+
+def _session(said: dict[str, Any], number: int, scope: str) -> list[Line]:
+    written = said[f"session_{number}_date_time"]
+    try:
+        start = read_time(written)
+    except ValueError:
+        start = None
+    if start is None:
+        raise ValueError(f"the time of session {number}, {str(written)[:60]!r}, cannot be read")
+    return [
+        Line(
+            text=turn["text"],
+            kind="turn",
+            at=start + place * TURN_GAP_US,
+            actor=turn["speaker"],
+            origin="user",
+            session=f"session {number}",
+            scope=scope,
+            source="locomo",
+            native_id=turn["dia_id"],
+            split=True,
+            media=(MediaLine(caption=turn["blip_caption"]),) if turn.get("blip_caption") else (),
+        )
+        for place, turn in enumerate(said[f"session_{number}"])
+    ]
+
+
+MOST_SECONDS, MOST_MILLISECONDS = 10**11, 10**14
+"""A number below the first is seconds, below the second milliseconds, else microseconds: each of them then lies between
+1973 and the year 5138, and what lies before 1973 is taken for a smaller unit."""
+FORMS = (
+    "%I:%M %p on %d %B, %Y",
+    "%Y/%m/%d (%a) %H:%M",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d",
+    "%d %B %Y",
+    "%d %B, %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%d.%m.%Y",
+)
+"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them. None can be read in two ways."""
+_NUMBER = re.compile(r"^-?\d+(?:\.\d+)?\Z")
+_YEAR = re.compile(r"\d{4}")
+
+
+def read_time(said: str | float | None) -> int | None:
+    """Return a time in microseconds UTC, None where none is given; raise `ValueError` for what is no time.
+
+    Without a zone it is UTC. An age such as 3d is no time, since a corpus has no now.
+    """
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return None
+    if isinstance(said, str) and _NUMBER.match(said.strip()):
+        said = float(said) if "." in said else int(said)
+    at = _of_text(said.strip()) if isinstance(said, str) else _of_number(said)
+    if not MIN_TIME_US <= at <= MAX_TIME_US:
+        raise ValueError(said)
+    return at
+
+
+def _of_number(said: float) -> int:
+    if abs(said) < MOST_SECONDS:
+        return round(said * US_PER_S)
+    return round(said * 1_000) if abs(said) < MOST_MILLISECONDS else round(said)
+
+
+def _of_text(said: str) -> int:
+    if _YEAR.search(said) is None:
+        raise ValueError(said)
+    for form in FORMS:
+        try:
+            moment = datetime.strptime(said, form).replace(tzinfo=timezone.utc)
+        except ValueError:
+            continue
+        return round(moment.timestamp()) * US_PER_S
+    try:
+        return parse_iso(said)
+    except MemtapeError:
+        raise ValueError(said) from None
+
 
 ROLES = ("assistant", "model", "ai", "bot", "tool", "system")
 """Roles of those who answer; any other is taken for a person."""

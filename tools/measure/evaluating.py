@@ -23,12 +23,11 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import EvaluatedQuestion, summary
 from memtape.state.text.statements import MOST_STATEMENTS
-from memtape.state.views.filters import NO_FILTERS
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import read_corpus
-from memtape.tools.measure.locomo import Conversation
+from memtape.tools.measure.corpus import Conversation, read_corpus
 
 OnPhase = Callable[[str, int, int], None]
 BATCH_LINES = 1_000
@@ -83,7 +82,8 @@ def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: S
         lanes = [lane for lane in LANES if lane not in left_out]
         # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
         return lambda query: [
-            result.id for result in retriever.search(scope, query, MOST, NO_FILTERS, lanes, repeats=True).results
+            result.id
+            for result in retriever.answer(scope, SearchQuery(query, lanes=lanes, repeats=True, limit=MOST)).results
         ]
 
     def of_query(query: str) -> NDArray[np.int16] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -16,25 +16,19 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.tools.ask.measuring import tokenizer
-from memtape.tools.ask.retrieval import Answer
+from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import Conversations, read_corpus
+from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 from memtape.tools.measure.evaluating import OnPhase, fill
-from memtape.tools.measure.locomo import Conversation
 
 Offered = Callable[[Client, str], tuple[str, Answer]]
 """Gives what a hook adds to a prompt, as text, and the answer that it shows."""
 
+Prompt = tuple[str, str, tuple[str, ...]]
+"""The set of a prompt, its text, and the native ids of the turns with the answer."""
+
 FOREIGN = Path(__file__).with_name("foreign_prompts.json")
 ANSWERED, UNANSWERED, OTHERS, TALK = "answerable", "unanswerable", "other conversations", "foreign talk"
-
-
-class _Prompt(NamedTuple):
-    """A prompt, its set, and the native ids of the turns with the answer."""
-
-    of: str
-    text: str
-    evidence: tuple[str, ...] = ()
 
 
 def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase) -> dict[str, Any]:
@@ -60,11 +54,11 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
                 native = {
                     event.id: line.native_id for line in conversation.lines for event in client.events_of(line, {})
                 }
-                for prompt in prompts:
-                    text, answer = offered(client, prompt.text)
-                    found = any(native.get(result.id) in prompt.evidence for result in answer.results)
+                for of, prompt, evidence in prompts:
+                    text, answer = offered(client, prompt)
+                    found = any(native.get(result.id) in evidence for result in answer.results)
                     given = PromptContext(count.count(text) if text else 0, found)
-                    measured.setdefault(prompt.of, []).append((conversation.name, given))
+                    measured.setdefault(of, []).append((conversation.name, given))
                     done += 1
                     if not done % 100 or done == total:
                         on_phase("asking", done, total)
@@ -87,23 +81,23 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
     }
 
 
-def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[_Prompt]:
+def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[Prompt]:
     """Return the prompts of one conversation."""
     own = [
-        _Prompt(ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
+        (ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
         for question in conversation.questions
         if question.evidence or not question.answered
     ]
     ours = orjson.loads(FOREIGN.read_bytes())
-    written = [_Prompt(f"foreign, {kind}", text) for kind in ("coding", "everyday") for text in ours[kind]]
+    written = [(f"foreign, {kind}", text, ()) for kind in ("coding", "everyday") for text in ours[kind]]
     others = [
-        _Prompt(OTHERS, question.text)
+        (OTHERS, question.text, ())
         for other in every
         if other is not conversation
         for question in other.questions
         if question.answered
     ]
-    return [*own, *written, *others, *(_Prompt(TALK, text) for text in talk)]
+    return [*own, *written, *others, *((TALK, text, ()) for text in talk)]
 
 
 def _talk(corpus: Conversations) -> Iterator[str]:

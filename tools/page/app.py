@@ -1,15 +1,22 @@
-"""The page's application: the answers to addresses and forms.
+"""The page's application: the answers to addresses and forms, and their server on loopback until Ctrl-C or SIGTERM.
 
 `drawing` turns views into HTML, `views` read the data, `guard` restricts the access.
 """
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
+import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
+import anyio
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,16 +29,14 @@ from starlette.types import ASGIApp
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.visible import many
 from memtape.sinks.home.counts import note
+from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
 from memtape.tools.page.acting import Meant, action_of, meant
-from memtape.tools.page.asked import PageQuery, asked_of
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
-from memtape.tools.page.entry import PageEntry
-from memtape.tools.page.guard import Guard
-from memtape.tools.page.memory import PageMemory
-from memtape.tools.page.past import Past
-from memtape.tools.page.slow import Progress, Slow
+from memtape.tools.page.guard import Guard, PageEntry
+from memtape.tools.page.past import Past, Progress, Slow
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
 
 AGAIN = {"refresh": "1"}
@@ -198,3 +203,39 @@ def page_app(page: PageApp, entry: PageEntry) -> ASGIApp:
     app = Starlette(routes=page.routes(), exception_handlers=handlers)
     app.router.redirect_slashes = False  # It would lead out of the folder of the page.
     return Guard(app, entry)
+
+
+class Serving:
+    """A listening page. `address` admits its holder, is written nowhere, and expires with the process."""
+
+    def __init__(self, home: Path, scope: str, port: int) -> None:
+        self._listening: socket.socket = listen(port)
+        self.port: int = self._listening.getsockname()[1]
+        self._entry = PageEntry(self.port)
+        self._memory = PageMemory(home, scope)
+        self._page = PageApp(self._memory)
+        app = page_app(self._page, self._entry)
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+
+    @property
+    def address(self) -> str:
+        """The first address, which becomes a cookie."""
+        return self._entry.address
+
+    def serve(self, *, open_browser: bool = False) -> None:
+        """Answer until Ctrl-C, SIGTERM or `stop`."""
+        if open_browser:
+            opening = self._entry.make_opening().as_uri()
+            # Some browsers keep who opens them waiting until they are closed.
+            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
+        try:
+            with suppress(KeyboardInterrupt):
+                anyio.run(self._server.serve, [self._listening])
+        finally:
+            self._entry.end_opening()
+            self._page.close()
+            self._memory.close()
+
+    def stop(self) -> None:
+        """End `serve`, running in another thread, after the open requests."""
+        self._server.should_exit = True

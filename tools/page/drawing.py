@@ -16,8 +16,7 @@ from memtape import __version__
 from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
-from memtape.tools.page.asked import PageQuery, asked_of
-from memtape.tools.page.memory import PageMemory
+from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.telling import FILTERS
 from memtape.tools.page.views.graph import graph
 from memtape.tools.page.views.log import log

@@ -96,7 +96,7 @@ def search_memories(client: Client, asked: SearchMemories) -> str:
 
     options = search_options(now_us(), msgspec.structs.asdict(asked))
     found = client.search(asked.query, min(asked.limit, MAX_RESULTS), **options)
-    return _at_most(asked.limit, "results") + searched(found.answer, client.scope, found.recall_id)
+    return _at_most(asked.limit, "results") + searched(found, client.scope, found.recall_id)
 
 
 def get_memory(client: Client, asked: GetMemory) -> str:
@@ -198,7 +198,7 @@ def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
     return _at_most(asked.limit, "texts") + archived(found)
 
 
-def memory_status(client: Client, asked: verbs.StatusArguments) -> str:
+def memory_status(client: Client, asked: verbs.Arguments) -> str:
     """Count the rows of the project and of `global`."""
     from memtape.tools.agents.mcp.answers import status
 
@@ -214,13 +214,13 @@ def read_page(client: Client, asked: verbs.PageArguments) -> str:
 
 def new_page(client: Client, asked: verbs.NewPageArguments) -> str:
     """Write a page of the project's tree."""
-    done = client.tree_writing.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
+    done = client.tree.new(asked.slug, asked.text, edit_of(title=asked.title, summary=asked.summary))
     return f"Wrote the page {done.slug} below {done.under}, version `{done.version}`."
 
 
 def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
     """Give a page of the project's tree another text."""
-    done = client.tree_writing.edit(asked.page, asked.text, edit_of(base=asked.base))
+    done = client.tree.edit(asked.page, asked.text, edit_of(base=asked.base))
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
 

@@ -31,14 +31,6 @@ class GraphNode(NamedTuple):
     weight: float
 
 
-class GraphLine(NamedTuple):
-    """An edge of the drawing, with its two ends."""
-
-    edge: UseEdge
-    source: GraphNode
-    target: GraphNode
-
-
 def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the heaviest edges of a scope and where their ends stand."""
     least = asked.number("least", 0, 0, 10_000) / 100
@@ -48,7 +40,7 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     return {
         "all": len(listed.edges),
         "edges": edges,
-        "lines": [GraphLine(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
+        "lines": [(edge, nodes[edge.source.id], nodes[edge.target.id]) for edge in edges],
         "nodes": list(nodes.values()),
         "side": 2 * (RADIUS + EDGE),
         "least": int(least * 100),

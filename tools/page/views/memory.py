@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import orjson
@@ -20,14 +20,6 @@ MOST_EVENTS = 200
 USE_DAYS = 18
 """Times of use are kept one by one for this many days before the last."""
 BAR = 50
-
-
-class UseDay(NamedTuple):
-    """How often something was used on a day, and how high its bar is, in pixels."""
-
-    day: str
-    uses: int
-    height: int
 
 
 def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -49,15 +41,18 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-def days_of(times: Sequence[int]) -> list[UseDay]:
-    """Return the days up to the last of some times, each with how many of them it has; nothing where there is none."""
+def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
+    """Return the days up to the last of some times, each with its number of times and the height of its bar in pixels.
+
+    Nothing where there is no time.
+    """
     if not times:
         return []
     last = max(times) // DAY_US
     counts = Counter(time // DAY_US for time in times)
     most = max(counts.values())
     days = range(last - USE_DAYS + 1, last + 1)
-    return [UseDay(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
+    return [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
 
 
 def raw_of(behind: Behind) -> str:

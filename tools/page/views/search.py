@@ -47,7 +47,7 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
         explain=True,
         archived=asked.is_on("archived"),
         deep=asked.is_on("deep"),
-    ).answer
+    )
     below = answer.results[limit:]
     return shown | {
         "answer": answer,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from memtape.schemas.rows import PageRow
 from memtape.schemas.slugs import root_id
@@ -13,20 +13,12 @@ MOST_LINES = 2_000
 MOST_DEPTH = 12
 
 
-class TreeLine(NamedTuple):
-    """A page in the tree: its depth below the root, and whether it was drawn before with its children."""
-
-    depth: int
-    row: PageRow
-    again: bool
-
-
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
     rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
-    drawn = {line.row.id for line in lines}
+    drawn = {row.id for _, row, _ in lines}
     loose = [row for row in rows.values() if row is not root and row.id not in drawn and row.version is not None]
     return {
         "lines": lines[:MOST_LINES],
@@ -37,16 +29,19 @@ def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-def _below(root: PageRow, rows: dict[str, PageRow]) -> list[TreeLine]:
-    """Return the lines of the tree below a page in drawing order; each page's children are drawn once."""
-    lines, seen = list[TreeLine](), {root.id}
+def _below(root: PageRow, rows: dict[str, PageRow]) -> list[tuple[int, PageRow, bool]]:
+    """Return the pages below a page in drawing order: depth, row, and whether the page was drawn before.
+
+    The children of a page are drawn once.
+    """
+    lines, seen = list[tuple[int, PageRow, bool]](), {root.id}
     waiting = [(0, id) for id in reversed(root.children)]
     while waiting:
         depth, id = waiting.pop()
         row = rows.get(id)
         if row is None:
             continue
-        lines.append(TreeLine(depth, row, id in seen))
+        lines.append((depth, row, id in seen))
         if id not in seen and depth < MOST_DEPTH:
             waiting += [(depth + 1, child) for child in reversed(row.children)]
         seen.add(id)
