@@ -21,7 +21,7 @@ from memtape.state.index.entries import KINDS, ORIGINS, TURN
 from memtape.state.index.parts import Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
 from memtape.state.views.tail import PENDING_TYPES
