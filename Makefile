@@ -3,7 +3,7 @@
 PYTHON ?= python3
 # More words for pytest, such as PYTEST_FLAGS="-n auto -k fold".
 PYTEST_FLAGS ?=
-# More words for the benchmarks, such as BENCH_FLAGS="--stage search --home DIR".
+# More words for the benchmarks, such as BENCH_FLAGS="--sizes 2000".
 BENCH_FLAGS ?=
 # More words for the soaks, such as SOAK_FLAGS="--hypothesis-seed=7 -k kafka".
 SOAK_FLAGS ?=
@@ -24,7 +24,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo dense test test-fast test-clients lint types wheel bench bench-scale one-day tree-page crash soak soak-short mutants \
-	schemas screenshots bench-page lock clean
+	schemas docs screenshots bench-page lock clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
@@ -127,10 +127,10 @@ bench-page: venv ## Measure what each view of the page costs on 20,000 texts, an
 	$(BIN)/python tests/bench/page_costs.py --texts 4000 --memories 20000
 
 schemas: venv ## Write schemas/json again from the types.
-	@$(BIN)/python -m memtape.tools.json_schemas
+	@$(BIN)/python tests/json_schemas.py
 
-metrics: venv ## Write docs/metrics.md again from the table of metrics.
-	@$(BIN)/python tests/bench/metrics_page.py
+docs: venv ## Write the parts of docs again that follow from the code.
+	@$(BIN)/python tests/written_pages.py
 
 # The resolver is pinned too, so that the same pins are always written in the same way.
 lock: venv ## Write the lock files again from pyproject.toml.

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from memtape.schemas.codec import blanked
+from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
 
@@ -137,14 +137,54 @@ TRAIL_SLOTS = 16
 """Slots before an offset in a trail: ids and times of two histories differ long before."""
 
 
-def slots_between(log: Log, partition: int, start: int, end: int) -> Iterator[Slot]:
-    """Yield the slots of a partition from `start` to before `end`, a page at a time; all of them must be there."""
+def matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
+    """Return whether a payload is an event of the scope and of one of the types; without either, whether it is any.
+
+    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
+    """
+    if scope is None and not types:
+        return True
+    if b"\\u" not in payload:
+        if scope is not None and scope.encode() not in payload:
+            return False
+        if types and not any(name.encode() in payload for name in types):
+            return False
+    event = event_of(payload)
+    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
+
+
+def slots_between(
+    log: Log, partition: int, start: int, end: int, scope: str | None = None, types: Sequence[str] = ()
+) -> Iterator[Slot]:
+    """Yield the slots of a partition from `start` to before `end`, a page at a time.
+
+    All of them must be there, unless a scope or some types are named: then only their slots are yielded.
+    """
+    narrowed = scope is not None or bool(types)
     while start < end:
-        slots = log.read(partition, start, min(PAGE_SLOTS, end - start))
-        if not slots:
+        most = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, end - start)
+        slots = log.read(partition, start, most, scope=scope, types=types)
+        if not slots and not narrowed:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {start}, which was to be read up to {end}.")
-        yield from slots
-        start = slots[-1].offset + 1
+        yield from (slot for slot in slots if slot.offset < end)
+        start = end if narrowed and len(slots) < most else slots[-1].offset + 1
+
+
+def events_between(
+    log: Log, partition: int, start: int, end: int, scope: str | None = None, types: Sequence[str] = ()
+) -> Iterator[tuple[Slot, Event]]:
+    """Yield the events that can be read among `slots_between`, each with its slot."""
+    for slot in slots_between(log, partition, start, end, scope, types):
+        if (event := event_of(slot.payload)) is not None:
+            yield slot, event
+
+
+def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str], int]:
+    """Return by (scope, id) the offset of the first event with the id, for the ids of events that are on the log."""
+    ids: dict[str, list[str]] = {}
+    for event in events:
+        ids.setdefault(event.scope or "", []).append(event.id)
+    return {(scope, id): offset for scope in ids for id, offset in log.known(scope, ids[scope]).items()}
 
 
 def forwards(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from memtape.schemas.log import Slot
 from memtape.schemas.rows import Basis, Delta, PassMark, Watermark
-from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.snapshots import Snapshots
+from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 
@@ -91,62 +87,3 @@ def _unfit(basis: Basis, watermark: Watermark) -> str:
     if watermark.erased != basis.erased:
         return "they may hold what was erased"
     return ""
-
-
-class BuildTarget:
-    """Everything that a flow writes of one build: views and snapshots of every partition, each with its basis.
-
-    `written_before` are the offsets below which the views were written when the flow started, found by `start`.
-    `vault` is False for a build that is not served yet.
-    """
-
-    def __init__(
-        self,
-        home: Home,
-        build: Build,
-        shards: Sequence[Shard],
-        bases: Sequence[Basis],
-        erased: Callable[[int], Sequence[Slot]],
-        *,
-        vault: bool,
-    ) -> None:
-        self.erased = erased
-        """Gives the slots of the `erased` events of a partition, as its basis counts them."""
-        self._bases = bases
-        self._views = [PartitionViews(home, shard, vault=vault) for shard in shards]
-        self._snapshots = [Snapshots(build, number, basis) for number, basis in enumerate(bases)]
-        self.written_before: Sequence[int] = ()
-
-    def start(self, watermarks: Sequence[Watermark | None], strayed: Sequence[str]) -> None:
-        """Set the written offsets by partitions' watermarks; `strayed` is as in `PartitionViews.start`."""
-        found = zip(self._views, self._bases, watermarks, strayed, strict=True)
-        self.written_before = [views.start(basis, watermark, why) for views, basis, watermark, why in found]
-
-    def views(self, partition: int) -> PartitionViews:
-        """Return the writer of a partition's views."""
-        return self._views[partition]
-
-    def snapshots(self, partition: int) -> Snapshots:
-        """Return the snapshots of a partition."""
-        return self._snapshots[partition]
-
-    def written(self, partition: int) -> int:
-        """Return the offset below which the views of a partition were written when the flow started."""
-        return self.written_before[partition]
-
-    def basis(self, partition: int) -> Basis:
-        """Return the basis of a partition's views at the start of the flow."""
-        return self._bases[partition]
-
-    def uncovered(self) -> list[tuple[int, int]]:
-        """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
-        offsets = enumerate(self.written_before)
-        return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
-
-    def take_doubts(self) -> list[str]:
-        """Return the sentences about discarded views and snapshots not returned before."""
-        parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
-        told = [doubt for part in parts for doubt in part.doubts]
-        for part in parts:
-            part.doubts.clear()
-        return told

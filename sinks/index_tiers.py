@@ -7,12 +7,11 @@ into one of the next. Nothing here reads or writes a file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memtape.sinks.index_files import ManifestSegment
+from memtape.sinks.index_files import ManifestSegment, SegmentT
 from memtape.state.index.segments import Flags
 
 DELTA_ROWS = 512
@@ -21,25 +20,6 @@ TIER = 8
 """Segments of one size merged into one of the next."""
 UNWRITTEN = ManifestSegment("", 0, 0)
 """The name of a segment without a file."""
-
-
-class Keyed(Protocol):
-    """The part of a segment used here: `keys` ascending, the row of each, and the guard of each row."""
-
-    @property
-    def keys(self) -> NDArray[Any]: ...
-
-    @property
-    def by_key(self) -> NDArray[Any]: ...
-
-    @property
-    def generations(self) -> NDArray[Any]: ...
-
-    @property
-    def offsets(self) -> NDArray[Any]: ...
-
-
-SegmentT = TypeVar("SegmentT", bound=Keyed)
 
 
 class Tiers(Generic[SegmentT]):
@@ -56,9 +36,9 @@ class Tiers(Generic[SegmentT]):
         living: Sequence[Flags] = (),
         names: Sequence[ManifestSegment] = (),
     ) -> None:
-        self._merge = merge
+        self._merge: Callable[[Sequence[SegmentT], Sequence[Flags]], SegmentT] = merge
         self._most_rows = most_rows
-        self.segments = list(segments)
+        self.segments: list[SegmentT] = list(segments)
         self.living = [alive.copy() for alive in living]
         self.names = list(names)
 

@@ -1,13 +1,16 @@
-"""Text as Markdown that shows exactly the text, never a heading, a link or HTML; and links between pages.
+"""Text as Markdown that shows exactly the text, never a heading, a link or HTML; and standing pages in it.
 
-The content of pages is decided elsewhere.
+Of the lines of a standing page as many are written as its characters hold, under headings; a page is cut between
+lines only. Which lines there are, and which come first, is decided in the state.
 """
 
 from __future__ import annotations
 
 import re
 
-from memtape.schemas.visible import visible
+from memtape.schemas.patterns import lazy
+from memtape.schemas.rows import PageLine, StandingPage
+from memtape.schemas.visible import one_line, visible
 
 SHORT_ID_CHARS = 13
 """How much of an id a line of a page shows; its link has the whole."""
@@ -17,6 +20,10 @@ _BLOCK_MARK = re.compile(r"^(\s*)([-+]|:(?=[-\s]))|^(\s*\d+)([.)])(?=\s|$)")
 # Two colons are a field of Obsidian's Dataview.
 _INLINE_MARK = re.compile(r":(?=//)|(?<=[wW]{3})\.|(?<=mailto):|(?<=xmpp):|(?<=:):", re.IGNORECASE)
 _CODE_INDENT = re.compile(r"^(?=(?: {4}| {0,3}\t)\s*\S)([ \t])")
+TEXT_CHARS = 300
+"""How much of a text a line shows; the page that it links to has the whole."""
+TOLD_CHARS = 200
+_LINKED = lazy(rf"\[([0-9a-f-]{{{SHORT_ID_CHARS}}})\]\(")
 
 
 def escape(text: str) -> str:
@@ -42,3 +49,55 @@ def name_of(path: str) -> str:
 def quote(text: str) -> list[str]:
     """Return a text of any lines as a quotation."""
     return [f"> {escape(line)}".rstrip() for line in visible(text).split("\n")]
+
+
+def standing(page: StandingPage) -> str:
+    """Return the Markdown of a standing page, of at most `limit` characters; empty without lines."""
+    if not page.lines and not page.about:
+        return ""
+    head = f"# {escape(one_line(page.title, TEXT_CHARS))}\n"
+    head += f"\n{page.about}\n" if page.about else ""
+    room = page.limit - len(head) - len(_rest(page, len(page.lines) + page.more))
+    chosen: dict[str, list[str]] = {section: [] for section in page.sections}
+    left_out = page.more
+    for line in page.lines:
+        written = _line(page, line)
+        cost = len(written) + (0 if chosen[line.section] else len(_heading(line.section)))
+        if cost > room:
+            left_out += 1
+            continue
+        room -= cost
+        chosen[line.section].append(written)
+    body = "".join(_heading(section) + "".join(lines) for section, lines in chosen.items() if lines)
+    return head + body + _rest(page, left_out)
+
+
+def tells_of(written: str, id: str) -> bool:
+    """Return whether a written page has a line of a memory or turn."""
+    return f"[{id[:SHORT_ID_CHARS]}](" in written or f"`{id}`" in written
+
+
+def ids_told(written: str) -> frozenset[str]:
+    """Return how the ids begin that the lines of a written page link to."""
+    return frozenset(_LINKED.findall(written))
+
+
+def _heading(section: str) -> str:
+    return f"\n## {escape(one_line(section, TEXT_CHARS))}\n\n" if section else "\n"
+
+
+def _line(page: StandingPage, line: PageLine) -> str:
+    told = f" ({escape(one_line(', '.join(line.told), TOLD_CHARS))})" if line.told else ""
+    return f"- {escape(one_line(line.text, TEXT_CHARS))}{told} {_whole(page, line)}\n"
+
+
+def _whole(page: StandingPage, line: PageLine) -> str:
+    """Return a link to the whole text of a line, or the whole id if the text is on no page."""
+    if not line.path:
+        return f"`{line.id}`"
+    block = f"#^{line.id}" if line.path.startswith("memories/") else ""
+    return f"[{line.id[:SHORT_ID_CHARS]}]({'../' * page.path.count('/')}{line.path}{block})"
+
+
+def _rest(page: StandingPage, count: int) -> str:
+    return f"\n{count:,} more: {page.how}\n" if count and page.how else ""

@@ -365,11 +365,6 @@ def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
     return schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
 
 
-def table_of(row: Row) -> TableName:
-    """Return the table of a living row."""
-    return next(name for name, row_type in TABLES.items() if type(row) is row_type)
-
-
 def foreign(log: Log, watermark: Watermark) -> str:
     """Return the reason why views with this watermark are not of the log as it is now, empty if they are."""
     if watermark.log_id != log.log_id:

@@ -39,10 +39,9 @@ from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, make_folder, write_whole
-from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote
+from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote, standing
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.page_markdown import page_lines, page_zone
-from memtape.sinks.standing_pages import standing
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
 
 INDEX_TEXT_CHARS = 400

@@ -69,7 +69,7 @@ from met import events_of  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
-from memtape.sinks.home.requests import Request, Requests  # noqa: E402
+from memtape.sinks.home.requests import Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import INDEX, WATERMARK  # noqa: E402
 
@@ -138,7 +138,7 @@ POINTS = (
     Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
     # Recovery.
-    *_both("the views are opened", "memtape.sinks.epochs:BuildTarget.__init__"),
+    *_both("the views are opened", "memtape.tools.keep.build_views:BuildViews.start"),
     *_both("a partition's recovery", "memtape.flows.views:open_projection", 3),
     Point("in the middle of a partition's recovery", target="memtape.flows.projection:slots_between", when="after",
           most=3),
@@ -717,7 +717,7 @@ def _shards(home: Home) -> list[Path]:
 
 
 def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    Requests(home.requests).ask(Request(verb="rebuild", pid=os.getpid()))
+    Requests(home.requests).ask("rebuild")
 
 
 DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {

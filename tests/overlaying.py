@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memtape.schemas.events import Captured, Event
-from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, Row, TurnRow
+from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, Row, TableName, TurnRow
 from memtape.sinks.search_index import _IndexBuilder
-from memtape.sinks.tables import table_of
 from memtape.tools.ask.found import found_of
 
 
@@ -25,13 +24,17 @@ def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[Me
     shown: list[MemoryRow | TurnRow | Event] = []
     for scope, its in by_scope.items():
         making = _IndexBuilder(None)
-        making.add([Guarded(table_of(row), row, 1, offset) for offset, row in enumerate(its)])
+        making.add([Guarded(_table_of(row), row, 1, offset) for offset, row in enumerate(its)])
         opened = making.opened()
         found = found_of(
             opened, [event for event in tail if event.scope == scope], lambda offset: _text(events[offset])
         )
         shown += map(found.row, found.places())
     return shown
+
+
+def _table_of(row: Row) -> TableName:
+    return next(name for name, row_type in TABLES.items() if type(row) is row_type)
 
 
 def _text(event: Event) -> str | None:

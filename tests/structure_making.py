@@ -1,4 +1,4 @@
-"""How `sinks/proof/structure.txt` is made: what the files of every home say, whatever was captured.
+"""How `sinks/structure.txt` is made: what the files of every home say, whatever was captured.
 
 Run `PYTHONPATH=. .venv/bin/python tests/structure_making.py` where a format, a library or a page has changed.
 """
@@ -31,7 +31,7 @@ from memtape.sinks.home.model_use import Outcome as WindowOutcome
 from memtape.sinks.home.model_use import count_window, spend
 from memtape.sinks.home.pauses import leave_out, pause
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import STRUCTURE_PATH, _open
+from memtape.sinks.remains import STRUCTURE_PATH, _open
 from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import snapshot
 from memtape.state.text.traces import is_searched, telling_words, tokens

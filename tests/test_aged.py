@@ -17,7 +17,7 @@ from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading
@@ -30,7 +30,6 @@ from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 
 SCOPE = "project:mine"
-PARTITIONS = 16
 TURNS = (
     "The lighthouse gateway drops packets after the nightly deploy.",
     "Mira measured the lighthouse gateway: nine seconds for a packet.",
@@ -292,7 +291,7 @@ def test_who_cannot_be_woken_in_time_is_answered_all_the_same(client: Client, mo
     client.capture("The gateway of the lighthouse listens on port 7001.")
     pass_days(client, 240, steps=4)
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert found(client, "gateway") == []
     assert found(client, "gateway") == ["The gateway of the lighthouse listens on port 7001."]
 
@@ -394,7 +393,7 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
     client.project()
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         if how == "forgotten":
             client.forget(ids[0])
         elif how == "restored":

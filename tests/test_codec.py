@@ -15,9 +15,10 @@ from uuid import UUID
 import msgspec
 import orjson
 import pytest
-from builders import MINUTE, START, captured, edited, forgotten, linked, make_id, page_link, recalled
+from builders import MINUTE, START, captured, edited, forgotten, make_id, page_link, recalled
 from hypothesis import given
 from hypothesis import strategies as st
+from json_schemas import json_schemas
 from msgspec import inspect
 from msgspec.structs import replace
 
@@ -51,7 +52,6 @@ from memtape.schemas.settings import Settings
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
 from memtape.schemas.upcasts import version_of
-from memtape.tools.json_schemas import json_schemas
 
 LONG = 2**63 - 1
 
@@ -276,7 +276,6 @@ RECALL = recalled(["a", "b"], "r", query="A secret query?", scope="project:secre
 TOMBSTONE = forgotten(["a"], "f", scope="project:secret")
 EDIT = edited("a", "v", title="A secret title", scope="project:secret")
 LINK = page_link("a", "child", "l", "b", scope="project:secret")
-OF_A_MEMORY = linked("a", "replaced_by", "b", "l", scope="project:secret")
 TICK = make_tick(3, START)
 SETTINGS = make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
 

@@ -17,7 +17,7 @@ from memtape.schemas.log import backwards
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.marks import CommitMarks
-from memtape.tools.capture import repositories
+from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -53,10 +53,10 @@ class Looking:
 
     def __init__(self, client: Client, silent: bool = False) -> None:
         self.now, self.asked = NOW, 0
-        self.folders = {scope: it for it, scope in repositories.read(client.home)["pinned"].items()}
+        self.folders = {scope: it for it, scope in repositories_of(client.home)["pinned"].items()}
         self.worker = Commits(
-            client.log, CommitMarks(client.home, client.log.log_id), lambda: self.folders, self.ask,
-            lambda scope: silent, lambda: self.now, print,
+            client.log, CommitMarks(client.home, client.log.log_id), lambda: {} if silent else self.folders, self.ask,
+            lambda: self.now, print,
         )  # fmt: skip
 
     def ask(self, folder: str) -> int | None:

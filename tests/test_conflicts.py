@@ -247,14 +247,6 @@ def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody
 
 # --- Once ever ---
 
-AFTER: list[list[Event]] = [
-    [settled(("old", "new"), ["new"], "done", sent=START + 5 * MINUTE)],
-    [settled(("old", "new"), ["old", "new"], "done", sent=START + 5 * MINUTE)],
-    [forgotten(["old"], "gone"), restored(["old"], "back")],
-    [linked("old", "replaced_by", "new", "word"), linked("old", "replaced_by", "new", "end", on=False)],
-    [said(THIRD, "third", 5)],
-]
-
 
 @st.composite
 def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:

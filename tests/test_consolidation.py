@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep import consolidating
-from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
+from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 from memtape.tools.keep.states import state_at
 
 SCOPE = "project:canal"
@@ -384,7 +385,7 @@ def test_an_answer_that_says_what_it_may_not_is_refused_whole(asking: Client, mo
     taken = []
     for name, answer in BADLY.items():
         answering(model, [GOOD[0], *answer] if isinstance(answer, list) else answer)
-        (concluded,) = Consolidator(asking.home)(due)
+        (concluded,) = consolidator(asking.home)(due)
         if concluded.operations or not concluded.problem or any(text in concluded.problem for text in ALIKE):
             taken.append(name)
     assert taken == []
@@ -459,12 +460,12 @@ def test_two_at_once_decide_once(client: Client) -> None:
     for scope in scopes:
         consolidate(client.log, scope, lambda due: conclude(due.cluster), now_us)
     assert len(decided(client)) == len(made(client)) == 1 and set(held(client)) == {LATEST}
-    with alone_in(client.home):
+    with client.home.lock("consolidation").held(0):
         holder: list[BaseException] = []
 
         def other() -> None:
             try:
-                with alone_in(Home(client.home.path)):
+                with Home(client.home.path).lock("consolidation").held(0):
                     pass
             except MemtapeError as error:
                 holder.append(error)
@@ -479,9 +480,8 @@ def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambd
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
     return Consolidation(
-        log, lambda: marks_of(home, log) if wanted() else {},
-        lambda number, offset: state_at(log, home.current(), number, offset),
-        Consolidator(home), lambda: alone_in(home), lambda: now_us() + later_us, print,
+        log, lambda: marks_of(home, log) if wanted() else {}, partial(scope_alone, home, log), consolidator(home),
+        lambda: now_us() + later_us, print,
     )  # fmt: skip
 
 

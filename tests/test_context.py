@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from overlaying import laid_over
 
 from memtape import Client
-from memtape.flows.workers.stating import statement_id
+from memtape.flows.workers.turns import statement_id
 from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
@@ -420,14 +420,6 @@ def said(*turns: tuple[Origin, str]) -> list[Known]:
     ]  # fmt: skip
 
 
-PUBLISHING: tuple[tuple[Origin, str], ...] = (
-    ("user", "What does the changelog say under Unreleased?"),
-    ("agent", "It says that hooks are faster and that pages link back."),
-    ("user", "Who can publish?"),
-    ("agent", "Only Mira and Lena can publish."),
-)
-
-
 @pytest.mark.parametrize(
     ("text", "files"),
     [
@@ -484,27 +476,12 @@ def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
         assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
 
 
-turns_of_sessions = st.lists(
-    st.builds(
-        lambda text, origin, n: Known(
-            id=f"turn-{n}", scope="project:a", kind="turn", text=text, at=NOW, last_at=NOW, order=n, actor="Ada",
-            origin=origin,  # type: ignore[arg-type]
-            path=text, tags=action_tags("edit") if origin == "tool" else (),
-        ),
-        st.one_of(texts, st.sampled_from([text for _, text in LAST])),
-        st.sampled_from(("user", "agent", "agent", "operator", "tool")),
-        st.integers(0, 99),
-    ),
-    max_size=70,
-)  # fmt: skip
-
-
 def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(tmp_path: Path) -> None:
     """Another process holds the projector's lock, so that only the tail knows."""
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
         memory.project()
-        lock = memory.home.projector_lock()
+        lock = memory.home.lock("projector")
         with lock:
             new = memory.capture("Never use spaces.").id
             memory.forget(old)

@@ -175,7 +175,7 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
     command = [sys.executable, "-m", "memtape", "run", "--home", str(home.path)]
     holder = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(crash.ROOT)}, stderr=subprocess.DEVNULL)
     try:
-        while home.projector_lock().holder() != holder.pid:
+        while home.lock("projector").holder() != holder.pid:
             assert holder.poll() is None
             time.sleep(0.01)
         stop(holder)

@@ -17,7 +17,7 @@ from memtape.schemas.events import Event
 from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from forking import forking
 from test_rooms import PLACES_OF_TOOLS, ROOMS
+from written_pages import DOCS, PARTS, page
 
 from memtape.sinks.home.settings import LocalSettings
 from memtape.tools.commands.cli import main
@@ -64,7 +65,7 @@ def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp
 
 
 def test_the_pages_of_the_tasks_run() -> None:
-    assert {"README", "cli", "quickstart"} < {page.stem for page in RUNNING}
+    assert {"README", "cli", "python", "quickstart"} < {page.stem for page in RUNNING}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -72,6 +73,12 @@ def test_every_block_of_commands_says_whether_it_runs(page: Path) -> None:
     """`<!-- run -->`, or `<!-- not run: … -->` with the reason."""
     blocks = re.findall(r"(.*)\n```(?:sh|python)\n", page.read_text())
     assert [mark for mark in blocks if not re.fullmatch(r"<!-- (run|not run: .+) -->", mark)] == []
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_written_part_is_what_the_code_says(name: str) -> None:
+    """`make docs` writes it again."""
+    assert (DOCS / name).read_text() == page(name)
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
@@ -128,6 +135,8 @@ def test_the_documents_name_what_there_is() -> None:
             there = document.parent / target if target else document
             assert there.exists(), f"{document.name} links to {target}"
             assert not heading or heading in anchors(there), f"{document.name} links to {target}#{heading}"
+        for script in re.findall(r"\b(?:tests|examples)/[\w/]+\.py", text):
+            assert (ROOT / script).exists(), f"{document.name} names {script}"
         spoken = re.findall(r"`([^`\n]+)`", prose)
         for said in spoken:
             if re.fullmatch(rf"({'|'.join(ROOMS)}|tests|examples|docker|docs|memtape)/[\w./-]*", said):

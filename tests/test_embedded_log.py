@@ -32,7 +32,7 @@ from memtape.schemas.log import Position
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 
 P = partition_of(A, 16)
 

@@ -27,12 +27,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.flows.embed import http as embedder_http
-from memtape.flows.embed.answers import BATCH_BYTES, BATCH_COUNT, batches
 from memtape.flows.embed.embedder import EmbeddingFailure, FloorEmbedder
-from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.http import BATCH_BYTES, BATCH_COUNT, HttpEmbedder, batches
 from memtape.flows.embed.local import LocalEmbedder
-from memtape.flows.embed.packaged import packaged_minilm
-from memtape.flows.embed.target import http_target
+from memtape.flows.embed.target import http_target, packaged_minilm
 from memtape.flows.endpoint import HttpTarget
 from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError, NotEmbedded
@@ -594,7 +592,7 @@ def test_a_package_with_other_weights_is_refused_by_name(
     weights = bytearray((folder / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     (tmp_path / "model.safetensors").write_bytes(weights)
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: tmp_path)
+    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: tmp_path)
     with pytest.raises(MemtapeError, match=r"have the digest .* and those of all-MiniLM-L6-v2 have 53aa51172d14"):
         LocalEmbedder(EmbedderOptions(choice="local"))
 

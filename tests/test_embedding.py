@@ -21,7 +21,7 @@ from soaked import soaked
 from test_embedders import Server
 from test_embedders import server as server  # A fixture.
 
-from memtape.flows.embed.embedder import Embedding, FloorEmbedder
+from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
 from memtape.flows.workers import embed as embed_worker
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.schemas.codec import decode, encode
@@ -40,7 +40,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.vectors.changing import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.embedding import key_of, roll_back, set_next
+from memtape.tools.keep.embedding import roll_back, set_next
 
 KEY = key_of(FloorEmbedder())
 A, B = "project:a", "project:b"

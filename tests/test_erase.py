@@ -23,11 +23,11 @@ from memtape.schemas.errors import InvalidEvent, NotFound, StillHeld
 from memtape.schemas.events import Embedded, Erased, Event, Forgotten, Media, Recalled, Restored, Used
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import texts_of_body, with_texts
-from memtape.sinks.home.copies import remember_copy
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.unerased import remember_copy
 from memtape.sinks.logs import embedded
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -199,7 +199,7 @@ def test_an_event_that_has_the_text_in_any_place_is_named(home: Home) -> None:
             (SCOPE, "$.body.embedder", TEXT, 1),
         }
         erasure = erase(client, id, everywhere=True)
-        assert not erasure.proven and erasure.after.needles.hidden == 1
+        assert not erasure.after.proves and erasure.after.needles.hidden == 1
         left = [decode(slot.payload) for number in range(16) for slot in client.log.read(number, 0, 1_000)]
         assert {it.id for it in left if TEXT in repr(it)} == {everywhere[name].id for name in stay}
 
@@ -209,7 +209,7 @@ def test_it_is_gone_for_every_reader_before_any_byte_is(client: Client) -> None:
     client.capture(TEXT.rstrip("."))
     client.project()
     client.append("erased", Erased(ids=(id,)), SCOPE)
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert not client.search("zebrafish", quiet=True).results
         with pytest.raises(NotFound, match="erased"):
             client.show(id)
@@ -252,7 +252,7 @@ def test_an_erasure_under_a_known_id_erases_nothing_anywhere(client: Client) -> 
     id = client.capture(TEXT, native_id="n1", source="chat").id
     client.project()
     client.log.append([msgspec.structs.replace(event("erased", Erased(ids=(id,)), "e", scope=SCOPE), id=first)])
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert client.search("zebrafish", quiet=True).results
     with Owner(client.home, client.log) as owner:
         owner.project()

@@ -21,10 +21,10 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Erased
 from memtape.schemas.log import slots_between
-from memtape.sinks import unfinished_erasures
+from memtape.sinks.home import unerased
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -45,7 +45,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (erasing, "drop_unfinished"),
     (scrubbing, "rebuild"),
     (scrubbing, "write_whole"),
-    (unfinished_erasures, "write_whole"),
+    (unerased, "write_whole"),
 )
 
 
@@ -93,7 +93,7 @@ def test_an_erasure_that_is_cut_short_at_any_step_is_finished_and_proven_by_the_
             with monkeypatch.context() as patched:
                 killed_at(patched, place)
                 try:
-                    was_killed = not erase(client, id, everywhere=True).proven
+                    was_killed = not erase(client, id, everywhere=True).after.proves
                 except Killed:
                     was_killed = True
             if not was_killed:
@@ -102,14 +102,14 @@ def test_an_erasure_that_is_cut_short_at_any_step_is_finished_and_proven_by_the_
             finished = not list(client.home.erasures.glob("*"))
             assert finished, place
             # A kill after the last step leaves nothing but the answer to be given again.
-            assert again.ok and (again.proven or again.before is None), place
+            assert again.ok and (again.after.proves or again.before is None), place
             assert remains(client.home) == [], place
     assert place > 20
 
 
 # Kills of a process
 
-NOTES, SCRUBS, PLANS = "memtape.tools.keep.erasing", "memtape.tools.keep.scrubbing", "memtape.sinks.unfinished_erasures"
+NOTES, SCRUBS, PLANS = "memtape.tools.keep.erasing", "memtape.tools.keep.scrubbing", "memtape.sinks.home.unerased"
 LOG = "memtape.sinks.logs.embedded"
 POINTS = (
     ("before", f"{NOTES}:keep_unfinished", 1, ""),
@@ -226,7 +226,7 @@ def test_nothing_is_begun_without_the_right_to_every_scope_of_the_plan(client: C
             erase(user, id, everywhere=True)
         assert erased_ids(user) == [] and not client.home.erasures.exists()
         assert user.search("zebrafish").results
-    assert erase(client, id, everywhere=True).proven
+    assert erase(client, id, everywhere=True).after.proves
 
 
 def test_words_that_living_texts_say_are_named_with_ids_and_nothing_is_gone_for_good(client: Client) -> None:

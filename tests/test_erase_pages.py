@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from test_erase import CANARY, SCOPE, TEXT, erase, remains
 
 from memtape.schemas.events import edit_of
-from memtape.sinks.proof.remains import search_home
+from memtape.sinks.remains import search_home
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import prove

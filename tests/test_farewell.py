@@ -157,7 +157,7 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
         while not list(home.path.glob("serving/*.sock")) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert "was stopped" in memtape(home.path, "disconnect", "--all").stdout
-        assert serving.wait(10) == 0 and home.hook_server_lock().holder() is None
+        assert serving.wait(10) == 0 and home.lock("hook-server").holder() is None
     finally:
         subprocess.run(["rm", "-r", str(home.path)], check=False)
 

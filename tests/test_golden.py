@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import json_schemas
 import orjson
 import pytest
 from hypothesis import example, given
@@ -26,7 +27,6 @@ from memtape.schemas.events import (
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import murmur2, partition_of
 from memtape.schemas.upcasts import version_of
-from memtape.tools import json_schemas
 
 with warnings.catch_warnings():
     warnings.simplefilter(

@@ -26,7 +26,7 @@ from memtape import __version__
 from memtape.schemas.events import Event
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import handing, hooks, reaching
+from memtape.tools.agents import forwarding, handing, hooks
 from memtape.tools.agents import server as serving
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.native_ids import HOSTS
@@ -245,7 +245,7 @@ def left(home: Path, project: Path, stay_s: float = WAIT_S, **more: Any) -> Iter
 
 def test_a_hook_leaves_one_server_behind_which_answers_the_next(home: Path, project: Path) -> None:
     said(home, project, PORT)
-    lock = Home(home).hook_server_lock()
+    lock = Home(home).lock("hook-server")
     assert PORT in patient(home, "claude", told(project, "SessionStart"), **{HOOKS_VARIABLE: ""}).decode()
     until(lambda: list(home.glob("serving/*.sock")))
     pid = lock.holder()
@@ -278,7 +278,7 @@ def test_the_server_that_was_left_behind_ends_by_itself(
         if end is not None:
             until(lambda: list(home.glob("serving/*.sock")))
             until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
-            until(lambda: Home(home).projector_lock().holder() is None)
+            until(lambda: Home(home).lock("projector").holder() is None)
             end(home)
         assert running.wait(WAIT_S) == 0
     assert end is not rmtree or not home.exists()
@@ -289,7 +289,7 @@ def test_no_server_is_left_behind_where_none_is_wanted(
     how: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    monkeypatch.setattr(reaching, "start_one", lambda right, words, environment, data: started.append(words[3]))
+    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[3]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     monkeypatch.setenv(HOOKS_VARIABLE, "")
     hooks.leave_server("claude", home, data)

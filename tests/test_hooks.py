@@ -38,7 +38,7 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.importing.finding import named_session
+from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
@@ -537,7 +537,7 @@ class Live:
     def imported(self) -> None:
         with Client(self.home) as client:
             importer = Importer(client, None)
-            importer.take([named_session(self.path, HOSTS[self.host])])
+            importer.take([session_file(self.path, HOSTS[self.host])])
 
     def ids(self) -> list[str]:
         return list(dict.fromkeys(event.id for event in events_of(self.home, self.project, "captured")))
@@ -608,7 +608,7 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
     each = wanted // 8 - 2
     scope = scope_of_folder(project, Home(home))
     code = (
-        "import sys, pathlib; from memtape.tools.agents.mcp.server import ServedMemory\n"
+        "import sys, pathlib; from memtape.tools.agents.mcp.handlers import ServedMemory\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
         "def serve(number):\n"
         "    memory = ServedMemory(pathlib.Path(sys.argv[1]), scope=sys.argv[2])\n"

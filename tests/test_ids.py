@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

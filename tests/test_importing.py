@@ -29,12 +29,11 @@ from memtape.tools.capture.native_ids import HOSTS, claude_prompt, claude_tool, 
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.importing import chatgpt, claude_code, codex, exports, gemini, reading
+from memtape.tools.importing import claude_code, codex, exports, gemini, reading
 from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.finding import ImportSource, host_files, named_files
 from memtape.tools.importing.records import Record
-from memtape.tools.importing.skips import Skipped
-from memtape.tools.importing.summary import ImportSummary
+from memtape.tools.importing.skips import ImportSummary, Skipped
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import growth
 
@@ -371,7 +370,7 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
 
 
 def test_circles_are_named_and_their_turns_taken() -> None:
-    found = list(chatgpt.take(t.chatgpt()[2]))
+    found = list(exports.take(None, t.chatgpt()[2], {}))
     assert [one.text for one in found if isinstance(one, Record)] == ["and round.", "Round"]
     assert [one.reason for one in found if isinstance(one, Skipped)] == ["a conversation that runs in a circle"]
 

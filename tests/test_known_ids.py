@@ -305,7 +305,7 @@ def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(
         client.project()
         client.log.known(SCOPE, ids)
         erasure = client.erase(plan(home, client.log, SCOPE, [secret, ids[0]], only=False))
-        assert erasure.proven
+        assert erasure.after.proves
         assert {file.form for file in erasure.after.places if file.path.startswith("known-ids/")} == {"ids of the log"}
         fill(home, LEAST, "later")
         holds(client.log, [secret, *ids])

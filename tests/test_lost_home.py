@@ -17,7 +17,7 @@ from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
 

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 from test_warm import Ready, warm
 
-from memtape.flows.embed.embedder import FloorEmbedder
-from memtape.flows.embed.packaged import first_embedder, packaged_minilm
+from memtape.flows.embed.embedder import FloorEmbedder, key_of
+from memtape.flows.embed.target import first_embedder, packaged_minilm
 from memtape.schemas.embedding import FLOOR, MINILM_KEY, EmbedderOptions
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure, settings_on
@@ -24,8 +24,7 @@ from memtape.tools.ask import recorded_vectors
 from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.embedding import key_of
-from memtape.tools.keep.power import is_on_battery
+from memtape.tools.keep.embedding import is_on_battery
 
 NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
@@ -78,9 +77,9 @@ def test_a_person_who_wants_words_alone_has_no_other_embedder(home: Path) -> Non
 def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(
     options: EmbedderOptions, environment: dict[str, str], is_wanted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
     assert first_embedder(options, environment) == (MINILM_KEY if is_wanted else FLOOR)
-    monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: None)
+    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: None)
     assert first_embedder(options, environment) == FLOOR
 
 
@@ -91,7 +90,7 @@ def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs
         client.capture(FACTS[0])
         client.catch_up()
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
-        monkeypatch.setattr("memtape.flows.embed.packaged.packaged_minilm", lambda: Path("somewhere"))
+        monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
         offer = client.status().embedder.offer
         assert "memtape embedder set local" in offer and "1 text" in offer and "about 1 minute" in offer
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "floor")

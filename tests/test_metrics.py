@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 import yaml
-from bench import metrics_page
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from memtape.schemas import metrics as table
@@ -29,8 +28,8 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.metrics import METRICS, sample_names
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, Counts, note
-from memtape.sinks.home.disk import KINDS
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, HomeCounts, note
+from memtape.sinks.home.folders import KINDS
 from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
@@ -169,7 +168,7 @@ def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
     words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
-    samples = Counts(tmp_path)
+    samples = HomeCounts(tmp_path)
     assert samples.sums("recall", "cli", "found") == (
         1_600,
         8 * sum(range(200)),
@@ -183,12 +182,12 @@ def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
     note(tmp_path / "nowhere", [("error", "cli", "", 1)])
     (tmp_path / NAME).mkdir()
     note(tmp_path, [("error", "cli", "", -5)])
-    assert Counts(tmp_path).sums("error", "cli") == (0, 0, ()) and not (tmp_path / "nowhere").exists()
+    assert HomeCounts(tmp_path).sums("error", "cli") == (0, 0, ()) and not (tmp_path / "nowhere").exists()
     (tmp_path / NAME).rmdir()
     (tmp_path / NAME).write_bytes(b"no database" * 100)
     note(tmp_path, [("error", "cli", "", 1)])
     note(tmp_path, [("error", "cli", "", 1)])
-    assert Counts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
+    assert HomeCounts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
 
 
 def test_a_command_is_measured_from_its_start_and_a_paused_one_is_not(home: Path) -> None:
@@ -197,16 +196,16 @@ def test_a_command_is_measured_from_its_start_and_a_paused_one_is_not(home: Path
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run(words, env=env, check=True, capture_output=True)
     took_us = (time.monotonic() - began) * 1_000_000
-    before = Counts(home).sums("recall", "cli")
+    before = HomeCounts(home).sums("recall", "cli")
     assert before.samples == 1 and took_us / 4 < before.total < took_us
     subprocess.run(words, env=env | {"MEMTAPE_CAPTURE": "off"}, check=True, capture_output=True)
-    assert Counts(home).sums("recall", "cli") == before
+    assert HomeCounts(home).sums("recall", "cli") == before
 
 
 def test_an_error_of_a_command_is_counted(home: Path) -> None:
     words = [sys.executable, "-m", "memtape", "show", "nothing-has-this", "--home", str(home), "--scope", SCOPE]
     assert subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True).returncode == 1
-    assert Counts(home).sums("error", "cli").total == 1
+    assert HomeCounts(home).sums("error", "cli").total == 1
 
 
 def test_who_keeps_nothing_notes_nothing(tmp_path: Path) -> None:
@@ -214,10 +213,6 @@ def test_who_keeps_nothing_notes_nothing(tmp_path: Path) -> None:
         client.capture(SAID)
         assert client.search("xylophone").results
     assert not (tmp_path / "home").exists()
-
-
-def test_the_page_is_written_from_the_table() -> None:
-    assert metrics_page.PAGE.read_text() == metrics_page.page()
 
 
 FUNCTIONS = {"sum", "max", "rate", "increase", "histogram_quantile"}
@@ -261,9 +256,9 @@ def expressions() -> Iterator[tuple[str, str]]:
     for group in yaml.safe_load((ROOT / "docker" / "alerts.yaml").read_text())["groups"]:
         for rule in group["rules"]:
             yield f"alert {rule['alert']}", rule["expr"]
-    for line in metrics_page.RATES.splitlines():
-        for expression in re.findall(r"`(.+)`", line):
-            yield "docs/metrics.md", expression
+    rates = (ROOT / "docs" / "metrics.md").read_text().partition("Useful rates")[2]
+    for expression in re.findall(r"`(.+)`", rates):
+        yield "docs/metrics.md", expression
 
 
 @pytest.mark.parametrize(("where", "expression"), list(expressions()))

@@ -28,7 +28,8 @@ from memtape import __version__
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.server import TAKEN, ServedMemory, serve_session
+from memtape.tools.agents.mcp.handlers import ServedMemory
+from memtape.tools.agents.mcp.server import TAKEN, serve_session
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import tell_session
 from memtape.tools.capture.project import scope_of_folder
@@ -109,7 +110,7 @@ def host(home: Path, project: Path) -> Iterator[Callable[..., Host]]:
 
 
 def server_of(home: Path) -> int | None:
-    return Home(home, make=False).hook_server_lock().holder()
+    return Home(home, make=False).lock("hook-server").holder()
 
 
 def other_folder(tmp_path: Path, name: str) -> Path:

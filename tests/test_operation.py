@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 
 from memtape.schemas.times import DAY_US
-from memtape.sinks.home.counts import Counts
+from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import Operation
 from memtape.tools.keep.owner import Owner
@@ -91,7 +91,7 @@ def test_a_worker_that_fails_is_told_by_the_kind_of_its_error(home: Path, caplog
         worker.once()
     (record,) = [record for record in caplog.records if record.message == "worker_failed"]
     assert record.__dict__["facts"] == {"error": "Leaky", "worker": "extract"} and record.levelname == "ERROR"
-    assert Counts(home).sums("error", "worker").total == 1
+    assert HomeCounts(home).sums("error", "worker").total == 1
 
 
 def test_tail_tells_what_came_and_what_comes(home: Path) -> None:

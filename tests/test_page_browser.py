@@ -327,10 +327,6 @@ def click(its: Tab, name: str, within: str = "main") -> None:
     its.page.locator(within).get_by_role("button", name=name, exact=True).click()
 
 
-SECTIONS = [("restore", "Restore", "forget"), ("unarchive", "Bring back", "archive"), ("unpin", "Unpin", "pin")]
-LISTS = [(*section, how) for section in SECTIONS for how in ("one", "by filter")]
-
-
 def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: Page) -> None:
     with tab(chromium, own.address) as its:
         its.go("/recalls")

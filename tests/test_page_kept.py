@@ -12,19 +12,19 @@ import pytest
 from page_served import Page, living, own, served  # noqa: F401
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.counts import Counts
+from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.keep.waiting import who_waits
 from memtape.tools.page.past import MOST_KEPT, Progress, Slow
 
 
 def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "memtape")
-    before = Counts(own.home).sums("error", "page").total
+    before = HomeCounts(own.home).sums("error", "page").total
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
     assert own.get("/memory", id="no-such-id").status_code == 404
     assert own.get("/timeline", at="the day after").status_code == 400
     assert own.act("nothing", []).status_code == 400
-    assert Counts(own.home).sums("error", "page").total == before + 3
+    assert HomeCounts(own.home).sums("error", "page").total == before + 3
     told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
     assert sum(name == "refused" for name, _ in told) == 3

@@ -27,14 +27,6 @@ def processes() -> list[int]:
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
 
 
-def until_ended(pid: int) -> None:
-    for _ in range(200):
-        if pid not in processes():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{pid} goes on.")
-
-
 @pytest.fixture
 def stopped(own: Page) -> int:
     """The process of a page, which has been used and stands still now."""
@@ -105,11 +97,11 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
 
 
 def test_what_is_wrong_with_a_past_is_told_and_counted(page: Page) -> None:
-    from memtape.sinks.home.counts import Counts
+    from memtape.sinks.home.counts import HomeCounts
 
-    before = Counts(page.home).sums("error", "page").total
+    before = HomeCounts(page.home).sums("error", "page").total
     for given in ({"at": "the day after"}, {"at": "99:1"}):
         answer = page.get("/search", q="port", **given)
         assert answer.status_code == 400 and "This cannot be shown" in answer.text
     assert page.get("/memory", id="none", at="3d").status_code == 404
-    assert Counts(page.home).sums("error", "page").total == before + 3
+    assert HomeCounts(page.home).sums("error", "page").total == before + 3

@@ -33,7 +33,6 @@ from memtape.tools.keep.erasing import plan
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000
-THINGS = ("kayak", "lantern", "harbour", "violin", "glacier", "orchard", "compass", "saddle", "furnace", "quarry")
 KINDS: tuple[Kind, ...] = ("turn", "turn", "fact", "journal", "insight", "document")
 QUERY = "What of the heron and the otter?"
 

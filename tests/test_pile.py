@@ -94,7 +94,7 @@ def begun(home: Path, data: dict[str, Any], *words: str) -> subprocess.Popen[byt
 @contextmanager
 def no_server(home: Path) -> Iterator[None]:
     """End the server that hooks leave behind."""
-    lock = Home(home).hook_server_lock()
+    lock = Home(home).lock("hook-server")
     try:
         yield
     finally:
@@ -105,7 +105,7 @@ def no_server(home: Path) -> Iterator[None]:
 
 def listening(home: Path) -> int | None:
     """Return the pid of the server that listens, None where none does."""
-    pid = Home(home).hook_server_lock().holder()
+    pid = Home(home).lock("hook-server").holder()
     return pid if pid and (home / "serving" / "server.sock").exists() else None
 
 

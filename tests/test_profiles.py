@@ -33,9 +33,9 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES
 from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
+from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.agents.mcp.tools import TOOLS, call
-from memtape.tools.agents.reaching import may_stay
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
@@ -44,7 +44,6 @@ from memtape.tools.verbs import VERBS
 
 DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
 KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
-ROOT = Path(__file__).parent.parent
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 

@@ -18,7 +18,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

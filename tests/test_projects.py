@@ -16,7 +16,7 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.agents.mcp.tools import call
 from memtape.tools.client import Client
-from memtape.tools.keep.lifecycle_settings import KEYS
+from memtape.tools.keep.log_settings import KEYS
 
 __all__ = ["client"]
 

@@ -133,7 +133,8 @@ def test_secrets_that_somebody_else_thought_of_are_found(step: int) -> None:
     cleared = redactor()
     missed = [case["text"] for case in secret if _holds_one(cleared.text(case["text"]), case["secrets"])]
     wrong = [case["text"] for case in innocent if cleared.text(case["text"]) != case["text"]]
-    assert len(missed) <= 0.01 * len(secret), missed  # Measured over all: 9 of 2,186, and none of 1,803.
+    # Measured over all: 9 of 2,186, and none of 1,803; in the last outsider's set 7 of 841, and none of 857.
+    assert len(missed) <= 0.01 * len(secret), missed
     assert len(wrong) <= 0.005 * len(innocent), wrong
 
 

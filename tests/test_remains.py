@@ -21,7 +21,7 @@ from structure_making import make as make_structure
 from memtape.schemas.rows import Basis, Guarded, VectorRow
 from memtape.sinks.home.folders import Build
 from memtape.sinks.markdown import escape
-from memtape.sinks.proof.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
+from memtape.sinks.remains import STRUCTURE_PATH, Needles, SearchedFile, search_home, without_structure
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, _vectors_table
 from memtape.state.text.traces import Traces, is_searched, parts

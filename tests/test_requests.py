@@ -13,7 +13,7 @@ from builders import captured
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.requests import Request, Requests
+from memtape.sinks.home.requests import Requests
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.keep.owner import Owner, rebuild_or_ask
 from memtape.tools.keep.verify import verify
@@ -85,7 +85,7 @@ def test_what_is_no_request_is_answered_or_left_alone(home: Home) -> None:
     (home.requests / "folder.json").mkdir()
     (home.requests / "nonsense.json").write_bytes(b"\xff{")
     log = EmbeddedLog(home.log_path, 2)
-    unknown = Requests(home.requests).ask(Request(verb="dance", pid=os.getpid()))
+    unknown = Requests(home.requests).ask("dance")
     with serving(home):
         assert rebuild_or_ask(home, log, lambda *_: None, lambda note: None).build == 2
     told = [Requests(home.requests).answer(id) for id in ("nonsense", unknown)]

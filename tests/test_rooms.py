@@ -38,7 +38,7 @@ PLACES_OF_TOOLS = (
     ["client"],
     ["agents", "measure"],
     ["page"],
-    ["commands", "json_schemas"],
+    ["commands"],
 )
 
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.

@@ -55,7 +55,7 @@ def test_a_receipt_tells_whether_a_search_finds_what_it_is_of(
     with Client(person.home, scope=SCOPE, origin=origin, log=person.log) as client:
         receipt = client.capture(**{"text": SAID, **fields})
         if is_tail:  # A projector elsewhere holds the lock, so that views and tail answer.
-            with person.home.projector_lock():
+            with person.home.lock("projector"):
                 assert is_found(client) is is_heard
         else:
             client.project()

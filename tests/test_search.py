@@ -74,7 +74,7 @@ def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client, monk
     said = client.capture("gateway, gateway", "turn")
     client.project()
     # A projector elsewhere holds the lock, so that this client can only answer from views and tail.
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         fresh = client.capture("The gateway took nine seconds.")
         client.forget(hidden.id)
         client.forget(said.id)
@@ -105,7 +105,7 @@ def test_a_repeated_event_behind_the_views_undoes_nothing(client: Client) -> Non
     client.forget(said.id)
     client.project()
     client.log.append([again])
-    with client.home.projector_lock():
+    with client.home.lock("projector"):
         assert found(client, "gateway") == []
     client.project()
     assert found(client, "gateway") == []

@@ -28,7 +28,7 @@ from memtape.state.core.replay import replay
 from memtape.tools.ask import shadows
 from memtape.tools.ask.shadows import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
 from memtape.tools.commands import cli
-from memtape.tools.keep.retriever_states import set_state, states_on
+from memtape.tools.keep.log_settings import set_state, states_on
 
 SCOPE = "project:mine"
 BARE = "memtape without hot, edges"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
 from memtape.tools.ask.naming import shortened
-from memtape.tools.capture.lines import CHUNK_CHARS, OVERLAP_CHARS, chunks
 from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
@@ -92,22 +90,6 @@ def test_lines_that_are_piped_to_a_dash_stay_lines() -> None:
     for nothing in ("", " \n\t\n"):
         empty = call("capture", "-", *SCOPE, input=nothing)
         assert empty.exit_code == 1 and "empty" in empty.stderr
-
-
-def test_parts_of_a_document_begin_and_end_between_words() -> None:
-    words = " ".join(f"lighthouse-{number}" for number in range(12_000))
-    for text in (words, words.replace("9 ", "9\n"), words.replace("99 ", "99\n\n")):
-        parts = [part for part, _ in chunks(text)]
-        whole = set(text.split())
-        assert len(parts) > 10 and all(set(part.split()) <= whole for part in parts)
-        start = 0
-        for part, following in pairwise(parts):
-            start = text.index(part, start)
-            overlap = start + len(part) - text.index(following, start + 1)
-            assert 0 < overlap <= OVERLAP_CHARS
-        assert set(" ".join(parts).split()) == whole and max(map(len, parts)) <= CHUNK_CHARS
-    without = "海" * 40_000
-    assert "".join(part for part, _ in chunks(without)).count("海") >= len(without)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def test_each_capture_reaches_the_log_once_and_in_order(
             said += batch
         before = kept.count()
         try:
-            assert kept.deliver(append, log.known) <= before
+            assert kept.deliver(append, log) <= before
         except (LogAway, UnknownOutcome, Killed):
             assert becomes != UP and kept.count()
-    assert texts(log) == said and kept.count() == 0 == kept.deliver(log.append, log.known)
+    assert texts(log) == said and kept.count() == 0 == kept.deliver(log.append, log)
 
 
 def test_a_line_that_was_cut_short_was_never_acknowledged(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_line_that_was_cut_short_was_never_acknowledged(tmp_path: Path) -> Non
         assert kept.count() == 1
     kept.add([captured("after", scope=A)])
     log = MemoryLog()
-    assert kept.deliver(log.append, log.known) == 2 and texts(log) == ["whole", "after"]
+    assert kept.deliver(log.append, log) == 2 and texts(log) == ["whole", "after"]
 
 
 def test_what_may_not_stand_on_the_log_does_not_wait_for_it(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_capture_waits_in_the_home_while_the_broker_is_away(home: Path, monkey
         assert done.exit_code == 1 and "4 captures wait in the spool" in done.output, words
     kept, log = Spool(Home(home)), MemoryLog()
     assert b"ghp_0123456789" not in Home(home).spool_path.read_bytes()
-    assert kept.deliver(log.append, log.known) == 4
+    assert kept.deliver(log.append, log) == 4
     assert texts(log)[1:] == ["Ada said this.", "One.", "Two."]
 
 

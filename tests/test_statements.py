@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.flows.workers.extract import Extraction
-from memtape.flows.workers.stating import statement_id
+from memtape.flows.workers.turns import statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time

@@ -15,18 +15,19 @@ from soaked import soaked
 from test_vault_people import page_of
 from test_views import filled, history, project, vault_bytes
 
-from memtape.flows import bodies, projection
+from memtape.flows import projection
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import slots_between
 from memtape.schemas.rows import GoneRow, Guarded, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import to_datetime
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.requests import Request, Requests
+from memtape.sinks.home.requests import Requests
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import INDEX, Shard
 from memtape.sinks.vault import Vault
+from memtape.state.core import digests
 from memtape.state.core.replay import replay
 from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
@@ -145,7 +146,7 @@ def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
     home: Home, often: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that change later, pages of the day and a state that is folded on read it of the log."""
-    monkeypatch.setattr(bodies, "HELD", 3)
+    monkeypatch.setattr(projection, "HELD", 3)
     with Client(home.path, scope="project:a", origin="user") as client:
         said = [client.capture(f"The zebra-quartz number {n} is blue.", "turn", session="s").id for n in range(50)]
         client.project()
@@ -290,7 +291,7 @@ def test_a_rebuild_that_was_cut_short_goes_on(
 def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, before: str) -> None:
     daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:
-        while home.projector_lock().holder() is None:
+        while home.lock("projector").holder() is None:
             assert daemon.poll() is None
             time.sleep(0.02)
         notes: list[str] = []
@@ -303,7 +304,7 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, be
             while client.status().lag:
                 assert daemon.poll() is None
                 time.sleep(0.05)
-        unknown = Requests(home.requests).ask(Request(verb="dance", pid=1))
+        unknown = Requests(home.requests).ask("dance")
         while (reply := Requests(home.requests).answer(unknown)) is None:
             assert daemon.poll() is None
             time.sleep(0.02)
@@ -314,16 +315,25 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, be
     assert sound(home, log).state_hash != before
 
 
+@pytest.mark.parametrize("what", ["memories", "stemmer", "words"])
 def test_changed_rules_are_noticed_and_the_views_made_anew(
-    home: Home, log: EmbeddedLog, before: str, monkeypatch: pytest.MonkeyPatch
+    home: Home, log: EmbeddedLog, before: str, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setitem(__import__("memtape.state.core.digests", fromlist=["RULES"]).RULES, "memories", 99)
+    """Also another version of the stemmer, and another list of words, which are in no leaf of the state hash."""
+    match what:
+        case "stemmer":
+            monkeypatch.setattr(digests.Stemmer, "version", lambda: "another")
+        case "words":
+            monkeypatch.setattr(digests, "words_digest", lambda: "another")
+        case _:
+            monkeypatch.setitem(digests.RULES, what, 99)
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
         owner.project()
-    assert "rules have changed" in notes[0]
+        owner.project()
+    assert f"rules have changed ({what})" in notes[0] and len(notes) == 1
     assert home.current().number == 2
-    assert sound(home, log).state_hash != before
+    assert (sound(home, log).state_hash != before) is (what == "memories")
 
 
 def test_a_dead_letter_that_has_become_readable_is_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.state.core.replay import replay
 from memtape.tools.client import Client
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.verify import verify
@@ -97,7 +98,7 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
         log = EmbeddedLog(home.log_path)
         epoch = timedelta(seconds=epoch_s)
         options = FlowOptions(epoch=epoch, batch_events=batch)
-        Projector(home, log, once=True, options=options).run()
+        Projector(BuildViews(home, log), once=True, options=options).run()
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)
@@ -251,7 +252,7 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
     filled(home, 20).close()
     holder = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:
-        lock = home.projector_lock()
+        lock = home.lock("projector")
         while lock.holder() is None:
             assert holder.poll() is None
             time.sleep(0.02)
@@ -264,7 +265,7 @@ def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None
     finally:
         holder.terminate()
     assert holder.wait(300) == 0
-    assert home.projector_lock().holder() is None
+    assert home.lock("projector").holder() is None
 
 
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:

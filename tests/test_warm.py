@@ -34,7 +34,7 @@ from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents import handing, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
-from memtape.tools.agents.mcp.server import ServedMemory
+from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.offering import HookOffer
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.server import Server
@@ -345,7 +345,7 @@ def test_a_start_that_cannot_read_the_log_says_so_in_time(host: str, home: Path,
 @pytest.mark.slow
 def test_a_start_projects_nothing_while_its_agent_waits(home: Path, project: Path) -> None:
     said(home, project, PORT)
-    with Home(home).projector_lock():  # Whoever wants to project now is told so.
+    with Home(home).lock("projector"):  # Whoever wants to project now is told so.
         out = json.loads(hook(home, "claude", told(project, "SessionStart", source="startup")))
         assert "5433" in out["hookSpecificOutput"]["additionalContext"]
     hook(home, "claude", told(project, "SessionStart", source="startup"))

@@ -20,7 +20,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.finding import named_session
+from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.latest import find_turn
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher, ZonesTaken, growth
@@ -109,7 +109,7 @@ def test_a_session_that_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
 def test_what_an_import_has_taken_meanwhile_is_not_growth(tmp_path: Path) -> None:
     watched = Watched(tmp_path)
     watched.grow([prompt(number) for number in range(40)])
-    source = named_session(watched.path, CLAUDE_CODE)
+    source = session_file(watched.path, CLAUDE_CODE)
     assert Importer(watched.client, SCOPE).take([source]).taken == 40
     offset = Importer(watched.client, SCOPE).positions.offset(watched.path)
     assert growth(source, offset, always=True) == (0, False)
@@ -164,7 +164,7 @@ def test_a_hook_finds_its_turn_in_the_transcript(
     for more in ([], filler):
         path = write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]])
         found = find_turn(path, host, t.SESSION, role, text)
-        there = found.now or found.before
+        there = found[0] or found[1]
         assert (there.native_id if there else None) == native
     assert find_turn(tmp_path / "none", host, t.SESSION, role, text) == (None, None)
 

@@ -20,7 +20,7 @@ from memtape.schemas.rows import MemoryRow, Wording
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure
-from memtape.sinks.proof.remains import Needles, search_home
+from memtape.sinks.remains import Needles, search_home
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
@@ -162,7 +162,7 @@ def test_a_wording_that_is_forgotten_is_found_no_more_also_before_it_is_projecte
     other = client.capture(LONG, "fact").id
     client.project()
     client.forget(one, only=True)
-    with client.home.projector_lock():  # Somebody else projects, so that the tail alone can know of it.
+    with client.home.lock("projector"):  # Somebody else projects, so that the tail alone can know of it.
         assert all(LONG not in pair for pair in told(client, "database"))
     client.project()
     assert told(client, "staging database port") == [(SHORT, None)]

@@ -90,7 +90,7 @@ def weighed(home: Path, count: int) -> list[tuple[str, str]]:
     """Return what is held at each step of ten sessions in a home of so many texts."""
     fill(home, count)
     sessions = [Session(home)]
-    server = Home(home, make=False).hook_server_lock().holder()
+    server = Home(home, make=False).lock("hook-server").holder()
     assert server is not None, "No server took the session."
     rows: list[tuple[str, str]] = []
 

@@ -16,20 +16,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
-from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE, Origin
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.log import Log, Slot
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
+from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.deciding import Deciding
-from memtape.tools.capture.first_settings import first_settings
 from memtape.tools.capture.profiles import check_kept, profile_of
-from memtape.tools.capture.project import Began
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import WriterOptions, now_us
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,24 +46,14 @@ if TYPE_CHECKING:
     from memtape.tools.keep.verify import Verification
 
 
-class SpeakerOptions(TypedDict, total=False):
-    """The speaker of a client, as a `Writer` takes it."""
-
-    scope: str | None
-    actor: str | None
-    origin: Origin
-    session: str | None
-    folder: Path | None
-    began: Began | None
-
-
 class Client(Deciding):
     """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
-    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. The rest is as for a
-    `Writer`. Under the profile `dev_no_persist` nothing is written and no home is read: all such clients of a
-    home in a process share a log in memory, and actions that need a disk raise `MemtapeError`.
+    named by `$MEMTAPE_LOG` or the home's settings, else the log in the home itself. `scope` is by default
+    that of the project of `folder` or of the current folder. Under the profile `dev_no_persist` nothing is
+    written and no home is read: all such clients of a home in a process share a log in memory, and actions
+    that need a disk raise `MemtapeError`.
 
     An id may be given by its beginning, of eight characters or more. A client with a named scope, or a
     `confined` one, takes ids of its scope and `global` alone; any other client finds the scope of an id. A
@@ -80,18 +69,18 @@ class Client(Deciding):
         confined: bool = False,
         profile: str | None = None,
         wakes: bool = True,
-        **speaker: Unpack[SpeakerOptions],
+        **options: Unpack[WriterOptions],
     ) -> None:
         path = home.path if isinstance(home, Home) else Path(home) if home is not None else default_home()
         asked = profile_of(path, profile)
         if asked.keeps:
             place = home if isinstance(home, Home) else Home(path)
-            opened = open_log(place, partial(first_settings, place)) if log is None else log
+            opened = open_log(place, lambda: _first_settings(place)) if log is None else log
         else:
             place, opened = Home.nowhere(), passing_log(path, log)
-        super().__init__(place, opened, profile=asked.name, **speaker)
+        super().__init__(place, opened, profile=asked.name, **options)
         self._owns_log = log is None
-        self._confined = confined or speaker.get("scope") is not None
+        self._confined = confined or options.get("scope") is not None
         self._wakes = wakes
 
     @property
@@ -236,3 +225,10 @@ class Client(Deciding):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _first_settings(home: Home) -> Settings:
+    """Return the settings of a new log: the defaults, and the installed embedder. Raises `MemtapeError`."""
+    from memtape.flows.embed.target import first_embedder
+
+    return Settings(embedder=first_embedder(local_settings(home).embedder, os.environ))

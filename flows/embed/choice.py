@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause
+from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause, key_of
 from memtape.flows.embed.target import URL_VARIABLE, http_target
-from memtape.schemas.embedding import EmbedderOptions, EmbedderRefusal, Probed, Resolved
+from memtape.schemas.embedding import FLOOR, EmbedderOptions, EmbedderRefusal, Probed, Resolved
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.state.vectors.choice import resolve
 
@@ -21,6 +21,13 @@ class ChosenEmbedder(NamedTuple):
 
     embedder: Embedder | None
     resolved: Resolved
+
+    @property
+    def key(self) -> str:
+        """The key under which the embedder's vectors are recorded; empty while it is degraded."""
+        if self.resolved.kind == FLOOR:
+            return FLOOR
+        return "" if self.embedder is None else key_of(self.embedder)
 
 
 def choose_embedder(

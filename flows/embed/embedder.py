@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from memtape.schemas.embedding import embedder_key
 from memtape.schemas.errors import MemtapeError, NotEmbedded
 from memtape.state.text.normal import content_key
 from memtape.state.vectors.floor import DIMENSIONS, floor_sums
@@ -59,6 +60,11 @@ class Embedder(Protocol):
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """Yield the same one by one. After an exception, the vectors so far are of the first texts."""
+
+
+def key_of(embedder: Embedder) -> str:
+    """Return the key under which an embedder's vectors are recorded."""
+    return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
 
 
 def text_fault(text: str) -> str:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.answers import BadEmbeddingAnswer, EndpointAnswer, batches, parse_answer, question
 from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, sound_only, the_vector
 from memtape.flows.embed.target import KEY_VARIABLE, MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.endpoint import HttpTarget, http_client
@@ -25,6 +24,12 @@ from memtape.schemas.events import MAX_DIMENSIONS
 if TYPE_CHECKING:
     import httpx
     import tenacity
+import base64
+import binascii
+import json
+from typing import Any
+
+import orjson
 
 ATTEMPTS = 3
 TIMEOUT_S = 30.0
@@ -44,6 +49,10 @@ _NEXT_STEPS = {
     403: f"Set {KEY_VARIABLE} to a key that may use this model.",
     404: f"Check {URL_VARIABLE} (it usually ends in /v1) and {MODEL_VARIABLE}.",
 }
+BATCH_COUNT = 64
+BATCH_BYTES = 256 * 1024
+EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
+"""Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
 
 
 class _Unanswered(Exception):
@@ -114,10 +123,9 @@ class HttpEmbedder:
 
     def _introduce(self) -> None:
         try:
-            answer = self._ask([HARMLESS])
+            (vector, *_), model = self._ask([HARMLESS])
         except _Unanswered as error:
             self._endpoint_failed(error)
-        vector = answer.vectors[0]
         dimensions = 0 if isinstance(vector, EmbeddingFailure) else vector.size
         embedding = vector if isinstance(vector, EmbeddingFailure) else checked(vector, dimensions)
         if isinstance(embedding, EmbeddingFailure) or not 0 < dimensions <= MAX_DIMENSIONS:
@@ -130,7 +138,7 @@ class HttpEmbedder:
                 f"{self._target.place} gives no vectors: {reason}.", f"Check {MODEL_VARIABLE}: is it for embeddings?"
             )
         self.dimensions = dimensions
-        self.revision = answer.model or self.name
+        self.revision = model or self.name
 
     def _batch(self, texts: list[str]) -> Iterator[Embedding]:
         """Embed all texts in one request; after a failure not explained by a single text, text by text."""
@@ -173,12 +181,13 @@ class HttpEmbedder:
 
     def _vectors(self, answer: EndpointAnswer) -> list[Embedding]:
         """Return the vectors of an answer. Raises `_Unanswered` if none is valid."""
-        if answer.model and self.revision != answer.model:
+        vectors, model = answer
+        if model and self.revision != model:
             raise MemtapeError(
-                f"{self._target.place} answers as {answer.model} now, and was {self.revision}.",
+                f"{self._target.place} answers as {model} now, and was {self.revision}.",
                 "Vectors of two models are never compared; `memtape embedder set http` lets the new one take over.",
             )
-        made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in answer.vectors]
+        made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in vectors]
         if all(isinstance(one, EmbeddingFailure) for one in made) and isinstance(made[0], EmbeddingFailure):
             raise _Unanswered(f"no vector of its answer can be used ({made[0].reason})")
         return made
@@ -192,7 +201,7 @@ class HttpEmbedder:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(attempts or self._attempts),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Unanswered) and error.again),
-            wait=_Wait(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
+            wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,
             reraise=True,
         )
@@ -206,8 +215,6 @@ class HttpEmbedder:
             with self._client.stream("POST", self._target.url, content=body) as response:
                 self._check_status(response)
                 return parse_answer(self._read(response), count)
-        except BadEmbeddingAnswer as error:
-            raise _Unanswered(str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             # httpx's own words may hold addresses and no more; its exception holds the request with its headers.
             raise _Unanswered(f"no connection ({type(error).__name__})", of_endpoint=True) from None
@@ -233,29 +240,28 @@ class HttpEmbedder:
     def _read(self, response: httpx.Response) -> bytes:
         """Return the body as received, limited in size and time, so that no slow sender goes on for ever."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise BadEmbeddingAnswer("its answer is compressed, which it was told not to do")
+            raise _Unanswered("its answer is compressed, which it was told not to do")
         deadline = time.monotonic() + 4 * self._timeout_s
         body = bytearray()
         # Without a size, since a piece of a given size is not handed out before it is full.
         for chunk in response.iter_raw():
             body += chunk
             if len(body) > BODY_MAX_BYTES:
-                raise BadEmbeddingAnswer(f"its answer is longer than {BODY_MAX_BYTES >> 20} MiB")
+                raise _Unanswered(f"its answer is longer than {BODY_MAX_BYTES >> 20} MiB")
             if time.monotonic() > deadline:
-                raise BadEmbeddingAnswer(f"its answer takes longer than {4 * self._timeout_s:g} s")
+                raise _Unanswered(f"its answer takes longer than {4 * self._timeout_s:g} s")
         return bytes(body)
 
 
-class _Wait:
-    """Exponential backoff from 1 s with jitter, or as long as the endpoint asked for, up to a minute."""
+def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallState], float]:
+    """Return the wait by an exponential backoff, or as long as the endpoint asked for, up to a minute."""
 
-    def __init__(self, backoff: tenacity.wait.wait_base) -> None:
-        self._backoff = backoff
-
-    def __call__(self, state: tenacity.RetryCallState) -> float:
+    def wait_s(state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked_s = error.wait_s if isinstance(error, _Unanswered) else 0
-        return min(max(asked_s, self._backoff(state)), RETRY_AFTER_MAX_S)
+        return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
+
+    return wait_s
 
 
 def _retry_after_s(value: str) -> float:
@@ -269,3 +275,75 @@ def _retry_after_s(value: str) -> float:
     if then.tzinfo is None:
         then = then.replace(tzinfo=timezone.utc)
     return max(0.0, (then - datetime.now(timezone.utc)).total_seconds())
+
+
+def batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts in order, at most 64 and 256 KiB of UTF-8 together; a longer text goes alone."""
+    batch: list[str] = []
+    total = 0
+    for text in texts:
+        size = len(text.encode())
+        if batch and (len(batch) == BATCH_COUNT or total + size > BATCH_BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(text)
+        total += size
+    if batch:
+        yield batch
+
+
+def question(model: str, texts: Sequence[str], encoding_format: str) -> bytes:
+    """Return the body of a request for the vectors of texts."""
+    return orjson.dumps({"model": model, "input": list(texts), "encoding_format": encoding_format})
+
+
+def parse_answer(body: bytes, count: int) -> EndpointAnswer:
+    """Return the vectors of an answer to `count` texts. Raises `_Unanswered` if their texts are unclear."""
+    try:
+        # The standard library reads NaN, which some servers write: then one text fails, and not its whole batch.
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _Unanswered("its answer is not JSON") from None
+    if not isinstance(answer, dict) or not isinstance(answer.get("data"), list):
+        raise _Unanswered("its answer has no list of embeddings")
+    entries = answer["data"]
+    if len(entries) != count:
+        raise _Unanswered(f"it answered with {len(entries)} vectors for {count} texts")
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise _Unanswered("its answer has no list of embeddings")
+    return [_vector(entry.get("embedding")) for entry in _in_order(entries)], _name(answer.get("model"))
+
+
+def _name(model: object) -> str:
+    return model if isinstance(model, str) and len(model) <= 200 and model.isprintable() else ""
+
+
+def _in_order(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return entries by their `index`; without any, in the given order."""
+    if not any("index" in entry for entry in entries):
+        return entries
+    by_index: dict[int, dict[str, Any]] = {
+        entry["index"]: entry for entry in entries if type(entry.get("index")) is int
+    }
+    if sorted(by_index) != list(range(len(entries))):
+        raise _Unanswered("the indexes of its answer are not those of the texts")
+    return [by_index[index] for index in range(len(entries))]
+
+
+def _vector(value: object) -> NDArray[np.float32] | EmbeddingFailure:
+    """Return the vector of one entry: a list of numbers, or base64 of little-endian float32."""
+    if isinstance(value, str):
+        try:
+            data = base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            return EmbeddingFailure("the vector is not base64")
+        if len(data) % 4:
+            return EmbeddingFailure("the vector is no whole number of float32")
+        return np.frombuffer(data, dtype="<f4").astype(np.float32)
+    if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
+        return EmbeddingFailure("the vector is no list of numbers")
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(value, dtype=np.float64).astype(np.float32)
+    except OverflowError:
+        return EmbeddingFailure("the vector holds NaN or infinity")

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed import packaged
+from memtape.flows.embed import target
 from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
 from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
 from memtape.schemas.embedding import MINILM, EmbedderOptions
@@ -38,12 +38,8 @@ _OFFER = (
 Encode = Callable[[list[str]], Any]
 
 
-class LoadedModel(NamedTuple):
-    """A loaded model: functions from questions and from documents to float32 arrays, a row for each."""
-
-    encode_query: Encode
-    encode_document: Encode
-    dimensions: int
+LoadedModel = tuple[Encode, Encode, int]
+"""Functions from questions and from documents to float32 arrays, a row for each, and the number of dimensions."""
 
 
 class LocalEmbedder:
@@ -60,16 +56,16 @@ class LocalEmbedder:
         _check_official(folder, digest)
         self.revision = digest[:REVISION_CHARS]
         self.name = MINILM if digest == SHA256 else name or _name(options.model)
-        self._model = _load_minilm(folder) if digest == SHA256 else _load(folder)
-        self.dimensions = self._model.dimensions
+        loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        self._encode_query, self._encode_document, self.dimensions = loaded
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
-        return the_vector(self._embed([text], self._model.encode_query)[0])
+        return the_vector(self._embed([text], self._encode_query)[0])
 
     def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
-        return self._embed(texts, self._model.encode_document)
+        return self._embed(texts, self._encode_document)
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """Yield the same."""
@@ -123,8 +119,8 @@ def model_folder(options: EmbedderOptions) -> Path:
     """
     folder = Path(options.model).expanduser()
     if not folder.is_dir():
-        named = packaged.is_named_minilm(options.model)
-        folder = (packaged.packaged_minilm() if named else None) or _from_hub(options)
+        named = target.is_named_minilm(options.model)
+        folder = (target.packaged_minilm() if named else None) or _from_hub(options)
     _check_no_code(folder)
     if not _is_minilm_size(folder) and importlib.util.find_spec("sentence_transformers") is None:
         raise MemtapeError("The library sentence-transformers is not installed.", _DENSE)
@@ -143,9 +139,7 @@ def _from_hub(options: EmbedderOptions) -> Path:
     except Exception:
         # Names that no repository can have raise other errors than those that are not in the cache.
         if not options.download:
-            raise EmbedderUnavailable(
-                missing, _MEANING if packaged.is_named_minilm(options.model) else _OFFER
-            ) from None
+            raise EmbedderUnavailable(missing, _MEANING if target.is_named_minilm(options.model) else _OFFER) from None
     try:
         return Path(snapshot_download(repository, allow_patterns=_FILES))
     except Exception as error:
@@ -201,7 +195,7 @@ def _digest(folder: Path) -> str:
 
 def _check_official(folder: Path, digest: str) -> None:
     """Raise `MemtapeError` if the MiniLM package holds weights with another digest than MiniLM's."""
-    if folder == packaged.packaged_minilm() and digest != SHA256:
+    if folder == target.packaged_minilm() and digest != SHA256:
         raise MemtapeError(
             f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
             f"{SHA256[:REVISION_CHARS]}….",
@@ -214,7 +208,7 @@ def _load_minilm(folder: Path) -> LoadedModel:
         model = MiniLm(folder)
     except Exception as error:
         raise _not_loaded(folder, error) from error
-    return LoadedModel(model.encode, model.encode, DIMENSIONS)
+    return model.encode, model.encode, DIMENSIONS
 
 
 def _load(folder: Path) -> LoadedModel:
@@ -234,7 +228,7 @@ def _load(folder: Path) -> LoadedModel:
         raise _not_loaded(folder, error) from error
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
-    return LoadedModel(partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions)
+    return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
 
 
 def _not_loaded(folder: Path, error: Exception) -> MemtapeError:

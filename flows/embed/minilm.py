@@ -11,12 +11,12 @@ import mmap
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Weights = dict[str, Floats]
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 SIZE_BYTES = 90_868_376
@@ -31,67 +31,6 @@ _ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.2844967
 """Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to within 1.5e-7."""
 
 
-class LinearLayer(NamedTuple):
-    """A linear layer: `weight` of shape (in, out), `bias` of shape (out,)."""
-
-    weight: Floats
-    bias: Floats
-
-    def of(self, x: Floats) -> Floats:
-        """Return x @ weight + bias."""
-        product: Floats = x @ self.weight
-        product += self.bias
-        return product
-
-
-class Norm(NamedTuple):
-    """A layer normalization over the last axis."""
-
-    weight: Floats
-    bias: Floats
-
-    def of(self, x: Floats) -> Floats:
-        """Return x with mean 0 and variance 1 in each row, scaled and shifted."""
-        x = x - x.mean(axis=-1, keepdims=True)
-        variance = np.einsum("ij,ij->i", x, x)[:, None] / np.float32(x.shape[-1])
-        x /= np.sqrt(variance + _EPSILON)
-        x *= self.weight
-        x += self.bias
-        return x
-
-
-class Layer(NamedTuple):
-    """One layer of the encoder."""
-
-    query: LinearLayer
-    key: LinearLayer
-    value: LinearLayer
-    attended: LinearLayer
-    attended_norm: Norm
-    wide: LinearLayer
-    narrow: LinearLayer
-    narrow_norm: Norm
-
-    def of(self, x: Floats, texts: int) -> Floats:
-        """Return the layer's output for word pieces, shape (texts * pieces, dimensions)."""
-        x = self.attended_norm.of(self.attended.of(self._attend(x, texts)) + x)
-        return self.narrow_norm.of(self.narrow.of(_gelu(self.wide.of(x))) + x)
-
-    def _attend(self, x: Floats, texts: int) -> Floats:
-        width = DIMENSIONS // HEADS
-        query, key, value = (
-            part.of(x).reshape(texts, -1, HEADS, width).transpose(0, 2, 1, 3)
-            for part in (self.query, self.key, self.value)
-        )
-        weights: Floats = np.matmul(query, key.transpose(0, 1, 3, 2), dtype=np.float32)
-        weights *= np.float32(width**-0.5)
-        weights -= weights.max(axis=-1, keepdims=True)
-        np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        attended: Floats = np.matmul(weights, value, dtype=np.float32)
-        return attended.transpose(0, 2, 1, 3).reshape(x.shape)
-
-
 class MiniLm:
     """The model in a folder that has `model.safetensors` and `tokenizer.json`.
 
@@ -104,13 +43,11 @@ class MiniLm:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_PIECES)
-        weights = map_weights(folder / "model.safetensors")
+        weights = self._weights = map_weights(folder / "model.safetensors")
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = (
             weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
         )
-        self._norm = _norm(weights, "embeddings.LayerNorm")
-        self._layers = [_layer(weights, f"encoder.layer.{number}") for number in range(LAYERS)]
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors of shape (texts, 384)."""
@@ -128,21 +65,22 @@ class MiniLm:
 
     def _forward(self, ids: NDArray[np.int64]) -> Floats:
         texts, length = ids.shape
-        x = self._norm.of((self._words[ids] + self._places[:length]).reshape(texts * length, DIMENSIONS))
-        for layer in self._layers:
-            x = layer.of(x, texts)
+        x = (self._words[ids] + self._places[:length]).reshape(texts * length, DIMENSIONS)
+        x = _norm(self._weights, "embeddings.LayerNorm", x)
+        for number in range(LAYERS):
+            x = _layer(self._weights, f"encoder.layer.{number}", x, texts)
         mean: Floats = x.reshape(texts, length, DIMENSIONS).mean(axis=1)
         mean /= np.linalg.norm(mean, axis=1, keepdims=True)
         return mean
 
 
-def map_weights(path: Path) -> dict[str, Floats]:
+def map_weights(path: Path) -> Weights:
     """Return the arrays of float32 in a file of safetensors by name, mapped. Raises as `MiniLm` does."""
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     begin = 8 + int.from_bytes(mapped[:8], "little")
     header = json.loads(mapped[8:begin])
-    weights: dict[str, Floats] = {}
+    weights: Weights = {}
     for name, tensor in header.items():
         if tensor.get("dtype") == "F32":
             start, end = tensor["data_offsets"]
@@ -151,26 +89,44 @@ def map_weights(path: Path) -> dict[str, Floats]:
     return weights
 
 
-def _layer(weights: dict[str, Floats], name: str) -> Layer:
-    attention = f"{name}.attention"
-    return Layer(
-        query=_dense(weights, f"{attention}.self.query"),
-        key=_dense(weights, f"{attention}.self.key"),
-        value=_dense(weights, f"{attention}.self.value"),
-        attended=_dense(weights, f"{attention}.output.dense"),
-        attended_norm=_norm(weights, f"{attention}.output.LayerNorm"),
-        wide=_dense(weights, f"{name}.intermediate.dense"),
-        narrow=_dense(weights, f"{name}.output.dense"),
-        narrow_norm=_norm(weights, f"{name}.output.LayerNorm"),
+def _layer(weights: Weights, name: str, x: Floats, texts: int) -> Floats:
+    """Return the output of a layer of the encoder for word pieces, shape (texts * pieces, dimensions)."""
+    attended = _linear(weights, f"{name}.attention.output.dense", _attend(weights, f"{name}.attention.self", x, texts))
+    x = _norm(weights, f"{name}.attention.output.LayerNorm", attended + x)
+    wide = _gelu(_linear(weights, f"{name}.intermediate.dense", x))
+    return _norm(weights, f"{name}.output.LayerNorm", _linear(weights, f"{name}.output.dense", wide) + x)
+
+
+def _attend(weights: Weights, name: str, x: Floats, texts: int) -> Floats:
+    width = DIMENSIONS // HEADS
+    query, key, value = (
+        _linear(weights, f"{name}.{part}", x).reshape(texts, -1, HEADS, width).transpose(0, 2, 1, 3)
+        for part in ("query", "key", "value")
     )
+    scores: Floats = np.matmul(query, key.transpose(0, 1, 3, 2), dtype=np.float32)
+    scores *= np.float32(width**-0.5)
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+    attended: Floats = np.matmul(scores, value, dtype=np.float32)
+    return attended.transpose(0, 2, 1, 3).reshape(x.shape)
 
 
-def _dense(weights: dict[str, Floats], name: str) -> LinearLayer:
-    return LinearLayer(weights[f"{name}.weight"].T, weights[f"{name}.bias"])
+def _linear(weights: Weights, name: str, x: Floats) -> Floats:
+    """Return a linear layer's output; its weight has the shape (out, in)."""
+    product: Floats = x @ weights[f"{name}.weight"].T
+    product += weights[f"{name}.bias"]
+    return product
 
 
-def _norm(weights: dict[str, Floats], name: str) -> Norm:
-    return Norm(weights[f"{name}.weight"], weights[f"{name}.bias"])
+def _norm(weights: Weights, name: str, x: Floats) -> Floats:
+    """Return x with mean 0 and variance 1 in each row, scaled and shifted."""
+    x = x - x.mean(axis=-1, keepdims=True)
+    variance = np.einsum("ij,ij->i", x, x)[:, None] / np.float32(x.shape[-1])
+    x /= np.sqrt(variance + _EPSILON)
+    x *= weights[f"{name}.weight"]
+    x += weights[f"{name}.bias"]
+    return x
 
 
 def _gelu(x: Floats) -> Floats:

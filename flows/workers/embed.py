@@ -15,7 +15,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded, may_write
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log, events_between, known_among
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import whole_text
@@ -62,14 +62,18 @@ class EmbedQueue:
         self._log = log
         self._marks = marks
         self._again_s: int | None = None
-        self._offsets = marks.read(key) or [0] * log.partitions
         self._put_off: dict[Ref, int] = {}
-        self._erasures = [Erasures() for _ in range(log.partitions)]
-        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in range(log.partitions)]
+        self._begin(marks.read(key) or [0] * log.partitions)
+
+    def _begin(self, offsets: list[int]) -> None:
+        """Read the partitions of the log from these offsets on."""
+        self._offsets = offsets
+        self._erasures = [Erasures() for _ in offsets]
+        self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in offsets]
         # Where the first text stands that waits and is not held.
-        self._left: list[int | None] = [None] * log.partitions
+        self._left: list[int | None] = [None] * len(offsets)
         # By text not read yet: the number of its failed tries so far, _DONE if it has a vector.
-        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(log.partitions)]
+        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(len(offsets))]
 
     @property
     def waiting(self) -> int:
@@ -84,11 +88,7 @@ class EmbedQueue:
     def try_again(self, now_s: int) -> None:
         """Queue every given-up text once more; the log is read again from its beginning."""
         self._again_s = now_s
-        self._offsets = [0] * self._log.partitions
-        self._erasures = [Erasures() for _ in self._offsets]
-        self._waiting = [{} for _ in self._offsets]
-        self._left = [None] * len(self._offsets)
-        self._ahead = [self._look_ahead(number) for number in range(self._log.partitions)]
+        self._begin([0] * self._log.partitions)
 
     def look(self) -> bool:
         """Read the new events, or postponed ones if there are no new ones; return whether all is read."""
@@ -138,9 +138,8 @@ class EmbedQueue:
         erasures = erasures_of(self._log.erased(number))
         if erasures.count == self._erasures[number].count:
             return
-        for slot in slots_between(self._log, number, 0, self._offsets[number]):
-            event = event_of(slot.payload)
-            if event is not None and erasures.covers(event):
+        for _, event in events_between(self._log, number, 0, self._offsets[number]):
+            if erasures.covers(event):
                 self._waiting[number].pop((event.scope or "", event.id), None)
         self._erasures[number] = erasures
 
@@ -184,12 +183,9 @@ class EmbedQueue:
 
     def _look_ahead(self, number: int) -> dict[Ref, int]:
         found: dict[Ref, int] = {}
-        offset, end = self._offsets[number], self._log.ends()[number]
-        while offset < end:
-            slots = self._log.read(number, offset, PAGE_SLOTS, types=("embedded",))
-            for slot in slots:
-                self._note(found, event_of(slot.payload))
-            offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
+        end = self._log.ends()[number]
+        for _, event in events_between(self._log, number, self._offsets[number], end, types=("embedded",)):
+            self._note(found, event)
         return found
 
     def _read(self, number: int, end: int) -> None:
@@ -197,7 +193,7 @@ class EmbedQueue:
         held, ahead, erasures = self._waiting[number], self._ahead[number], self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
         events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-        first = self._firsts([event for _, event in events if isinstance(event.body, Captured)])
+        first = known_among(self._log, (event for _, event in events if isinstance(event.body, Captured)))
         for offset, event in events:
             ref = (event.scope or "", event.id)
             if erasures.covers(event):
@@ -216,13 +212,6 @@ class EmbedQueue:
             left = self._left[number]
             self._left[number] = passed if left is None else min(left, passed)
 
-    def _firsts(self, events: list[Event]) -> dict[Ref, int]:
-        """Return by (scope, id) the offset of the first event with the id. Reducers take that event."""
-        ids: dict[str, list[str]] = {}
-        for event in events:
-            ids.setdefault(event.scope or "", []).append(event.id)
-        return {(scope, id): at for scope in ids for id, at in self._log.known(scope, ids[scope]).items()}
-
     def _settle(self, held: dict[Ref, _Waiting], event: Event) -> None:
         """Take in an `embedded` event of a waiting text, by any worker; drop the text after the last try."""
         ref = (event.scope or "", event.refs[0])
@@ -233,9 +222,9 @@ class EmbedQueue:
         if attempts >= self._most:
             del held[ref]
 
-    def _note(self, tried: dict[Ref, int], event: Event | None) -> None:
-        body = event.body if event is not None else None
-        if event is not None and isinstance(body, Embedded) and body.embedder == self.key:
+    def _note(self, tried: dict[Ref, int], event: Event) -> None:
+        body = event.body
+        if isinstance(body, Embedded) and body.embedder == self.key:
             ref = (event.scope or "", event.refs[0])
             attempts = _DONE if body.vector is not None else body.attempt
             tried[ref] = max(attempts, tried.get(ref, 0))

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from memtape.flows.workers.correct import CorrectionEvents, may_correct, resolved
-from memtape.flows.workers.stating import statement_event
-from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, turns_among
+from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, statement_event, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import Captured, Event

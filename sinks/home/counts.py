@@ -73,7 +73,7 @@ def count_one(home: Path, series: str, label: str) -> None:
 
 def tally_of(home: Path, series: str) -> dict[str, int]:
     """Return how many there were of each label of a series."""
-    return Counts(home).tally(series)
+    return HomeCounts(home).tally(series)
 
 
 class Sums(NamedTuple):
@@ -84,7 +84,7 @@ class Sums(NamedTuple):
     at_most: tuple[int, ...] = ()
 
 
-class Counts:
+class HomeCounts:
     """The counts of a home, as they stood when this was made."""
 
     def __init__(self, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""The folders of a home: where each thing lies. Only this file spells their names."""
+"""The folders of a home: where each thing lies, and its bytes. Only this file spells their names."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
 """The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
+KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
 def write_whole(
@@ -127,6 +128,22 @@ class Build:
         rmtree(self.path, ignore_errors=True)
 
 
+LOCKS = {
+    "consolidation": "The right to consolidate memories",
+    "hook-server": "The right to answer hooks",
+    "imports": "The right to import into this home",
+    "model-use": "The count of what models are asked",
+    "projector": "The right to project this home",
+    "spool": "The spool",
+    "spool-delivery": "The delivery of the spool",
+    "windows": "The right to ask a model about talk",
+}
+"""What is held by each lock of a home. Those to project and to answer hooks are held until their process ends. An
+importer holds the right from finding new events to appending them, so that none is added twice. So with a pass of
+consolidation and with questions to a model: two processes never decide about the same, or ask the same.
+"""
+
+
 class Home:
     """A data folder, readable by its owner alone (0700). It is made when it is first opened, unless `make` is false."""
 
@@ -134,15 +151,59 @@ class Home:
 
     def __init__(self, path: Path, *, make: bool = True) -> None:
         self.path = path
-        if not make:
-            return
+        self.log_path = path / self.LOG_NAME
+        """The embedded log."""
+        self.spool_path = path / "spool.jsonl"
+        """The file of captures that wait for a broker."""
+        self.vault = path / "vault"
+        """The root of the Markdown vault."""
+        self.vault_notes = self.vault / ".memtape"
+        """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
+        self.requests = path / "requests"
+        """The folder of requests from other processes to the projector."""
+        self.erasures = path / "erasures"
+        """Plans of erasures that were cut short."""
+        self.as_of = path / "as-of"
+        """Cached views of past positions."""
+        self.embedding_path = path / "embedding.json"
+        """Below which offsets no text waits for a vector."""
+        self.statements_path = path / "statements.json"
+        """The file of offsets below which all statements of turns are captured."""
+        self.shadows_path = path / "shadows.json"
+        """Below which offsets shadow retrievers were asked every search that they are to be asked."""
+        self.windows_path = path / "windows.json"
+        """Which windows of late talk a model was asked about."""
+        self.model_use_path = path / "model-use.json"
+        """How often models were asked, and how that went."""
+        self.commits_path = path / "commits.json"
+        """Which repositories were asked for their last commit."""
+        self.known_ids = path / "known-ids"
+        """Which ids a log on Kafka holds, up to an offset; it only saves time."""
+        self.folders_path = path / "folders.json"
+        """The file of scopes of folders outside git."""
+        self.copies_path = path / "copies.json"
+        """The file of places that this home's logs were copied from and to."""
+        self.imports_path = path / "imports.json"
+        """How far each file that was imported has been read; it only saves time."""
+        self.zones = path / "zones"
+        """How far the zones of people in pages have been read; it only saves time."""
+        self.settings_path = path / "settings.toml"
+        """The file of the machine's settings."""
+        self.redaction_key_path = path / "redaction.key"
+        """The key under which secrets get their placeholders, readable by the owner alone."""
+        self.met_secrets_path = path / "redaction.met"
+        """Keyed digests of the secrets that were met."""
+        if make:
+            self._make()
+
+    def _make(self) -> None:
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if path.stat().st_uid == os.getuid() and path.stat().st_mode & 0o077:
-                path.chmod(0o700)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_uid == os.getuid() and self.path.stat().st_mode & 0o077:
+                self.path.chmod(0o700)
         except OSError as error:
             raise MemtapeError(
-                f"The home {path} cannot be used: {error.strerror}.",
+                f"The home {self.path} cannot be used: {error.strerror}.",
                 "Choose another with --home or MEMTAPE_HOME.",
             ) from error
 
@@ -155,111 +216,6 @@ class Home:
     def is_nowhere(self) -> bool:
         """Return whether nothing can be made in it."""
         return self.path == _NOWHERE
-
-    @property
-    def log_path(self) -> Path:
-        """The embedded log."""
-        return self.path / self.LOG_NAME
-
-    @property
-    def spool_path(self) -> Path:
-        """The file of captures that wait for a broker."""
-        return self.path / "spool.jsonl"
-
-    @property
-    def vault(self) -> Path:
-        """The root of the Markdown vault."""
-        return self.path / "vault"
-
-    @property
-    def vault_notes(self) -> Path:
-        """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
-        return self.vault / ".memtape"
-
-    @property
-    def requests(self) -> Path:
-        """The folder of requests from other processes to the projector."""
-        return self.path / "requests"
-
-    @property
-    def erasures(self) -> Path:
-        """Plans of erasures that were cut short."""
-        return self.path / "erasures"
-
-    @property
-    def as_of(self) -> Path:
-        """Cached views of past positions."""
-        return self.path / "as-of"
-
-    @property
-    def embedding_path(self) -> Path:
-        """Below which offsets no text waits for a vector."""
-        return self.path / "embedding.json"
-
-    @property
-    def statements_path(self) -> Path:
-        """The file of offsets below which all statements of turns are captured."""
-        return self.path / "statements.json"
-
-    @property
-    def shadows_path(self) -> Path:
-        """Below which offsets shadow retrievers were asked every search that they are to be asked."""
-        return self.path / "shadows.json"
-
-    @property
-    def windows_path(self) -> Path:
-        """Which windows of late talk a model was asked about."""
-        return self.path / "windows.json"
-
-    @property
-    def model_use_path(self) -> Path:
-        """How often models were asked, and how that went."""
-        return self.path / "model-use.json"
-
-    @property
-    def commits_path(self) -> Path:
-        """Which repositories were asked for their last commit."""
-        return self.path / "commits.json"
-
-    @property
-    def known_ids(self) -> Path:
-        """Which ids a log on Kafka holds, up to an offset; it only saves time."""
-        return self.path / "known-ids"
-
-    @property
-    def folders_path(self) -> Path:
-        """The file of scopes of folders outside git."""
-        return self.path / "folders.json"
-
-    @property
-    def copies_path(self) -> Path:
-        """The file of places that this home's logs were copied from and to."""
-        return self.path / "copies.json"
-
-    @property
-    def imports_path(self) -> Path:
-        """How far each file that was imported has been read; it only saves time."""
-        return self.path / "imports.json"
-
-    @property
-    def zones(self) -> Path:
-        """How far the zones of people in pages have been read; it only saves time."""
-        return self.path / "zones"
-
-    @property
-    def settings_path(self) -> Path:
-        """The file of the machine's settings."""
-        return self.path / "settings.toml"
-
-    @property
-    def redaction_key_path(self) -> Path:
-        """The key under which secrets get their placeholders, readable by the owner alone."""
-        return self.path / "redaction.key"
-
-    @property
-    def met_secrets_path(self) -> Path:
-        """Keyed digests of the secrets that were met."""
-        return self.path / "redaction.met"
 
     def scope_folder(self, scope: str) -> Path:
         """The Markdown of one scope."""
@@ -311,25 +267,9 @@ class Home:
             else:
                 path.unlink(missing_ok=True)
 
-    def imports_lock(self) -> FileLock:
-        """The lock of an importer from finding new events to appending them, so that none is added twice."""
-        return FileLock(self.path / "imports.lock", "The right to import into this home")
-
-    def windows_lock(self) -> FileLock:
-        """Held while a model is asked about talk, so that two processes never ask the same."""
-        return FileLock(self.path / "windows.lock", "The right to ask a model about talk")
-
-    def consolidation_lock(self) -> FileLock:
-        """Held for a pass of consolidation, so that two processes never decide about the same."""
-        return FileLock(self.path / "consolidation.lock", "The right to consolidate memories")
-
-    def projector_lock(self) -> FileLock:
-        """The lock of the process that writes the views, held until the process ends."""
-        return FileLock(self.path / "projector.lock", "The right to project this home")
-
-    def hook_server_lock(self) -> FileLock:
-        """The lock of the server left behind by hooks, held until the process ends."""
-        return FileLock(self.path / "hook-server.lock", "The right to answer hooks")
+    def lock(self, name: str) -> FileLock:
+        """Return a lock of `LOCKS`."""
+        return FileLock(self.path / f"{name}.lock", LOCKS[name])
 
     def start_lock(self, what: str) -> FileLock:
         """The lock of a background process, from before its start to its end: one process of each kind."""
@@ -341,21 +281,20 @@ class Home:
 
     def as_of_lock(self) -> FileLock:
         """Held while a view of the past is made or taken away."""
-        folder = self.path / "epochs"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return FileLock(folder / "as-of.lock", "The right to name a view of the past")
+        return self._epochs_lock("as-of", "The right to name a view of the past")
 
     def epoch_lock(self, partition: int) -> FileLock:
         """The lock of an epoch, from its first write to its watermark. A reader with it sees whole epochs."""
-        folder = self.path / "epochs"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return FileLock(folder / f"p{partition:02}.lock", f"The right to the views of partition {partition}")
+        return self._epochs_lock(f"p{partition:02}", f"The right to the views of partition {partition}")
 
     def lease(self, partition: int) -> FileLock:
         """The lock of a process that projects a partition for the home's owner, held until the process ends."""
+        return self._epochs_lock(f"lease-p{partition:02}", f"The lease of partition {partition}")
+
+    def _epochs_lock(self, name: str, what: str) -> FileLock:
         folder = self.path / "epochs"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return FileLock(folder / f"lease-p{partition:02}.lock", f"The lease of partition {partition}")
+        return FileLock(folder / f"{name}.lock", what)
 
     def leases(self) -> list[FileLock]:
         """Return the locks of all leases that were ever given."""
@@ -374,3 +313,45 @@ def default_home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("memtape", appauthor=False)
+
+
+def disk_of(home: Home) -> dict[str, int]:
+    """Return the bytes of each kind that there is, in the order of `KINDS`; a file that goes meanwhile counts as 0."""
+    if home.is_nowhere:
+        return {}
+    found, log = dict.fromkeys(KINDS, 0), home.log_path.name
+    waiting: list[tuple[str, tuple[str, ...]]] = [(str(home.path), ())]
+    while waiting:
+        folder, place = waiting.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        for entry in entries:
+            its = (*place, entry.name)
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, its))
+                else:
+                    found[_kind(its, log)] += entry.stat(follow_symlinks=False).st_size
+            except OSError:
+                continue
+    return {kind: size for kind, size in found.items() if size}
+
+
+def _kind(place: tuple[str, ...], log: str) -> str:
+    """Return the kind of a file by its place in the home."""
+    match place:
+        case (name,) if name.startswith(log):
+            return "log"
+        case ("builds", _, "lance", _, "index", *_):
+            return "index"
+        case ("builds", _, "lance", *_):
+            return "tables"
+        case ("builds", _, "state", *_):
+            return "snapshots"
+        case ("vault", *_):
+            return "pages"
+        case ("as-of", *_):
+            return "past"
+    return "rest"

@@ -27,10 +27,10 @@ CommitMark = tuple[int, int]
 FileT = TypeVar("FileT")
 
 
-def read_marks(path: Path, empty: FileT) -> FileT:
+def read_marks(path: Path, empty: FileT, kind: type[FileT] | None = None) -> FileT:
     """Return the content of a file of marks, `empty` where it cannot be read."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=type(empty))
+        return msgspec.json.decode(path.read_bytes(), type=kind or type(empty))
     except (OSError, msgspec.MsgspecError):
         return empty
 
@@ -99,11 +99,6 @@ class EmbeddingMarks(OffsetMarks):
         self._write(msgspec.structs.replace(known, tried_again_s=known.tried_again_s | {embedder: now_s}))
 
 
-class _CommitFile(msgspec.Struct, frozen=True):
-    log_id: str
-    marks: dict[str, CommitMark] = {}
-
-
 class CommitMarks:
     """By scope, when the repository was asked for its last commit, so that each is asked once a day."""
 
@@ -113,12 +108,12 @@ class CommitMarks:
 
     def read(self) -> dict[str, CommitMark]:
         """Return the marks of the log."""
-        file = read_marks(self._path, _CommitFile(self._log_id))
-        return file.marks if file.log_id == self._log_id else {}
+        log_id, marks = read_marks(self._path, ("", {}), tuple[str, dict[str, CommitMark]])
+        return marks if log_id == self._log_id else {}
 
     def write(self, marks: dict[str, CommitMark]) -> None:
         """Replace all stored marks by `marks`."""
-        write_whole(self._path, msgspec.json.encode(_CommitFile(self._log_id, marks)))
+        write_whole(self._path, msgspec.json.encode((self._log_id, marks)))
 
 
 class _Window(msgspec.Struct, frozen=True):
@@ -126,10 +121,6 @@ class _Window(msgspec.Struct, frozen=True):
     settled: bool
     attempts: int
     asked_us: int
-
-
-class _WindowFile(msgspec.Struct, frozen=True):
-    windows: dict[str, _Window] = {}
 
 
 class AskedWindows:
@@ -140,7 +131,7 @@ class AskedWindows:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._lock = home.windows_lock()
+        self._lock = home.lock("windows")
         self._windows: dict[str, _Window] = {}
         self._settled: dict[str, None] = {}
 
@@ -148,7 +139,7 @@ class AskedWindows:
     def alone(self, wait_s: float) -> Iterator[None]:
         """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         with self._lock.held(wait_s):
-            self._windows = read_marks(self._home.windows_path, _WindowFile()).windows
+            self._windows = read_marks(self._home.windows_path, {}, dict[str, _Window])
             self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
             yield
 
@@ -167,7 +158,7 @@ class AskedWindows:
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}
         self._settled |= dict.fromkeys(window.turns if settled else ())
-        write_whole(self._home.windows_path, msgspec.json.encode(_WindowFile(self._windows)))
+        write_whole(self._home.windows_path, msgspec.json.encode(self._windows))
 
 
 def _digest(id: str) -> str:

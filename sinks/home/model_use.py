@@ -14,7 +14,6 @@ from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home, write_whole
-from memtape.sinks.home.locks import FileLock
 
 Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
 """How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are none, the
@@ -100,4 +99,4 @@ def _spent(what: str, key: str) -> BudgetSpent:
 
 
 def _alone(home: Home) -> AbstractContextManager[None]:
-    return FileLock(home.path / "model-use.lock", "The count of what models are asked").held(LOCK_WAIT_S)
+    return home.lock("model-use").held(LOCK_WAIT_S)

@@ -14,13 +14,6 @@ import uuid_utils
 from memtape.sinks.home.folders import write_whole
 
 
-class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A request; `pid` is the asker's."""
-
-    verb: str
-    pid: int
-
-
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How far the projector is; `error` and `result` are only there when it is `finished`."""
 
@@ -39,23 +32,23 @@ class Requests:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def ask(self, request: Request) -> str:
+    def ask(self, verb: str) -> str:
         """Put a question and return its id."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         id = str(uuid_utils.uuid7())
-        write_whole(self._folder / f"{id}.json", msgspec.json.encode(request))
+        write_whole(self._folder / f"{id}.json", msgspec.json.encode(verb))
         return id
 
     def waiting(self) -> list[str]:
         """Return the ids of the questions that are not answered, oldest first."""
         return sorted(path.stem for path in self._folder.glob("*.json") if path.is_file())
 
-    def read(self, id: str) -> Request | None:
-        """Return a question, None for one that cannot be read or was taken back."""
+    def read(self, id: str) -> str:
+        """Return the verb that is asked for, "unreadable" for one that cannot be read or was taken back."""
         try:
-            return msgspec.json.decode((self._folder / f"{id}.json").read_bytes(), type=Request)
+            return msgspec.json.decode((self._folder / f"{id}.json").read_bytes(), type=str)
         except (OSError, msgspec.MsgspecError):
-            return None
+            return "unreadable"
 
     def reply(self, id: str, reply: Reply) -> None:
         """Answer, or say how far the answer is."""

@@ -30,7 +30,7 @@ class SpoolingLog(KafkaLog):
 
     def deliver(self) -> int:
         """Append the events of the spool and return their number."""
-        return self._spool.deliver(super().append, self.known)
+        return self._spool.deliver(super().append, self)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `KafkaLog.append`. Spooled events are appended first."""

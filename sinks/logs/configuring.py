@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import uuid_utils
 
-from memtape.schemas.codec import encode, event_of
+from memtape.schemas.codec import encode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Configured, make_configured
-from memtape.schemas.log import PAGE_SLOTS, Log, Slot
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.settings import Settings
 
 
@@ -30,12 +30,11 @@ class History:
     def read(self) -> list[Configured]:
         """Return all that took effect until now."""
         end = self._log.ends()[self._partition]
-        while self._offset < end:
-            slots = self._log.read(self._partition, self._offset, PAGE_SLOTS, types=("configured",))
-            for body in map(_configured, slots):
-                if body is not None and (not self._found or body.revision > self._found[-1].revision):
-                    self._found.append(body)
-            self._offset = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else max(end, self._offset)
+        for _, event in events_between(self._log, self._partition, self._offset, end, types=("configured",)):
+            body = event.body
+            if isinstance(body, Configured) and (not self._found or body.revision > self._found[-1].revision):
+                self._found.append(body)
+        self._offset = max(end, self._offset)
         return self._found
 
 
@@ -85,8 +84,3 @@ def complete_settings(log: Log) -> None:
 def _payload(last: Configured, settings: Settings, revision: int) -> bytes:
     now = time.time_ns() // 1_000
     return encode(make_configured(last.log_id, last.partitions, settings, revision, now, str(uuid_utils.uuid7())))
-
-
-def _configured(slot: Slot) -> Configured | None:
-    event = event_of(slot.payload)
-    return event.body if event is not None and isinstance(event.body, Configured) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,7 @@ from memtape.schemas.errors import (
     UnknownOutcome,
 )
 from memtape.schemas.events import Configured, Event, Ticked, make_configured
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot
+from memtape.schemas.log import PAGE_SLOTS, Position, Slot, events_between, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -53,10 +53,8 @@ RETRY_BACKOFF_MS = 10
 """Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
 
 
-class _Record(NamedTuple):
-    partition: int
-    payload: bytes
-    event: Event | None
+_Record = tuple[int, bytes, Event | None]
+"""A partition, and the payload for it with its event."""
 
 
 class _Sending(NamedTuple):
@@ -71,14 +69,7 @@ class _Closed(Exception):
     """The generation to which records were sent takes no more; some of them may be on it."""
 
 
-class _Sent(msgspec.Struct):
-    """All of an event that most of a search by time looks at."""
-
-    sent: int
-
-
 _SETTINGS = ("configured",)
-_sent_decoder = msgspec.json.Decoder(_Sent)
 
 
 class KafkaLog:
@@ -86,9 +77,9 @@ class KafkaLog:
 
     The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
     replicas. An append is as durable as its replicas: a single broker loses with its machine all data not yet
-    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With `generation`
-    just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is appended
-    to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
+    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With a `generation`
+    in the target just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is
+    appended to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
 
     Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
     for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
@@ -105,7 +96,6 @@ class KafkaLog:
         *,
         copy_of: str | None = None,
         deadline_s: float = DEADLINE_S,
-        generation: int | None = None,
         ids: Path | None = None,
     ) -> None:
         self.target = parse_kafka_url(url) if isinstance(url, str) else url
@@ -117,7 +107,7 @@ class KafkaLog:
         self._consumer: KafkaConsumer | None = None
         self._places: list[TopicPartition] = []
         self._closed = False
-        self.topic = KafkaTopic(self.target, generation, deadline_s)
+        self.topic = KafkaTopic(self.target, deadline_s)
         try:
             found = self.topic.open(partitions, DEFAULT_PARTITIONS)
             self._topic_id, self.partitions = found.id, found.partitions
@@ -127,7 +117,7 @@ class KafkaLog:
             self._next: list[int | None] = [None] * self.partitions
             if copy_of is not None:
                 self.log_id = copy_of
-            elif generation is None:
+            elif self.target.generation is None:
                 self._settle(settings or Settings())
         except BaseException:
             self.close()
@@ -147,7 +137,7 @@ class KafkaLog:
         """
         with self._sending:
             admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
-        offsets = self._store([_Record(entry.partition, entry.payload, entry.event) for entry in admitted])
+        offsets = self._store([(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
             if entry.place is not None:
@@ -159,7 +149,7 @@ class KafkaLog:
         self._check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
-        offsets = self._store([_Record(partition, bytes(payload), event_of(payload)) for payload in payloads])
+        offsets = self._store([(partition, bytes(payload), event_of(payload)) for payload in payloads])
         return [Position(partition, offset) for offset in offsets]
 
     def read(
@@ -169,7 +159,7 @@ class KafkaLog:
         self._check_partition(partition)
         narrowed = scope is not None or bool(types)
         slots: list[Slot] = []
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again()
             end = self._known_ends[partition]
             if narrowed or offset + limit > end:
@@ -182,7 +172,7 @@ class KafkaLog:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
                 for slot in self._page(partition, offset, min(wanted, end - offset)):
                     offset = slot.offset + 1
-                    if not narrowed or _matches(slot.payload, scope, types):
+                    if not narrowed or matches(slot.payload, scope, types):
                         slots.append(slot)
                         if len(slots) == limit:
                             break
@@ -227,13 +217,14 @@ class KafkaLog:
 
     def next_generation(self) -> KafkaLog:
         """Open the generation that is being filled, to fill it or to see its progress."""
-        return KafkaLog(self.target, deadline_s=self._deadline_s, generation=self.topic.generation + 1)
+        target = msgspec.structs.replace(self.target, generation=self.topic.generation + 1)
+        return KafkaLog(target, deadline_s=self._deadline_s)
 
     def refused(self, payloads: Mapping[int, bytes]) -> set[int]:
         """Return the partitions whose brokers refuse events. A payload that a broker takes stays."""
         from kafka.errors import MessageSizeTooLargeError, UnknownTopicOrPartitionError
 
-        records = [_Record(number, payload, event_of(payload)) for number, payload in payloads.items()]
+        records = [(number, payload, event_of(payload)) for number, payload in payloads.items()]
         with self._sending:
             sending = self._send(records)
         with suppress(_Closed):
@@ -245,17 +236,13 @@ class KafkaLog:
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
         self._check_partition(partition)
-        offset = 0
-        while page := self.read(partition, offset, PAGE_SLOTS):
-            for slot in page:
-                if _is_after(slot.payload, sent):
-                    return slot.offset
-            offset = page[-1].offset + 1
-        return offset
+        end = self.ends()[partition]
+        found = events_between(self, partition, 0, end)
+        return next((slot.offset for slot, event in found if event.sent > sent), end)
 
     def ends(self) -> list[int]:
         """See `Log.ends`."""
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again()
             return self._ends()
 
@@ -264,7 +251,7 @@ class KafkaLog:
 
         The records' own checksums are held by every read.
         """
-        with self._reading, self._explained():
+        with self._reading, explained(self.target):
             self._look_again(at_once=True)
             self.topic.check_settings()
             self._check_begins()
@@ -306,14 +293,14 @@ class KafkaLog:
         been read back are the same bytes appended to the other partitions. A second copy is harmless, as the
         state takes a revision once.
         """
-        with self._explained():
+        with explained(self.target):
             self._check_begins()
             ends = self._ends()
         if not ends[0]:
             id, now = str(uuid_utils.uuid7()), time.time_ns() // 1_000
             own = make_configured(id, self.partitions, settings, 0, now, id)
-            self._store([_Record(0, encode(own), own)])
-            with self._explained():
+            self._store([(0, encode(own), own)])
+            with explained(self.target):
                 ends = self._ends()
         found = self._first_configured(0, ends[0])
         if found is None:
@@ -328,7 +315,7 @@ class KafkaLog:
                 "Partitions were added, so that scopes would change theirs; copy the first ones into a new topic.",
             )
         self.log_id = configured.log_id
-        self._store([_Record(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
+        self._store([(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
 
     def _store(self, records: list[_Record]) -> list[int]:
         """Send records and return their offsets; into the next generation if this one closes meanwhile."""
@@ -389,7 +376,7 @@ class KafkaLog:
 
         if not records:
             return _Sending(None, [], self.topic.name)
-        with self._explained():
+        with explained(self.target):
             self._look_again()
             if self._producer is None:
                 self._producer = self._make_producer()
@@ -447,7 +434,7 @@ class KafkaLog:
             raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
-            with self._explained():
+            with explained(self.target):
                 raise failures[0]
         raise self._unknown(first) from first
 
@@ -498,7 +485,7 @@ class KafkaLog:
 
     def _ids_of(self, partition: int) -> KnownIds:
         """Return the ids of a partition, up to its present end."""
-        with self._explained():
+        with explained(self.target):
             self._look_again()
             end = self._end(partition)
         known = self._ids[partition]
@@ -614,11 +601,6 @@ class KafkaLog:
         if not 0 <= partition < self.partitions:
             raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        with explained(self.target):
-            yield
-
 
 def _compression() -> str:
     from kafka.codec import has_lz4, has_zstd
@@ -642,25 +624,3 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
     with suppress(KafkaError):  # The outcome of records on their way was reported to their senders.
         producer.close(timeout=deadline_s)
-
-
-def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    """Return whether a payload is an event of the scope and one of the types; headers are not trusted.
-
-    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
-    """
-    if b"\\u" not in payload:
-        if scope is not None and scope.encode() not in payload:
-            return False
-        if types and not any(name.encode() in payload for name in types):
-            return False
-    event = event_of(payload)
-    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
-
-
-def _is_after(payload: bytes, sent: int) -> bool:
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        if _sent_decoder.decode(payload).sent <= sent:
-            return False
-    event = event_of(payload)
-    return event is not None and event.sent > sent

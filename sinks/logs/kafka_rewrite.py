@@ -15,7 +15,7 @@ from typing import Protocol
 from memtape.schemas.codec import blanked, encode
 from memtape.schemas.errors import MemtapeError, StillHeld
 from memtape.schemas.events import make_tick
-from memtape.schemas.log import PAGE_SLOTS, Log, Slot
+from memtape.schemas.log import PAGE_SLOTS, Log, Slot, slots_between
 from memtape.sinks.logs.kafka_topic import CLOSED, FOR_EVER, KafkaTopic
 from memtape.sinks.logs.kafka_url import KafkaTarget
 
@@ -125,15 +125,12 @@ def _verify(log: TopicLog, copy: TopicLog, slots: Mapping[int, frozenset[int]], 
     difference is deleted.
     """
     for partition, end in enumerate(log.ends()):
-        start, same = 0, copy.ends()[partition] == end
-        while same and start < end:
-            page = log.read(partition, start, min(PAGE_SLOTS, end - start))
-            for slot, copied in zip(page, copy.read(partition, start, len(page)), strict=True):
-                known = {_as_copied(slot, slots)}
-                if slot.offset < begun[partition]:
-                    known |= {slot.payload, blanked(slot.payload)}
-                same = same and copied.payload in known
-            start = page[-1].offset + 1
+        both = (slots_between(it, partition, 0, end) for it in (log, copy))
+        same = copy.ends()[partition] == end and all(
+            copied.payload == _as_copied(slot, slots)
+            or (slot.offset < begun[partition] and copied.payload in (slot.payload, blanked(slot.payload)))
+            for slot, copied in zip(*both, strict=True)
+        )
         if not same and log.topic.is_filling(log.topic.generation + 1):
             log.topic.delete(log.topic.generation + 1)
             raise MemtapeError(

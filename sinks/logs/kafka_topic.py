@@ -61,13 +61,13 @@ def check_client() -> None:
 class KafkaTopic:
     """Requests to the cluster about one topic. Safe for threads."""
 
-    def __init__(self, target: KafkaTarget, generation: int | None = None, deadline_s: float = OPEN_TIMEOUT_S) -> None:
+    def __init__(self, target: KafkaTarget, deadline_s: float = OPEN_TIMEOUT_S) -> None:
         check_client()
         from kafka import KafkaAdminClient
 
         self._target = target
-        self.generation = generation or 0
-        self._is_fixed = generation is not None
+        self.generation = target.generation or 0
+        self._is_fixed = target.generation is not None
         self._deadline_s = min(OPEN_TIMEOUT_S, deadline_s)
         with explained(target), _causes_told():
             self._admin = KafkaAdminClient(
@@ -287,32 +287,25 @@ def explained(target: KafkaTarget) -> Iterator[None]:
         raise MemtapeError(f"The {target.place} cannot be used: {_said(error)}.", "Look at the broker.") from error
 
 
-class _LastCause(logging.Handler):
-    """Keeps the last error logged by the library, except the error that its wait is over."""
-
-    cause: BaseException | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        from kafka.errors import KafkaTimeoutError
-
-        for value in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(value, BaseException) and not isinstance(value, KafkaTimeoutError):
-                self.cause = value
-
-
 @contextmanager
 def _causes_told() -> Iterator[None]:
     """Raise why a first connection failed: the library only logs that, tries again, and at last says "timeout"."""
     from kafka.errors import KafkaTimeoutError
 
-    handler, logger = _LastCause(logging.WARNING), logging.getLogger("kafka.net.manager")
-    logger.addHandler(handler)
+    causes: list[BaseException] = []
+
+    def note(record: logging.LogRecord) -> bool:
+        causes.extend(it for it in record.args or () if isinstance(it, BaseException))
+        return True
+
+    logger = logging.getLogger("kafka.net.manager")
+    logger.addFilter(note)
     try:
         yield
     except KafkaTimeoutError as error:
-        raise handler.cause or error from None
+        raise next((it for it in reversed(causes) if not isinstance(it, KafkaTimeoutError)), error) from None
     finally:
-        logger.removeHandler(handler)
+        logger.removeFilter(note)
 
 
 def _said(error: Any) -> str:

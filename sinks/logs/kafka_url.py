@@ -28,7 +28,10 @@ _SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-
 
 
 class KafkaTarget(msgspec.Struct, frozen=True):
-    """A topic on a cluster and the way to reach it. `replication` None follows the number of brokers."""
+    """A topic on a cluster and the way to reach it. `replication` None follows the number of brokers.
+
+    `generation` is one of the topic's, to be opened as it is; no URL has it.
+    """
 
     servers: tuple[str, ...]
     topic: str
@@ -38,6 +41,7 @@ class KafkaTarget(msgspec.Struct, frozen=True):
     cafile: str | None = None
     replication: int | None = None
     insecure: bool = False
+    generation: int | None = None
 
     @property
     def place(self) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import uuid_utils
 
-from memtape.schemas.codec import blanked, decode, event_of
+from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot
+from memtape.schemas.log import Position, Slot, events_between, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -67,7 +67,7 @@ class MemoryLog:
             self._check(partition, 0)
             first = len(self._payloads[partition])
             for payload in payloads:
-                if _matches(payload, None, ("ticked",)):
+                if matches(payload, None, ("ticked",)):
                     self._ticks.add((partition, decode(payload).id))
             self._payloads[partition] += payloads
             return [Position(partition, first + index) for index in range(len(payloads))]
@@ -83,25 +83,23 @@ class MemoryLog:
             for place in range(offset, len(payloads)):
                 if len(slots) == limit:
                     break
-                if _matches(payloads[place], scope, types):
+                if matches(payloads[place], scope, types):
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
 
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
-        first: dict[tuple[str | None, str], int] = {}
-        for slot in self.read(partition, 0, self.ends()[partition]):
-            if (event := event_of(slot.payload)) is not None:
-                first.setdefault((event.scope, event.id), slot.offset)
-        slots, counting = self.read(partition, 0, self.ends()[partition], types=("erased",)), frozenset(first.values())
-        return [slot for slot in slots if slot.offset in counting]
+        first: dict[tuple[str | None, str], Slot] = {}
+        for slot, event in events_between(self, partition, 0, self.ends()[partition]):
+            first.setdefault((event.scope, event.id), slot)
+        return [slot for slot in first.values() if matches(slot.payload, None, ("erased",))]
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """See `Log.known`."""
         partition = partition_of(scope, self.partitions)
         first: dict[str, int] = {}
-        for slot in self.read(partition, 0, self.ends()[partition], scope=scope):
-            first.setdefault(decode(slot.payload).id, slot.offset)
+        for slot, event in events_between(self, partition, 0, self.ends()[partition], scope):
+            first.setdefault(event.id, slot.offset)
         return {id: first[id] for id in ids if id in first}
 
     def matching(
@@ -110,11 +108,8 @@ class MemoryLog:
         """See `Log.matching`."""
         found: dict[tuple[str, str], None] = {}
         for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
-            for slot in self.read(partition, 0, self.ends()[partition], types=types):
-                event = event_of(slot.payload)
-                if event is None or event.scope is None or (scopes and event.scope not in scopes):
-                    continue
-                if event.id.startswith(beginning):
+            for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
+                if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
                     found[event.id, event.scope] = None
         return [(scope, id) for id, scope in sorted(found)[:limit]]
 
@@ -128,9 +123,9 @@ class MemoryLog:
 
     def offset_after(self, partition: int, sent: int) -> int:
         """See `Log.offset_after`."""
-        with self._lock:
-            payloads = self._payloads[partition]
-            return next((place for place, data in enumerate(payloads) if _sent(data) > sent), len(payloads))
+        end = self.ends()[partition]
+        found = events_between(self, partition, 0, end)
+        return next((slot.offset for slot, event in found if event.sent > sent), end)
 
     def _check(self, partition: int, offset: int) -> None:
         if not 0 <= partition < self.partitions:
@@ -152,15 +147,3 @@ class MemoryLog:
 
     def close(self) -> None:
         """See `Log.close`."""
-
-
-def _sent(payload: bytes) -> int:
-    event = event_of(payload)
-    return 0 if event is None else event.sent
-
-
-def _matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    if scope is None and not types:
-        return True
-    event = event_of(payload)
-    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)

@@ -8,21 +8,19 @@ delivered twice has one id and counts once. Texts are stored as on a log, withou
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import Locked
 from memtape.schemas.events import Event
-from memtape.schemas.log import SPOOLED, Position
+from memtape.schemas.log import SPOOLED, Log, Position, known_among
 from memtape.schemas.private import without_private_parts
-from memtape.sinks.home.folders import Home, write_whole
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import Home, private, write_whole
 from memtape.sinks.logs.admission import check_admissible
 
 BATCH_EVENTS = 500
 Append = Callable[[Sequence[Event]], Sequence[Position]]
-Known = Callable[[str, Sequence[str]], Mapping[str, int]]
 
 
 class Spool:
@@ -39,7 +37,7 @@ class Spool:
             payload = check_admissible(event)
             public = without_private_parts(event, payload)
             payloads.append(payload if public is None else encode(public))
-        with self._lock(), open(self._path, "ab", opener=_private) as file:
+        with self._home.lock("spool"), open(self._path, "ab", opener=private) as file:
             whole = sum(map(len, self._lines()))
             file.truncate(whole)  # A line that was cut short was never acknowledged.
             file.write(b"\t".join(payloads) + b"\n")
@@ -53,15 +51,15 @@ class Spool:
         """Return how many events wait."""
         return sum(line.count(b"\t") + 1 for line in self._lines())
 
-    def deliver(self, append: Append, known: Known) -> int:
-        """Append the spooled events, in order, and return their number; raises the errors of `append`.
+    def deliver(self, append: Append, log: Log) -> int:
+        """Append the spooled events to a log, in order, and return their number; raises the errors of `append`.
 
         An id on the log is left out: its capture was stored, or erased since. Nothing is done while another
         process delivers.
         """
         if not self._path.exists():
             return 0
-        done, delivering = 0, FileLock(self._home.path / "spool-delivery.lock", "The delivery of the spool")
+        done, delivering = 0, self._home.lock("spool-delivery")
         try:
             delivering.acquire(0)
         except Locked:
@@ -69,7 +67,10 @@ class Spool:
         try:
             while batch := self._first():
                 events = [decode(payload) for line in batch for payload in line.rstrip(b"\n").split(b"\t")]
-                done += len(_append_new(events, append, known))
+                known = known_among(log, events)
+                if new := [event for event in events if (event.scope, event.id) not in known]:
+                    append(new)
+                done += len(new)
                 self._drop(len(batch))
         finally:
             delivering.release()
@@ -86,7 +87,7 @@ class Spool:
         return batch
 
     def _drop(self, count: int) -> None:
-        with self._lock():
+        with self._home.lock("spool"):
             rest = self._lines()[count:]
             if rest:
                 write_whole(self._path, b"".join(rest), durable=True)
@@ -99,24 +100,6 @@ class Spool:
         except FileNotFoundError:
             return []
         return lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]
-
-    def _lock(self) -> FileLock:
-        return FileLock(self._home.path / "spool.lock", "The spool")
-
-
-def _append_new(events: Sequence[Event], append: Append, known: Known) -> list[Event]:
-    ids: dict[str, list[str]] = {}
-    for event in events:
-        ids.setdefault(str(event.scope), []).append(event.id)
-    there = {scope: known(scope, its) for scope, its in ids.items()}
-    new = [event for event in events if event.id not in there[str(event.scope)]]
-    if new:
-        append(new)
-    return new
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

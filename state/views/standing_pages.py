@@ -1,7 +1,7 @@
 """The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
 
 The same texts are left out of a start: `context` chooses the instructions, `leading` the worthiest memories,
-and both leave out subjects that people ordered to leave out. `sinks/standing_pages.py` writes a page and cuts
+and both leave out subjects that people ordered to leave out. `sinks/markdown.py` writes a page and cuts
 it to its length; `pages` decides which change touches which page.
 """
 

@@ -29,12 +29,12 @@ from memtape.schemas.events import Event, make_tick
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.sinks.epochs import BuildTarget
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.starting import python_of
 
 SCOPE = "project:scale"
@@ -155,14 +155,14 @@ def restart(home: Path, count: int) -> Figures:
         return meter.told("restart")
 
 
-def standing(log: Log, target: BuildTarget, number: int) -> Projection:
+def standing(log: Log, target: BuildViews, number: int) -> Projection:
     """Return the projection of a partition whose views are up to date, as a projector has it that stays."""
     basis, erased = target.basis(number), target.erased(number)
     end, written, snapshots = log.ends()[number], target.written(number), target.snapshots(number)
     return open_projection(log, number, end, written, snapshots, basis, erased)
 
 
-def epoch_s(log: Log, projection: Projection, target: BuildTarget, number: int, event: Event) -> float:
+def epoch_s(log: Log, projection: Projection, target: BuildViews, number: int, event: Event) -> float:
     """Append an event, fold it and write what it changed; return the processor seconds of folding and writing."""
     log.append([event])
     start = time.process_time()
@@ -176,8 +176,8 @@ def ticks(home: Path, count: int) -> Figures:
     """Let hours pass in which nothing is due, as a projector meets them that stays."""
     from memtape.tools.keep.build_views import BuildViews
 
-    with Client(home, scope=SCOPE) as client, client.home.projector_lock():
-        number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log).target
+    with Client(home, scope=SCOPE) as client, client.home.lock("projector"):
+        number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log)
         projection = standing(client.log, target, number)
         clock = projection.state.clock or 0
         hours = (make_tick(number, clock + hour * HOUR_US) for hour in range(1, TICKS + 1))

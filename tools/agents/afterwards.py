@@ -1,7 +1,7 @@
-"""Detached work of a hook: transcripts of subagents, flushes before compactions, ends of sessions.
+"""Work of hooks beside prompts and answers: subagents, flushes before compactions, ends of sessions, tool calls.
 
-The host does not wait for any of these, and `hooks` imports the module only for them. Importers parse transcripts; here
-is decided which files are read, and when: no hook reports actions and subagents' turns as they happen.
+`hooks` imports the module only for these. Importers parse transcripts; here is decided which files are read, and when.
+Only hosts whose transcripts are not read report tool calls, which are captured as imports make them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ from memtape.schemas.errors import BudgetSpent, MemtapeError
 from memtape.schemas.events import FLUSH_TAG
 from memtape.schemas.ids import derived_id
 from memtape.schemas.placeholders import tail_of
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
+from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
 from memtape.tools.agents.sessions import told_at
 from memtape.tools.agents.turn import NICENESS, HookCall
+from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.starting import NOWHERE
+from memtape.tools.keep.starting import NOWHERE, python_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
+    from memtape.tools.importing.actions import Call
 
 FLUSH_CHARS, FLUSH_LINES = 4_000, 120
 TAIL_BYTES, MAX_TAIL_BYTES = 512 * 1024, 32 * 1024 * 1024
@@ -53,8 +57,7 @@ def flush(turn: HookCall) -> bytes:
 
     Where a model is configured, a detached process distils the flush once durable.
     """
-    from memtape.sinks.home.counts import FLUSHES, count_one
-    from memtape.tools.agents.distilling import is_wanted
+    from memtape.tools.keep.models import is_named
 
     receipts: list[Receipt] = []
     try:
@@ -70,10 +73,54 @@ def flush(turn: HookCall) -> bytes:
     except Exception:
         count_one(turn.home, FLUSHES, "error")
         raise
-    if receipts and not receipts[0].spooled and is_wanted(turn.home):
+    if receipts and not receipts[0].spooled and is_named(Home(turn.home)):
         place = receipts[0].position
         turn.start("--distill", f"{place.partition}:{place.offset}")
     return b""
+
+
+def act(turn: HookCall) -> bytes:
+    """Capture a tool call that edited a file or ran a command."""
+    if action_id(turn):
+        with turn.client() as client:
+            keep_action(turn, client)
+    return b""
+
+
+def action_id(turn: HookCall) -> str:
+    """Return the native id of a tool call, empty for calls that are no action or have no lasting name."""
+    done = turn.told.done
+    if done is None or not turn.told.session or _call(turn).act is None:
+        return ""
+    return clean(f"act:{turn.told.session}:{done.name}")
+
+
+def keep_action(turn: HookCall, client: Client) -> None:
+    """Append a tool call; during a pause count it as left out."""
+    from memtape.tools.importing.actions import actions_of
+    from memtape.tools.importing.batches import Waiting, line_of
+    from memtape.tools.importing.records import Record
+
+    done = turn.told.done
+    assert done is not None
+    about = {"source": turn.source, "session": client.session, "cwd": str(turn.folder)}
+    found = actions_of(_call(turn), done.output, action_id(turn), about, failed=done.failed, exit=done.exit)
+    records = [each for each in found if isinstance(each, Record)]
+    if records and client.silence():
+        count_one(turn.home, LEFT_OUT, "paused")
+    elif records:
+        scope, now = client.made_scope(), now_us()
+        client.capture_many(
+            line_of(scope, Waiting(record, turn.folder, "", now), client.redactor) for record in records
+        )
+    turn.captured = True
+
+
+def _call(turn: HookCall) -> Call:
+    from memtape.tools.importing.actions import call_of
+
+    assert turn.told.done is not None
+    return call_of(turn.told.done.tool, turn.told.done.given)
 
 
 def end(turn: HookCall) -> bytes:
@@ -92,8 +139,8 @@ def end(turn: HookCall) -> bytes:
         if client.silence():
             return b""
     if turn.told.transcript and not _is_empty(Path(turn.told.transcript)):
-        command = turn.command("import", turn.told.transcript, "--format", turn.source)
-        done = subprocess.run(command, cwd=NOWHERE, capture_output=True, check=False)
+        words = ["import", turn.told.transcript, "--format", turn.source, "--home", str(turn.home.absolute())]
+        done = subprocess.run([*python_of(), *words], cwd=NOWHERE, capture_output=True, check=False)
         if done.returncode:
             raise MemtapeError(f"The transcript could not be taken in whole (exit code {done.returncode}).")
     with turn.client() as client:
@@ -193,9 +240,9 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
 
 def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
     """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
-    from memtape.tools.importing.finding import named_session
+    from memtape.tools.importing.finding import session_file
     from memtape.tools.importing.taking import Importer
 
     with Client(turn.home, folder=turn.folder) as speaker:
         speaker.session = None
-        Importer(speaker).take(named_session(path, turn.source) for path in paths)
+        Importer(speaker).take(session_file(path, turn.source) for path in paths)

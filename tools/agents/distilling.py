@@ -44,11 +44,6 @@ what it is about, without "it", "this" or "the user above", in at most {chars} c
 introduction and nothing that is true of any conversation. If nothing is worth keeping, write {none}."""
 
 
-def is_wanted(home: Path) -> bool:
-    """Whether a model is configured and flushes are to be distilled."""
-    return is_named(Home(home))
-
-
 def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     """Ask the model about the flush at a place of the log, capture its statements and return their number.
 
@@ -56,7 +51,7 @@ def distill(home: Path, place: Position, limit_s: float = LIMIT_S) -> int:
     Raises `ModelTimeout` and `MemtapeError`, both without any text of the conversation.
     """
     flushed = _flushed(home, place)
-    if flushed is None or not is_wanted(home):
+    if flushed is None or not is_named(Home(home)):
         return 0
     try:
         kept = _distill(home, flushed, limit_s)

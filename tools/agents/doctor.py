@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import uuid_utils
@@ -29,8 +29,8 @@ from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
+from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.connecting import is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
@@ -38,11 +38,10 @@ from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Hos
 from memtape.tools.agents.leftovers import LINK
 from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
-from memtape.tools.capture.pausing import OF_RUN, silence_by
-from memtape.tools.capture.profiles import chosen, keeps_nothing
+from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.keep.lifecycle_settings import lifecycle_settings
+from memtape.tools.keep.log_settings import lifecycle_settings
 
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
@@ -100,7 +99,8 @@ def _round_trip(subject: str, home: Home) -> Finding:
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
             return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
-    return Finding(subject, "good", f"A capture took {captured_ms} ms and came back in a search after {found_ms} ms.")
+    said = f"A capture took {captured_ms:,} ms and came back in a search after {found_ms:,} ms."
+    return Finding(subject, "good", said)
 
 
 def _log(subject: str, home: Home) -> Finding:
@@ -110,7 +110,7 @@ def _log(subject: str, home: Home) -> Finding:
         begun = time.monotonic()
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
-        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms} ms.")
+        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
 
 
 def _storing(subject: str, home: Home) -> Finding:
@@ -219,11 +219,12 @@ def _host(host: str) -> Look:
         installed = _installed(about, home, host)
         if installed is None:
             return Finding(subject, "to do", "It is installed and not connected.", f"`memtape connect {host}`.")
-        if not installed.is_enabled:
+        is_enabled, hooks = installed
+        if not is_enabled:
             return Finding(subject, "to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
-        if not told and not installed.hooks:
+        if not told and not hooks:
             return Finding(subject, "to do", "It has none of our hooks.", _anew(host))
-        if astray := _pointing_here(subject, home, host, installed.hooks):
+        if astray := _pointing_here(subject, home, host, hooks):
             return astray
         untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
         if untrusted:
@@ -263,23 +264,16 @@ LOOKS: dict[str, Look] = {
 }
 
 
-class _Installed(NamedTuple):
-    """What a host has of ours: whether it is enabled, and the commands of its hooks."""
-
-    is_enabled: bool
-    hooks: list[str]
-
-
-def _installed(about: Host, home: Home, host: str) -> _Installed | None:
-    """Return what a host has of ours, None where it has nothing."""
+def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | None:
+    """Return whether our plugin is enabled in a host, and the commands of its hooks; None where it is not there."""
     if about.form == "script":
         script = plugin_folder(home, host) / SCRIPT
-        return _Installed(True, [script_hook(script.read_bytes())]) if is_connected(home, host) else None
+        return (True, [script_hook(script.read_bytes())]) if is_connected(home, host) else None
     if about.form == "extension":
         folder = about.folder / "extensions" / PLUGIN
         link = folder / LINK  # An extension may be a link to the files that were written.
         source = json.loads(link.read_bytes()).get("source") if link.is_file() else None
-        return _Installed(True, _hooks_in(Path(source or folder))) if folder.is_dir() else None
+        return (True, _hooks_in(Path(source or folder))) if folder.is_dir() else None
     words, ours = about.lists[0]
     listed = json.loads(run_host(list(words)).stdout)
     entries = listed if isinstance(listed, list) else listed.get("installed", [])
@@ -288,7 +282,7 @@ def _installed(about: Host, home: Home, host: str) -> _Installed | None:
     if entry is None:
         return None
     folder = Path(entry.get("installPath") or Path(entry.get("installedFrom", "")) / PLUGIN)
-    return _Installed(bool(entry.get("enabled")), _hooks_in(folder))
+    return bool(entry.get("enabled")), _hooks_in(folder)
 
 
 def _anew(host: str) -> str:

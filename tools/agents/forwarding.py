@@ -1,8 +1,9 @@
 """`memtape mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
 
-It imports the least of the standard library, and nothing of the server. The server is the one for hooks (`server`), and
-is started if missing (`reaching`). Where the server declines a session nothing was read yet, and the command serves by
-itself: for another version or environment, under `hook_server = false`, or where a path is too long for a socket.
+It imports the least of the standard library, and nothing of the server. The server is the one for hooks (`server`), the
+process that holds the home's `hook-server.lock`; `start_server` starts it for hooks too. Where the server declines a
+session nothing was read yet, and the command serves by itself: for another version or environment, under
+`hook_server = false`, or where a path is too long for a socket.
 
 A session outlives its server. After its end another is found or started, and gets the first handshake again, and the
 unanswered requests that only read. Any other is answered with an error, since its outcome is unknown.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,11 +24,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from memtape import __version__
-from memtape.schemas.variables import SESSION_VARIABLE
+from memtape.schemas.variables import (
+    CAPTURE_VARIABLE,
+    HOOKS_ALONE,
+    HOOKS_OFF,
+    HOOKS_VARIABLE,
+    NO_PERSIST,
+    PROD,
+    PROFILE_VARIABLE,
+    SESSION_VARIABLE,
+)
 from memtape.sinks.home.folders import Home, default_home
 from memtape.tools.agents.handing import tell
-from memtape.tools.agents.reaching import may_stay, start_server
-from memtape.tools.keep.wire import DECLINED, connected, environment, read_line
+from memtape.tools.keep.starting import start_one
+from memtape.tools.keep.wire import DECLINED, MAX_ADDRESS_BYTES, address, connected, environment, read_line
 
 if TYPE_CHECKING:
     from socket import SocketType
@@ -73,7 +84,7 @@ def reached(home: str, line: bytes) -> SocketType | None:
     if not os.path.isdir(home) or not may_stay(Path(home)):
         return None
     deadline, started = time.monotonic() + START_WAIT_S, None
-    lock = Home(Path(home), make=False).hook_server_lock()
+    lock = Home(Path(home), make=False).lock("hook-server")
     while time.monotonic() < deadline:
         with suppress(OSError, ValueError):  # None listens, or it is dying.
             talking = connected(home, line, deadline)
@@ -88,6 +99,40 @@ def reached(home: str, line: bytes) -> SocketType | None:
             started = start_server(Path(home), environment=own)  # None where another has started one.
         time.sleep(LOOK_S)
     return None
+
+
+def may_stay(home: Path) -> bool:
+    """Whether a server may serve this home, started by this process or being it. Raises `ValueError` for bad settings.
+
+    None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that stores nothing or names
+    another profile than the home has, nor where a path is too long for a socket.
+    """
+    if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF) or os.environ.get(CAPTURE_VARIABLE):
+        return False
+    if len(os.fsencode(address(str(home.absolute())))) > MAX_ADDRESS_BYTES:
+        return False
+    named = os.environ.get(PROFILE_VARIABLE) or ""
+    try:
+        text = Home(home, make=False).settings_path.read_bytes()
+    except FileNotFoundError:
+        text = b""
+    if b"hook_server" not in text and b"profile" not in text:  # The reader of settings need not be loaded.
+        return named in ("", PROD)
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    settings = tomllib.loads(text.decode())
+    own = settings.get("profile", PROD)
+    return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
+
+
+def start_server(
+    home: Path, host: str = "claude", environment: dict[str, str] | None = None, data: bytes = b""
+) -> subprocess.Popen[bytes] | None:
+    """Start a home's server, with a hook's input as its first work; None while another is being started."""
+    words = ["hook", "--host", host, "--stay", "--home", str(home)]
+    return start_one(Home(home, make=False).start_lock("server"), words, environment, data)
 
 
 def _introduction(asked: dict[str, str]) -> bytes:

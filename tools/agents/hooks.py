@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 from memtape import STARTED_NS
@@ -99,11 +98,11 @@ def _run(turn: HookCall, data: bytes) -> bytes:
         turn.end()
 
 
-def note_time(home: Path | None) -> None:
-    """Record how long the host has waited for this process, unless nothing is kept."""
+def note_time(home: Path | None, began_ns: int = STARTED_NS) -> None:
+    """Record how long a host has waited for a hook, by the clock that processes share, unless nothing is kept."""
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
-        note(where, [("hook", "hook", "", (time.monotonic_ns() - STARTED_NS) // 1_000)])
+        note(where, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:
@@ -119,7 +118,7 @@ def _unkept(host: str, home: Path, data: bytes) -> bytes:
 
 def leave_server(host: str, home: Path | None, data: bytes) -> None:
     """Start a server for the next hooks where this hook found none. Never raises."""
-    from memtape.tools.agents.reaching import may_stay, start_server
+    from memtape.tools.agents.forwarding import may_stay, start_server
 
     where = home or default_home()
     try:
@@ -129,7 +128,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
     try:
         if told is None or told.action not in ("start", "prompt", "answer") or not where.is_dir():
             return
-        if may_stay(where) and Home(where, make=False).hook_server_lock().holder() is None:
+        if may_stay(where) and Home(where, make=False).lock("hook-server").holder() is None:
             folder = HookCall(told, where, data, alone=False).folder
             start_server(where.absolute(), host, data=placed(data, folder))
     except Exception as error:
@@ -280,14 +279,15 @@ def _answer(turn: HookCall) -> bytes:
 _WORK: dict[str, Callable[[HookCall], bytes]] = {
     "start": _start, "prompt": _prompt, "answer": _answer, "retell": _retell
 }  # fmt: skip
-_ELSEWHERE = {"subagent": "afterwards", "flush": "afterwards", "end": "afterwards", "act": "acting"}
-"""Work that other modules of this folder do, which are loaded for it alone; its function has the action's name."""
 
 
 def _work_of(action: str) -> Callable[[HookCall], bytes]:
+    """Return the work of an action: of this module, else the function of its name in `afterwards`."""
     if action in _WORK:
         return _WORK[action]
-    work: Callable[[HookCall], bytes] = getattr(import_module(f"memtape.tools.agents.{_ELSEWHERE[action]}"), action)
+    from memtape.tools.agents import afterwards
+
+    work: Callable[[HookCall], bytes] = getattr(afterwards, action)
     return work
 
 
@@ -335,12 +335,8 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     if now is None and before is None:
         return heard_as
     scope = client.made_scope()
-    ids = {
-        derived_id("captured", scope, turn.source, f"{name}{part}"): name
-        for name in (heard_as, now, before)
-        if name is not None
-        for part in ("", "#0")
-    }
+    names = [name for name in (heard_as, now, before) if name is not None]
+    ids = {derived_id("captured", scope, turn.source, name): name for name in names}
     known = frozenset(ids[id] for id in client.known(scope, list(ids)))
     return of_hook(heard_as, now, before, known, retried=turn.alone)
 

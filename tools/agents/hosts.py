@@ -38,7 +38,7 @@ CODEX_WAITS = (
 Words = tuple[str, ...]
 
 
-class Entry(NamedTuple):
+class SettingsEntry(NamedTuple):
     """A place in a host's file of settings: the file, a path of keys, and the key that is ours or begins so."""
 
     file: str
@@ -77,7 +77,7 @@ class Host(NamedTuple):
     trust: Words = ()
     """The command of a server that tells which hooks a person trusts, where a host runs no others."""
     copies: Words = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SettingsEntry, ...] = ()
     made: Words = ()
 
     @property
@@ -119,8 +119,8 @@ _TOLD_AT_PROMPTS: dict[str, Action] = {
 }
 _MCP = "Start `{program}` anew in your project; `/mcp` shows memtape."
 _PLUGIN_KEYS = (
-    Entry("settings.json", ("enabledPlugins",), SELECTOR),
-    Entry("settings.json", ("extraKnownMarketplaces",), MARKETPLACE),
+    SettingsEntry("settings.json", ("enabledPlugins",), SELECTOR),
+    SettingsEntry("settings.json", ("extraKnownMarketplaces",), MARKETPLACE),
 )
 _ENABLED = "extensions/extension-enablement.json"
 
@@ -159,7 +159,7 @@ HOSTS: dict[str, Host] = {
         end_s=3,
         trust=("codex", "app-server"),
         copies=(f"plugins/cache/{MARKETPLACE}",),
-        entries=(Entry("config.toml", ("hooks", "state"), f"{SELECTOR}:"),),
+        entries=(SettingsEntry("config.toml", ("hooks", "state"), f"{SELECTOR}:"),),
         made=("config.toml", "plugins/cache", "plugins", ".tmp/marketplaces", ".tmp"),
     ),
     "gemini": Host(
@@ -177,7 +177,7 @@ HOSTS: dict[str, Host] = {
         commands="toml",
         # Without it a server would start in the extension's own folder, whose project is not the user's.
         server={"cwd": "${workspacePath}"},
-        entries=(Entry(_ENABLED, (), PLUGIN), Entry("trustedFolders.json", (), "{home}")),
+        entries=(SettingsEntry(_ENABLED, (), PLUGIN), SettingsEntry("trustedFolders.json", (), "{home}")),
         made=("extensions",),
     ),
     "copilot": Host(
@@ -230,7 +230,7 @@ HOSTS: dict[str, Host] = {
         install=(("qwen", "extensions", "install", "{folder}", "--consent"),),
         remove=(("qwen", "extensions", "uninstall", PLUGIN),),
         lists=((("qwen", "extensions", "list"), f"✓ {PLUGIN} "),),
-        entries=(Entry(_ENABLED, (), PLUGIN),),
+        entries=(SettingsEntry(_ENABLED, (), PLUGIN),),
         made=("extensions",),
     ),
 }

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.tools.agents.errors import homeless
-from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Entry, Host
-from memtape.tools.capture.project import GIT_KEY, scopes_in_configuration, take_out
-from memtape.tools.capture.repositories import note_taken, read
+from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry
+from memtape.tools.capture.project import GIT_KEY, note_taken, repositories_of, scopes_in_configuration, take_out
 from memtape.tools.keep.wire import FOLDER as SERVING
 
 CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
@@ -81,7 +80,7 @@ def dangling_link(host: Host) -> Path | None:
     return folder if is_ours and not Path(str(link.get("source"))).exists() else None
 
 
-def _take_entries(path: Path, entries: list[Entry], home: Home, found: Leftovers) -> None:
+def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: Leftovers) -> None:
     """Remove our entries from a file of settings, with the tables that are empty then."""
     document = _settings(path)
     if document is None:
@@ -99,7 +98,7 @@ def _take_entries(path: Path, entries: list[Entry], home: Home, found: Leftovers
     found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
 
 
-def _take_entry(document: Any, entry: Entry, home: Home) -> list[str]:
+def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
     """Remove an entry and the tables around it that are empty then; return the removed keys."""
     tables = [document]
     for name in entry.table:
@@ -135,7 +134,7 @@ def _settings(path: Path) -> Any:
 
 
 def _form(path: Path, document: Any) -> str:
-    """Return a document as its host writes it; TOML keeps what people write around it."""
+    """Return a document in its host's form; TOML keeps people's comments and spaces."""
     if path.suffix == ".toml":
         import tomlkit
 
@@ -173,7 +172,7 @@ def leave(home: Home) -> Leftovers:
     """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
     found = Leftovers([], [])
     _stop_server(home, found)
-    for common, scope in read(home)["pinned"].items():
+    for common, scope in repositories_of(home)["pinned"].items():
         folder = Path(common)
         if not folder.is_dir() or scope not in scopes_in_configuration(folder):  # Somebody has changed it since.
             continue
@@ -206,7 +205,7 @@ def _bytes(path: Path) -> int:
 
 
 def _stop_server(home: Home, found: Leftovers) -> None:
-    lock = home.hook_server_lock()
+    lock = home.lock("hook-server")
     pid = lock.holder()
     if pid is None:
         return

@@ -1,8 +1,8 @@
 """The only server of a home: it answers hooks, serves the sessions of hosts, and keeps what they need loaded.
 
-A hook or a host's session leaves it behind (`reaching`). A lock admits at most one per home. The server holds no other
-lock, and leaves projecting to child processes. It ends by itself: without a session and after a time without hooks,
-when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
+A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server holds
+no other lock, and leaves projecting to child processes. It ends by itself: without a session and after a time
+without hooks, when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ import orjson
 from memtape import __version__
 from memtape.schemas.errors import Locked
 from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE, SESSION_VARIABLE
-from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import acting, hooks
+from memtape.tools.agents import afterwards, hooks
 from memtape.tools.agents.errors import note_error
+from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.handing import DONE, GO
 from memtape.tools.agents.hosts import SERVED, read
 from memtape.tools.agents.offering import HookOffer
-from memtape.tools.agents.reaching import may_stay
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import note_told, tell_session
 from memtape.tools.agents.turn import HookCall, in_form
@@ -38,7 +37,6 @@ from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, vecto
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.profiles import keeps_nothing
 from memtape.tools.capture.writing import now_us
-from memtape.tools.client import Client
 from memtape.tools.keep.wire import DECLINED, address, environment, read_line
 
 STAY_S = 20 * 60
@@ -57,7 +55,7 @@ M_ARENA_MAX = -8
 
 def stay(host: str, home: Path, data: bytes) -> None:
     """Serve a home until it is unused; first read the project of the starting hook, if any."""
-    lock = Home(home, make=False).hook_server_lock()
+    lock = Home(home, make=False).lock("hook-server")
     try:
         if not may_stay(home):
             return
@@ -198,7 +196,7 @@ class Server:
             return talking.sendall(DECLINED)
         text = said({"prompt": turn.told.prompt, "answer": turn.told.answer}.get(turn.told.action, ""))
         with turn.client() as client:
-            native = acting.action_id(turn)
+            native = afterwards.action_id(turn)
             if text:
                 client.made_scope()
                 native = hooks.native_of(turn, client, text) or ""
@@ -208,10 +206,11 @@ class Server:
             offer = HookOffer()
             if begins or (text and turn.told.action == "prompt" and not turn.alone):
                 tell_session(self.home, client.scope, client.session or "", int(asked["host"]))
-                offer = self._offer(turn, client, "" if begins else text)
+                prompt = "" if begins else hooks.searched_in(client, text)
+                offer = self.ready.offer(client, prompt, hooks.told_before(turn, client) if begins else None)
             if _go(talking, native, in_form(turn, offer.text, offer.note)):
                 if turn.told.done is not None and native:
-                    acting.keep_action(turn, client)
+                    afterwards.keep_action(turn, client)
                 elif native:
                     hooks.capture(turn, client, text, native)
                 with suppress(OSError):
@@ -220,14 +219,10 @@ class Server:
                 if begins:
                     note_told(self.home, client.scope, client.session or "", began)
             if not turn.alone:
-                note_time(self.home, asked.get("began_ns"))
+                hooks.note_time(self.home, asked["began_ns"])
             self._last = time.monotonic()
             self._asked_of[client.scope] = None
             self.ready.after(turn, client.scope)
-
-    def _offer(self, turn: HookCall, client: Client, prompt: str) -> HookOffer:
-        since = None if prompt else hooks.told_before(turn, client)
-        return self.ready.offer(client, hooks.searched_in(client, prompt), since)
 
     def _turn_of(self, asked: dict[str, Any]) -> HookCall | None:
         """Return the turn of a hook's input, None where the hook itself must do the work."""
@@ -253,12 +248,6 @@ def is_as_here(asked: dict[str, Any], apart_from: str = "") -> bool:
     # Which places are searched for programs differs from terminal to terminal. Only one of the programs is called.
     gits = [shutil.which("git", path=each.pop("PATH", "")) for each in (theirs, own)]
     return asked["version"] == __version__ and theirs == own and gits[0] == gits[1]
-
-
-def note_time(home: Path, began_ns: object) -> None:
-    """Record how long a host has waited for a hook, from `began_ns`, by the clock that processes share."""
-    if isinstance(began_ns, int):
-        note(home, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _go(talking: socket.socket, native: str, told: bytes) -> bool:

@@ -44,8 +44,7 @@ def told_session(home: Path, scope: str, host: int | None = None) -> str | None:
 
 def end_session(home: Path) -> None:
     """Forget the id of a session that has ended. Never raises."""
-    with suppress(OSError):
-        (home / FOLDER / _of_host()).unlink(missing_ok=True)
+    _forget(home, _of_host())
 
 
 def told_at(home: Path, scope: str, session: str) -> int | None:
@@ -61,8 +60,7 @@ def note_told(home: Path, scope: str, session: str, at_us: int) -> None:
 
 def forget_told(home: Path, scope: str, session: str) -> None:
     """Forget the start of a session: the next prompt gets the whole context. Never raises."""
-    with suppress(OSError):
-        (home / FOLDER / _of_start(scope, session)).unlink(missing_ok=True)
+    _forget(home, _of_start(scope, session))
 
 
 def _leave(home: Path, name: str, value: object) -> None:
@@ -73,6 +71,11 @@ def _leave(home: Path, name: str, value: object) -> None:
         for path in folder.iterdir():
             if path.suffix in (".session", ".told") and time.time() - path.stat().st_mtime > KEPT_S:
                 path.unlink(missing_ok=True)
+
+
+def _forget(home: Path, name: str) -> None:
+    with suppress(OSError):
+        (home / FOLDER / name).unlink(missing_ok=True)
 
 
 def _left(home: Path, name: str) -> Any:

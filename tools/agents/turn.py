@@ -24,7 +24,7 @@ from memtape.tools.capture.native_ids import HOSTS as READ
 from memtape.tools.capture.project import is_unmade, scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.importing.records import MAX_NAME_CHARS
-from memtape.tools.keep.starting import detached, python_of
+from memtape.tools.keep.starting import detached
 
 START_WAIT_S = 8.0
 """Hosts wait 10 s. A start that has no context by then is told so."""
@@ -120,10 +120,6 @@ class HookCall:
         assert started.stdin is not None
         started.stdin.write(data)
         started.stdin.close()
-
-    def command(self, *words: str) -> list[str]:
-        """Return a memtape command for this home, as words."""
-        return [*python_of(), *words, "--home", str(self.home.absolute())]
 
 
 def in_form(turn: HookCall, text: str, note: str = "") -> bytes:

@@ -1,7 +1,7 @@
 """The archive and the aging of a scope: lists for people, and archiving and restoring by hand.
 
 Texts of purged rows are only on the log, and only the folded state resolves their ids. The rules of aging are in
-`state`; changing their settings is in `tools/keep/lifecycle_settings.py`.
+`state`; changing their settings is in `tools/keep/log_settings.py`.
 """
 
 from __future__ import annotations

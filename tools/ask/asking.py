@@ -95,17 +95,14 @@ class Asking(Writer):
         """Return the results of the scope and of `global` for a query, best first.
 
         Pending events are projected first if quick; else the answer covers them by words and has the lag of
-        the views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`,
-        a position or a time, the past answers, and nothing is appended. `without` names lanes to leave out,
-        `filters` (`state.views.filters.make_filters`) restrict the results. `explain` adds the reading of the
-        question. With `valid_at`, a time in microseconds, the facts valid then answer, as known now, and
-        nothing is appended. With `archived` archived texts are found too. Below few results, summaries follow
-        (`Result.sums`). `quotas` give the most results of a source, as `turns=3` (`tools.ask.ordering`).
-        `cursor` is the `next` of an answer to the same question, for the page after it: the same search without
-        the results already given. Raises `MemtapeError` for a damaged cursor, and for a cursor of another
-        question, scope or home. A `deep` search looks up to three times, each time for texts not found before,
-        follows edges, and has one page (`Answer.trace`); a configured model is asked which texts belong to the
-        answer and which are missing.
+        the views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of`
+        (a position or a time) the past answers; with `valid_at` (microseconds) the facts valid then answer, as
+        known now. Both append nothing. `without` names lanes to leave out, `filters`
+        (`state.views.filters.make_filters`) restrict the results, `explain` adds the reading of the question,
+        and `archived` finds archived texts too. Summaries follow few results (`Result.sums`). `quotas` give the
+        most results of a source, as `turns=3`. `cursor` is the `next` of an answer to the same question; raises
+        `MemtapeError` for a damaged cursor, or one of another question, scope or home. A `deep` search looks up
+        to three times, follows edges, and has one page (`Answer.trace`); it may ask a configured model.
         """
         from memtape.tools.ask.measuring import began, note_recall
         from memtape.tools.ask.paging import page_of

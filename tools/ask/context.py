@@ -19,8 +19,7 @@ from memtape.schemas.scopes import scopes_read
 from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.markdown import SHORT_ID_CHARS, escape
-from memtape.sinks.standing_pages import TEXT_CHARS, ids_told, tells_of
+from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told, tells_of
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.text.orders import is_about
 from memtape.state.views.context import (

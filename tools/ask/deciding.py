@@ -34,7 +34,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask.asking import Asking
 from memtape.tools.ask.naming import LEAST_CHARS, folded, is_whole, state_of, the_one
 from memtape.tools.capture.lines import check_label
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
 
 if TYPE_CHECKING:

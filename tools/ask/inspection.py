@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from memtape.schemas.codec import body_of_capture, decode
+from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
 from memtape.schemas.log import Log, Slot, forwards
@@ -252,7 +252,6 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
         scope, path, text = found.scope, found.path, found.text
     place = place_in(path)
     if place is None:
-        _check_alone(log, scope, asked)
         return Whole(id=found.id, scope=scope, path=path, parts=1, text=text)
     parts, hidden = _parts(retriever, scope, place)
     if missing := list(_missing(log, scope, place, parts, hidden)):
@@ -313,15 +312,3 @@ def _missing(
             yield id, "not on the log"
         elif hidden.get(id):
             yield id, _HIDDEN
-
-
-def _check_alone(log: Log, scope: str, id: str) -> None:
-    """Raise `MemtapeError` for a piece of a long text that is no document."""
-    for offset in log.known(scope, [id]).values():
-        for slot in log.read(partition_of(scope, log.partitions), offset, 1):
-            body = body_of_capture(slot.payload)
-            if body is not None and body.part is not None:
-                raise MemtapeError(
-                    f"This is part {body.part.index + 1} of {body.part.count}, which does not tell where it stands.",
-                    "It is no document's: only a document is put together again.",
-                )

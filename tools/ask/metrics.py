@@ -22,7 +22,7 @@ from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, METRICS, MICROSECONDS, OUTCOMES, STEPS
-from memtape.sinks.home.counts import Counts, FlushOutcome
+from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
 from memtape.tools.ask.reading import Reader
@@ -58,7 +58,7 @@ class _HomeCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         reader = Reader(self._home, self._log)
         state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
-        samples = Counts(self._home.path)
+        samples = HomeCounts(self._home.path)
         counted = {**of_log(state), **of_home(state), **of_samples(samples)}
         for name, values in counted.items():
             metric = METRICS[name]
@@ -117,7 +117,7 @@ def of_home(state: Status) -> dict[str, Values]:
     }
 
 
-def of_samples(samples: Counts) -> dict[str, Values]:
+def of_samples(samples: HomeCounts) -> dict[str, Values]:
     """Return the metrics from the samples of processes."""
     return {
         "memtape_recalls": {
@@ -139,7 +139,7 @@ def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
     return found
 
 
-def _histogram(name: str, samples: Counts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
+def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
     metric, bounds_s = METRICS[name], BUCKETS_S[series]
     made = HistogramMetricFamily(name, metric.help, labels=metric.labels)
     for label in labels:

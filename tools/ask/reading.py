@@ -137,7 +137,7 @@ class Reader:
         """Whether a projector runs, or for a small reader began within `AGAIN_S` seconds: a projector writes
         into its lock.
         """
-        lock = self._home.projector_lock()
+        lock = self._home.lock("projector")
         if lock.holder() is not None:
             return True
         with suppress(FileNotFoundError):
@@ -175,7 +175,7 @@ class Reader:
         waiting = [self._home.embedding_path] if self.unembedded() else []
         waiting += [self._home.windows_path] if is_configured(settings.model) else []
         due = [path for path in waiting if not path.exists() or time.time() - path.stat().st_mtime >= WORK_AGAIN_S]
-        if due and self._home.projector_lock().holder() is None:
+        if due and self._home.lock("projector").holder() is None:
             for path in due:
                 path.touch()
             self._start()

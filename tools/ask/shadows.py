@@ -38,7 +38,7 @@ from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.retriever_states import states_on
+from memtape.tools.keep.log_settings import states_on
 
 NAME = "shadows"
 PAGE_SEARCHES = 200

@@ -18,15 +18,14 @@ from memtape.schemas.log import Log
 from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, tally_of
-from memtape.sinks.home.disk import disk_of
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
+from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept
-from memtape.sinks.unfinished_erasures import commands_that_finish
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.gate import gate
@@ -35,7 +34,7 @@ from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
-from memtape.tools.keep.retriever_states import states_on
+from memtape.tools.keep.log_settings import states_on
 from memtape.tools.keep.states import state_at
 
 COUNTED_SLOTS = 10_000
@@ -224,8 +223,8 @@ def _totals(held: _HomeContents) -> dict[str, Any]:
 def _of_files(home: Home, now_us: int) -> dict[str, Any]:
     """Return the fields of a `Status` from the files of a home beside its log and views."""
     return {
-        "projector_pid": home.projector_lock().holder(),
-        "hook_server_pid": home.hook_server_lock().holder(),
+        "projector_pid": home.lock("projector").holder(),
+        "hook_server_pid": home.lock("hook-server").holder(),
         "spooled": Spool(home).count(),
         "kept": tuple(kept(home)),
         "zones": tuple(zone_problems(home)),

@@ -26,7 +26,7 @@ from memtape.state.views.page_rows import page_ids, page_of, page_row, text_of
 from memtape.state.views.tree_pages import backlinks_of, edges_of, listed_of, name_of
 from memtape.tools.ask.naming import LEAST_CHARS, state_of
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Writer
 
 DEPTH, PER_PAGE = 6, 50

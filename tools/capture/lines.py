@@ -1,25 +1,19 @@
-"""The form of one capture as a JSON line, and the cutting of texts too long for one event."""
+"""The form of one capture as a JSON line, and the checks of its size."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import MAX_TAGS, MAX_TEXT_BYTES, Kind, Media, Origin, Part, check_text_size
+from memtape.schemas.events import MAX_TAGS, Kind, Media, Origin, check_text_size
 
 MAX_LABEL_CHARS = 4_096
 """No field of an event but its text is longer."""
-CHUNK_CHARS = 8_000
-OVERLAP_CHARS = 400
-"""A chunk repeats this much of the one before, so that no sentence is only to be found in two halves."""
 
 _LABELS = ("actor", "session", "source", "path", "branch")
-_SPACE = re.compile(r"\s+")
 
 
 class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -35,8 +29,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and native id:
     capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for
-    one event is cut into chunks, and of a turn only its beginning and end are kept (`noise`); a document is
-    always cut (`documents`).
+    one event is kept as a document, and of a turn only its beginning and end are kept (`noise`); a document is
+    cut into parts (`documents`).
     """
 
     text: str
@@ -99,40 +93,3 @@ def check_label(field: str, text: str | None) -> None:
     if text and len(text) > MAX_LABEL_CHARS:
         message = f"The {field} has {len(text):,} characters; at most {MAX_LABEL_CHARS:,} go into an event."
         raise InvalidEvent("oversized", message, f"$.body.{field}")
-
-
-def chunks(text: str) -> Iterator[tuple[str, Part | None]]:
-    """Yield a text whole if it fits an event, else its chunks, which begin and end between words.
-
-    A chunk ends where a paragraph, a line or at least a word does. A text without a space is cut anywhere.
-    """
-    if len(text.encode()) <= MAX_TEXT_BYTES:
-        yield text, None
-        return
-    spans = []
-    start = 0
-    while start < len(text):
-        end = _cut(text, start)
-        spans.append((start, end))
-        if end == len(text):
-            break
-        start = _begin(text, end)
-    for index, (start, end) in enumerate(spans):
-        yield text[start:end], Part(count=len(spans), index=index)
-
-
-def _cut(text: str, start: int) -> int:
-    end = start + CHUNK_CHARS
-    if end >= len(text):
-        return len(text)
-    for mark in ("\n\n", "\n", " "):
-        place = text.rfind(mark, start + CHUNK_CHARS // 2, end)
-        if place > 0:
-            return place + len(mark)
-    return end
-
-
-def _begin(text: str, end: int) -> int:
-    """Return where the part after one that ends at `end` begins: at the first word of the overlap."""
-    space = _SPACE.search(text, end - OVERLAP_CHARS - 1, end)
-    return space.end() if space else end - OVERLAP_CHARS

@@ -19,8 +19,8 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
 the transcript; else the same words of the same role in one session are one turn of those that were heard.
 
-A text that is too long for one event is captured with `Line.split`; its parts add `#0`, `#1`, … to the native id. The
-first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`).
+The first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`).
+An imported text that is too long for one event, but no turn, is kept as a document.
 """
 
 from __future__ import annotations

@@ -1,20 +1,25 @@
-"""How a run is to be remembered (C5): as a person's own work, as development, or not at all.
+"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the environment.
 
 A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the environment,
 or by the settings of the home, in this order. The writer asks it once for each capture (`writing.py`), and no command
-does so by itself. Nothing is written here.
+does so by itself. `sinks/home/pauses.py` defines pauses. Every code that appends a text for a caller asks
+`check_storing` first. Nothing is written here.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from memtape.schemas.errors import MemtapeError, Unimportant
+from memtape.schemas.errors import MemtapeError, Paused, Unimportant
 from memtape.schemas.events import DEV_TAG, Kind
-from memtape.schemas.variables import NO_PERSIST, PROD, PROFILE_VARIABLE
+from memtape.schemas.times import format_time
+from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.pauses import Pause, pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings
 
 LONG_TERM: tuple[Kind, ...] = ("fact", "insight", "journal", "goal", "plan")
@@ -64,27 +69,27 @@ PROFILES = {
 }
 
 
-class Chosen(NamedTuple):
-    """A profile and the source of its name."""
-
-    profile: Profile
-    by: str
-
-
-def chosen(home: Path, named: str | None = None) -> Chosen:
+def chosen(home: Path, named: str | None = None) -> tuple[Profile, str]:
     """Return the profile in effect for a home in this process, and what named it; `named` goes first.
 
     Raises `MemtapeError` for an unknown name and for unreadable settings.
     """
-    variable = os.environ.get(PROFILE_VARIABLE)
     if named is not None:
-        return _of_name(named, "The argument")
-    return _of_name(variable, f"--profile or {PROFILE_VARIABLE}") if variable else _of_settings(home)
+        name, by = named, "The argument"
+    elif variable := os.environ.get(PROFILE_VARIABLE):
+        name, by = variable, f"--profile or {PROFILE_VARIABLE}"
+    else:
+        settings = Home(home, make=False)
+        name = local_settings(settings).profile
+        by = "the default" if name == PROD else str(settings.settings_path)
+    if name not in PROFILES:
+        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
+    return PROFILES[name], by
 
 
 def profile_of(home: Path, named: str | None = None) -> Profile:
     """Return the profile in effect for a home in this process. Raises the errors of `chosen`."""
-    return chosen(home, named).profile
+    return chosen(home, named)[0]
 
 
 def keeps_nothing(home: Path) -> bool:
@@ -95,19 +100,6 @@ def keeps_nothing(home: Path) -> bool:
         return not profile_of(home).keeps
     except MemtapeError:
         return False
-
-
-def stands_apart(home: Path) -> bool:
-    """Whether this process must not work for others, since their profile may differ.
-
-    True where nothing is kept, and where the environment names another profile than the home's settings.
-    """
-    try:
-        own = _of_settings(home).profile
-        profile = profile_of(home) if os.environ.get(PROFILE_VARIABLE) else own
-        return not profile.keeps or profile != own
-    except MemtapeError:
-        return True
 
 
 def check_kept(home: Home, doing: str) -> None:
@@ -121,14 +113,45 @@ def opened_home(home: Path) -> Home:
     return Home.nowhere() if keeps_nothing(home) else Home(home)
 
 
-def _of_settings(home: Path) -> Chosen:
-    settings = Home(home, make=False)
-    name = local_settings(settings).profile
-    return _of_name(name, "the default" if name == PROD else str(settings.settings_path))
+class Silence(NamedTuple):
+    """The reason why nothing is stored, and the way to end the pause: a sentence each."""
+
+    told: str
+    then: str
+
+    def __str__(self) -> str:
+        return f"{self.told} {self.then}"
 
 
-def _of_name(name: str, by: str) -> Chosen:
-    profile = PROFILES.get(name)
-    if profile is None:
-        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
-    return Chosen(profile, by)
+OF_RUN = Silence(f"Memory is paused for this run ({CAPTURE_VARIABLE}={CAPTURE_OFF}).", "Nothing of it is stored.")
+
+
+def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
+    """Return why nothing is stored in a scope, None where all is; without a scope, of the whole home.
+
+    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a file of
+    pauses that is damaged.
+    """
+    if stores_nothing():
+        return OF_RUN
+    now = time.time_ns() // 1_000
+    lasting = pauses_of(home).lasting(now)
+    if lasting and lasting[0].scope is None:
+        return silence_by(lasting[0])
+    if not lasting or scope is None:
+        return None
+    name = scope()
+    return next((silence_by(it) for it in lasting if it.concerns(name)), None)
+
+
+def silence_by(pause: Pause) -> Silence:
+    """Return the messages about a pause in effect."""
+    until = "" if pause.until is None else f" until {format_time(pause.until)}"
+    of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
+    return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape resume{word}` ends the pause.")
+
+
+def check_storing(home: Path, scope: Callable[[], str] | None) -> None:
+    """Raise `Paused` where nothing is stored in a scope; without a scope, in the whole home."""
+    if (silence := silence_of(home, scope)) is not None:
+        raise Paused(*silence)

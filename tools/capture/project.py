@@ -8,6 +8,9 @@ proves that the repository is the listed one. For a folder outside git the home 
 folder is a project by itself. Folders below it may be parts of it or projects of their own; only the latter
 assumption mixes nothing up. The work of a session below its first folder belongs to the first folder all the
 same.
+
+A scope that was taken out of a repository is kept in the home: where Memtape is used there again, the repository has
+the same scope as before.
 """
 
 from __future__ import annotations
@@ -15,11 +18,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -28,7 +31,6 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.sinks.home.locks import FileLock
-from memtape.tools.capture import repositories
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -41,6 +43,12 @@ _SCP_URL = lazy(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
 _URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
+Repositories = dict[str, dict[str, str]]
+"""`pinned` and `taken`: scopes by the git folder shared by all worktrees; `marks`: each folder's mark.
+
+The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file
+is `_file_mark`, and that of a folder from which everything was taken out is its inode.
+"""
 Began = Callable[[], Path | None]
 """Tells the folder that a session began in, None where that is not known; asked outside git alone."""
 
@@ -69,7 +77,7 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     scope, is_made = _unlisted_scope(folder, home, _new_scope(name, origin))
     if not pin:
         return scope if origin or not is_made else _unmade_scope(name)
-    with repositories.lock(home):
+    with _lock(home):
         if first := _listed(folder, home):  # Another process was first.
             return check_scope(first)
         _pin(top, home, common, scope)
@@ -81,19 +89,19 @@ def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
 
     With `pin` the home notes where a repository was moved to.
     """
-    noted = repositories.read(home)  # Before the configuration: who pins writes that first.
+    noted = repositories_of(home)  # Before the configuration: who pins writes that first.
     scopes, tokens = _configured(folder)
     if not scopes:
         return None
     common, pinned = _common(folder), noted["pinned"]
-    if pinned.get(common) in scopes and repositories.is_marked(noted, common, tokens):
+    if pinned.get(common) in scopes and _is_marked(noted, common, tokens):
         return pinned[common]
-    was = repositories.moved_from(noted, common, tokens)
+    was = _moved_from(noted, common, tokens)
     if was is None or pinned[was] not in scopes:
         return None
     if pin:
-        with repositories.lock(home):
-            repositories.note_pinned(home, common, pinned[was], noted["marks"][was], was)
+        with _lock(home):
+            _note_pinned(home, common, pinned[was], noted["marks"][was], was)
     return pinned[was]
 
 
@@ -103,10 +111,10 @@ def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
     Raises `NotAdopted` where the configuration, or the origin, names a scope of another folder of this home,
     or of an earlier repository at the same path.
     """
-    common, noted = _common(folder), repositories.read(home)
+    common, noted = _common(folder), repositories_of(home)
     scopes, tokens = _configured(folder)
     known = {**noted["taken"], **noted["pinned"]}
-    before = known.get(common) if repositories.is_marked(noted, common, tokens) else None
+    before = known.get(common) if _is_marked(noted, common, tokens) else None
     for scope in (*scopes, new):
         there = [it for it, its in known.items() if its == scope]
         if there and scope != before:
@@ -131,15 +139,15 @@ def _pin(top: str, home: Home, common: str, scope: str) -> None:
             raise MemtapeError(
                 f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
             )
-    own = repositories.read(home)["marks"].values()
-    repositories.note_pinned(home, common, scope, repositories.file_mark(common) if is_file else token)
+    own = repositories_of(home)["marks"].values()
+    _note_pinned(home, common, scope, _file_mark(common) if is_file else token)
     for old in [] if is_file else [it for it in tokens if it in own]:  # As of the repository that this one copies.
         _unset(place, TOKEN_KEY, old)
 
 
 def take_out(folder: Path, home: Home, scope: str) -> bool:
     """Take a scope and the token of this home out of a repository's configuration; whether that could be written."""
-    own = repositories.read(home)["marks"].values()
+    own = repositories_of(home)["marks"].values()
     return all(
         [_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, it) for it in _configured(folder)[1] if it in own)]
     )
@@ -270,9 +278,9 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         if top is None:
             folders[redactor.name(str(place))] = scope
         else:
-            with repositories.lock(home):
+            with _lock(home):
                 _pin(top, home, _common(place), scope)
-        _keep(home, folders)
+        _write(home.folders_path, folders)
     return Adopted(str(place), scope, None if before == scope else before)
 
 
@@ -305,7 +313,7 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
 
 def folders_known(home: Home) -> dict[str, str]:
     """Return the folder of each scope known on this machine: a repository, or a folder outside git."""
-    pinned = repositories.read(home)["pinned"]
+    pinned = repositories_of(home)["pinned"]
     within = {scope: str(Path(it).parent if Path(it).name == ".git" else it) for it, scope in pinned.items()}
     return {scope: folder for folder, scope in _folders(home).items()} | within
 
@@ -317,14 +325,19 @@ def _paths(once: str) -> tuple[str, str]:
 
 def _folders(home: Home) -> dict[str, str]:
     """Return the scopes of folders outside git."""
-    path = home.folders_path
-    folders: dict[str, str] = orjson.loads(path.read_bytes()) if path.exists() else {}
-    return folders
+    return _read(home.folders_path)
 
 
-def _keep(home: Home, folders: dict[str, str]) -> None:
-    data = orjson.dumps(folders, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-    write_whole(home.folders_path, data, durable=True)
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        noted: dict[str, Any] = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return noted
+
+
+def _write(path: Path, noted: dict[str, Any]) -> None:
+    write_whole(path, orjson.dumps(noted, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS), durable=True)
 
 
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
@@ -335,7 +348,7 @@ def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
         if not pin:
             return _unmade_scope(redactor.name(folder.name))
         folders[redactor.name(str(folder))] = scope = _new_scope(redactor.name(folder.name), None)
-        _keep(home, folders)
+        _write(home.folders_path, folders)
     return scope
 
 
@@ -355,3 +368,63 @@ def git(folder: Path, *words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _note_pinned(home: Home, common: str, scope: str, mark: str, was: str | None = None) -> None:
+    """Record the scope in a repository's configuration; `was` is the former path of its git folder.
+
+    The caller holds the `_lock`.
+    """
+    noted = repositories_of(home)
+    if was is not None:
+        noted["pinned"].pop(was, None)
+        noted["marks"].pop(was, None)
+    noted["taken"].pop(common, None)
+    noted["pinned"][common], noted["marks"][common] = scope, mark
+    _write(home.path / "repositories.json", noted)
+
+
+def note_taken(home: Home, common: str, scope: str) -> None:
+    """Note that a scope was taken out of a repository's configuration."""
+    with _lock(home):
+        noted = repositories_of(home)
+        noted["pinned"].pop(common, None)
+        noted["taken"][common], noted["marks"][common] = scope, _inode(common)
+        _write(home.path / "repositories.json", noted)
+
+
+def _is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
+    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are from its config."""
+    mark = noted["marks"].get(common)
+    return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
+
+
+def _moved_from(noted: Repositories, common: str, tokens: Sequence[str]) -> str | None:
+    """Return where the git folder or `.git` file at a path was noted before it was moved, None where it never was."""
+    own, marks = _marks(common, tokens), noted["marks"]
+    return next((it for it in noted["pinned"] if marks.get(it) in own and not Path(it).exists()), None)
+
+
+def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
+    return [_file_mark(common)] if Path(common).is_file() else tokens
+
+
+def _file_mark(common: str) -> str:
+    """Return the mark of a `.git` file, a file without a configuration of its own."""
+    told = Path(common).stat()
+    return f"{told.st_ino}.{told.st_mtime_ns}"
+
+
+def _inode(common: str) -> str:
+    return str(Path(common).stat().st_ino)
+
+
+def repositories_of(home: Home) -> Repositories:
+    """Return the repositories with a scope of a home."""
+    noted = _read(home.path / "repositories.json")
+    return {name: noted.get(name, {}) for name in ("pinned", "taken", "marks")}
+
+
+def _lock(home: Home) -> FileLock:
+    """Return the lock for changes of the list of repositories."""
+    return FileLock(home.path / "repositories.lock", "The list of repositories")

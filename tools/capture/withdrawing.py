@@ -5,7 +5,7 @@ Opens no file, and does not know the reading of files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
@@ -15,63 +15,47 @@ from memtape.schemas.places import part_id
 from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
 
-Said = Mapping[str, Iterable[str]]
+Said = Mapping[str, Collection[str]]
 """Ids of texts by scope: for each text the id of it whole and of its first part."""
 
 PAGE_PARTS = 250
 
 
-class Withdrawing:
-    """Appends and counts withdrawals and restorations of changed sources' texts; nothing in a dry run."""
-
-    def __init__(self, writer: Writer, *, dry_run: bool = False) -> None:
-        self._writer, self._dry_run = writer, dry_run
-
-    def withdraw(self, gone: Said) -> int:
-        """Withdraw texts gone from their source, if on the log and not yet withdrawn. Return the count."""
-        count = 0
-        for scope, ids in gone.items():
-            stand = self._writer.log.known(scope, list(ids))
-            withdrawn = withdrawn_ids(self._writer.log, scope) if stand else {}
-            count += self._say(scope, [id for id in stand if id not in withdrawn], on=True)
-        return count
-
-    def say_again(self, back: Said) -> int:
-        """Append that a source has withdrawn texts again; return their number."""
-        count = 0
-        for scope, ids in back.items():
-            withdrawn = withdrawn_ids(self._writer.log, scope)
-            count += self._say(scope, [id for id in ids if id in withdrawn], on=False)
-        return count
-
-    def _say(self, scope: str, ids: list[str], *, on: bool) -> int:
-        if ids and not self._dry_run:
-            named = [part for id in ids for part in _parts(self._writer.log, scope, id)]
-            for first in range(0, len(named), MAX_IDS):
-                self._writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
-        return len(ids)
+def withdraw(writer: Writer, gone: Said, *, dry_run: bool = False) -> int:
+    """Withdraw texts gone from their source, if on the log and not yet withdrawn. Return the count."""
+    count = 0
+    for scope, ids in gone.items():
+        stand = writer.log.known(scope, list(ids))
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
+        count += _append(writer, scope, [id for id in stand if id not in withdrawn], on=True, dry_run=dry_run)
+    return count
 
 
-def withdrawn_ids(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids that are withdrawn in a scope at the end of the log."""
-    found: dict[str, None] = {}
-    for ids, on, _ in _withdrawals(log, scope):
-        if on:
-            found |= dict.fromkeys(ids)
-        else:
-            found = {id: None for id in found if id not in ids}
-    return found
+def say_again(writer: Writer, back: Said, *, dry_run: bool = False) -> int:
+    """Append that a source has withdrawn texts again; return their number."""
+    count = 0
+    for scope, ids in back.items():
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if ids else {}
+        count += _append(writer, scope, [id for id in ids if id in withdrawn], on=False, dry_run=dry_run)
+    return count
 
 
-def shown_again(log: Log, scope: str) -> dict[str, None]:
-    """Return the ids of a scope that a person restored after their withdrawal."""
-    found: dict[str, None] = {}
-    withdrawn: dict[str, None] = {}
+def _append(writer: Writer, scope: str, ids: list[str], *, on: bool, dry_run: bool) -> int:
+    if ids and not dry_run:
+        named = [part for id in ids for part in _parts(writer.log, scope, id)]
+        for first in range(0, len(named), MAX_IDS):
+            writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
+    return len(ids)
+
+
+def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
+    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
+    withdrawn, shown = dict[str, None](), dict[str, None]()
     for ids, on, by_source in _withdrawals(log, scope):
         restored = [id for id in ids if id in withdrawn] if not on and not by_source else []
-        found = {id: None for id in found if id not in ids} | dict.fromkeys(restored)
+        shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
         withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
-    return found
+    return withdrawn, shown
 
 
 def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:

@@ -11,7 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import uuid_utils
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError, OnlyPrivate
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_TEXT_BYTES,
     PEOPLE,
     UNKNOWN,
     Actor,
@@ -37,13 +38,14 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.lines import Line, check_size, chunks
+from memtape.tools.capture.lines import Line, check_size
 from memtape.tools.capture.native_ids import DOCUMENT
-from memtape.tools.capture.pausing import Silence, check_storing, silence_of
-from memtape.tools.capture.profiles import profile_of
+from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from memtape.tools.capture.secrets.redaction import Redactor
 
 Erased = dict[str, dict[str, None]]
@@ -77,35 +79,37 @@ class Receipts(list[Receipt]):
     refused: tuple[tuple[int, Denied], ...] = ()
 
 
+class WriterOptions(TypedDict, total=False):
+    """Who writes, and for what project.
+
+    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
+    the first folder of a session. `origin` is the kind of actor, by default `agent`, see `schemas.events`.
+    """
+
+    scope: str | None
+    actor: str | None
+    origin: Origin
+    session: str | None
+    folder: Path | None
+    began: Began | None
+
+
 class Writer:
     """A writer to a log for one actor. For one thread at a time.
 
-    `scope` is by default the scope of the project of `folder`, by default the current folder; `began` returns
-    the first folder of a session. `profile` is by default the environment's or the home's. `origin` is the
-    kind of actor, see `schemas.events`.
+    `profile` is by default the environment's or the home's.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        log: Log,
-        *,
-        scope: str | None = None,
-        actor: str | None = None,
-        origin: Origin = "agent",
-        session: str | None = None,
-        folder: Path | None = None,
-        began: Began | None = None,
-        profile: str | None = None,
-    ) -> None:
+    def __init__(self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions]) -> None:
         self.profile = profile_of(home.path, profile)
         self.home = home
         self.log = log
+        scope, session = options.get("scope"), options.get("session")
         self._scope = check_scope(scope) if scope is not None else None
         self._pinned = scope is not None
-        self._folder = folder
-        self._began = began
-        self.actor = Actor(name=actor or default_actor(), origin=origin)
+        self._folder = options.get("folder")
+        self._began = options.get("began")
+        self.actor = Actor(name=options.get("actor") or default_actor(), origin=options.get("origin", "agent"))
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
@@ -115,10 +119,10 @@ class Writer:
     def redactor(self) -> Redactor:
         """The redactor of every text on its way to the log; it counts the secrets."""
         if self._redactor_made is None:
-            from memtape.tools.capture.secrets.redaction import Redactor, Speaker
+            from memtape.tools.capture.secrets.redaction import Redactor
 
             own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
-            self._redactor_made = Redactor(self.home, speaker=lambda: Speaker(own.scope, own.actor.origin))
+            self._redactor_made = Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
         return self._redactor_made
 
     @redactor.setter
@@ -148,7 +152,7 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Append one text and return its receipt; `fields` are those of a `Line`.
+        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and so on.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
         Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
@@ -251,19 +255,17 @@ class Writer:
         def id_of(mark: str = "") -> str:
             return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
 
+        if split and said.kind == "turn":
+            from memtape.tools.capture.noise import without_bulk
+
+            return [(id_of(), replace(said, text=without_bulk(said.text)))]
+        if split and len(said.text.encode()) > MAX_TEXT_BYTES:
+            said = replace(said, kind="document")
         if said.kind == "document":
             from memtape.tools.capture.documents import parts_of
 
             return parts_of(said, scope, id_of(DOCUMENT)) or [(id_of(), said)]
-        if said.kind == "turn" and split:
-            from memtape.tools.capture.noise import without_bulk
-
-            said = replace(said, text=without_bulk(said.text))
-        pieces = chunks(said.text) if split else [(said.text, None)]
-        return [
-            (id_of(), said) if part is None else (id_of(f"#{part.index}"), replace(said, text=text, part=part))
-            for text, part in pieces
-        ]
+        return [(id_of(), said)]
 
     def erased_ids(self, scope: str) -> dict[str, None]:
         """Return the ids of a scope that were erased, and are not to be captured again."""

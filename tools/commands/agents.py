@@ -19,7 +19,7 @@ from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_hom
 from memtape.tools.commands.options import is_json, print_json, printed_json, say, with_folder, with_log
 
 if TYPE_CHECKING:
-    from memtape.tools.agents.mcp.server import ServedMemory
+    from memtape.tools.agents.mcp.handlers import ServedMemory
 
 
 @click.command()
@@ -51,7 +51,8 @@ def mcp(home: Path, port: int | None, scope: str | None, actor: str | None, logs
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
-    from memtape.tools.agents.mcp.server import ServedMemory, serve_stdio
+    from memtape.tools.agents.mcp.handlers import ServedMemory
+    from memtape.tools.agents.mcp.server import serve_stdio
 
     memory = ServedMemory(home, scope=check_scope(scope) if scope is not None else None, actor=actor)
     if port is None:
@@ -195,7 +196,7 @@ def _offered(host: str) -> str:
 
 def _meaning_told(home: Home) -> str:
     """Return how MiniLM is installed, where a search finds words alone for want of it."""
-    from memtape.flows.embed.packaged import packaged_minilm
+    from memtape.flows.embed.target import packaged_minilm
 
     if local_settings(home).embedder.choice != "auto" or packaged_minilm() is not None:
         return ""

@@ -18,7 +18,7 @@ from memtape.tools.ask.inspection import Explained
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import printed_json, progress, say, with_arguments, with_client
-from memtape.tools.keep.lifecycle_settings import change_lifecycle, lifecycle_settings
+from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 
 SHOWN_CHARS = 120
 SHOWN = 20

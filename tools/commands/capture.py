@@ -18,7 +18,7 @@ from memtape.schemas.log import SPOOLED, Position
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import AWAY, hidden_told, redacted
 from memtape.tools.capture.lines import Line, parse_line
-from memtape.tools.capture.pausing import check_storing
+from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Erased, Receipt
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (

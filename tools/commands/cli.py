@@ -15,7 +15,7 @@ import click
 from memtape import __version__
 from memtape.schemas.variables import PROFILE_VARIABLE
 from memtape.schemas.visible import visible
-from memtape.tools.verbs import VERBS
+from memtape.tools.verbs import GROUPS, VERBS
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -42,6 +42,10 @@ profile_option = click.option(
 )
 
 
+LONGEST_CHARS = 200
+"""The most characters of a command's line in the help."""
+
+
 class _Commands(UserDict[str, Any]):
     """The commands by name, each given as `file.function` and loaded when it is first asked for."""
 
@@ -56,6 +60,12 @@ class _Commands(UserDict[str, Any]):
 
 class Commands(click.Group):
     """The group of commands; its usage errors are escaped like all printed text."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups, each with its whole first sentence."""
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(LONGEST_CHARS)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the given command."""

@@ -108,8 +108,7 @@ Key = Literal["y", "n", "s"]
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
 def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> None:
-    """Answer rules that wait for you: rules for all projects ("In all my projects, use tabs."), and rules in
-    text that may be pasted, which instruct nobody until you take them.
+    """Accept or decline rules: those for all projects ("In all my projects, use tabs."), and those in pasted text.
 
     Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
     leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken

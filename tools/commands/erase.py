@@ -31,7 +31,7 @@ from memtape.tools.keep.pruning import Pruned
 from memtape.tools.keep.pruning import prune as forget
 
 if TYPE_CHECKING:
-    from memtape.sinks.proof.remains import Needles
+    from memtape.sinks.remains import Needles
     from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
 
 
@@ -109,7 +109,7 @@ def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> N
         _print_proof(erasure, time.monotonic() - started)
         for copy in copies:
             say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
-    if not erasure.proven:
+    if not erasure.after.proves:
         sys.exit(1)
 
 
@@ -164,7 +164,7 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
 
 def _copies(client: Client) -> list[dict[str, str]]:
     """Return the known copies of the log, out of reach of an erasure, and the way to erase there."""
-    from memtape.sinks.home.copies import how_to_erase_in, known_copies
+    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
 
     return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
@@ -199,7 +199,7 @@ def _print_plan(made: ErasurePlan) -> None:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
     also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
-    say_some(made.corrections, lambda it: f"  {it.event.id}  {one_line(it.text, 80)}", also)
+    say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     stays = "What says the replaced value stays, and nothing marks it afterwards:"
     say_some(made.standing, lambda it: f"  {it.id}  {it.kind}  {one_line(it.text, 80)}", stays)
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
@@ -244,9 +244,9 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say(f"{gone}, and stands in files of your own.", err=True)
     elif not erasure.ok:
         say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
-    elif erasure.proven and after.needles.shared:
+    elif erasure.after.proves and after.needles.shared:
         say(f"Erased, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
-    elif erasure.proven:
+    elif erasure.after.proves:
         say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     else:
         say("It is erased for every reader.", err=True)
@@ -285,14 +285,14 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         "scope": made.scope,
         "erased": [item._asdict() for item in made.items],
         "erased_before": made.erased_before,
-        "corrections": [{"id": it.event.id, "text": it.text, "replaced": it.older} for it in made.corrections],
+        "corrections": [{"id": it.id, "text": it.text, "replaced": it.older} for it in made.corrections],
         "keeps_corrections": made.keep_corrections,
         "standing": [it._asdict() for it in made.standing],
         **carried_as_json(made),
     }
     if erasure is not None:
         said["ok"] = erasure.ok
-        said["proven"] = erasure.proven
+        said["proven"] = erasure.after.proves
         said["before"] = search_as_json(erasure.before) if erasure.before else None
         said["after"] = search_as_json(erasure.after)
     return said

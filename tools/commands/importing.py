@@ -36,7 +36,7 @@ from memtape.tools.commands.options import (
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
-    from memtape.tools.importing.summary import ImportProblem, ImportSummary
+    from memtape.tools.importing.skips import ImportProblem, ImportSummary
     from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20
@@ -83,7 +83,7 @@ def import_command(
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
     """
-    from memtape.tools.capture.pausing import check_storing
+    from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
     given = ImportOptions(**options)
@@ -167,7 +167,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
         speaker.session = None
         with _away_told(lambda: 0):
             speaker.log.ends()
-        with speaker.home.imports_lock():
+        with speaker.home.lock("imports"):
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
                 taken = [folder.take(bar.update) for folder in folders]

@@ -264,7 +264,7 @@ def copy(client: Client, to: str) -> None:
       memtape copy --to kafka://localhost:9092/captures
       memtape copy --to /backup/memory.db
     """
-    from memtape.sinks.home.copies import remember_copy
+    from memtape.sinks.home.unerased import remember_copy
     from memtape.tools.keep.copying import copy_log
 
     started = time.monotonic()

@@ -18,7 +18,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, printed_json, say, with_client, with_folder, with_home
-from memtape.tools.keep.retriever_states import States, set_state, states_on
+from memtape.tools.keep.log_settings import States, set_state, states_on
 
 if TYPE_CHECKING:
     from memtape.flows.embed.embedder import Embedder

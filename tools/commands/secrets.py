@@ -16,7 +16,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pause as pause_home
 from memtape.sinks.home.pauses import pauses_of
 from memtape.sinks.home.pauses import resume as resume_home
-from memtape.tools.capture.pausing import silence_by
+from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets

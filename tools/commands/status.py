@@ -13,7 +13,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.telling import held, lives_told
-from memtape.tools.capture.pausing import OF_RUN, silence_by
+from memtape.tools.capture.profiles import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, as_of_option, printed_json, say, with_home

@@ -26,8 +26,7 @@ from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in, folder_of
 from memtape.tools.importing.records import Record
-from memtape.tools.importing.skips import SECRETS, Skipped
-from memtape.tools.importing.summary import ImportSummary
+from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
@@ -42,8 +41,8 @@ PAUSED = Skipped("said while memory was paused")
 UNCAPTURED = Skipped("of a run of which nothing is kept")
 PRIVATE = Skipped("private as a whole, and not taken")
 _REFUSED = {"erased": ERASED, "denied": SECRETS, "private": PRIVATE}
-_MARKS = ("", "#0", DOCUMENT)
-"""The ends of native ids: of a record kept whole, of the first piece of a long text, of a document's first part."""
+_MARKS = ("", DOCUMENT)
+"""The ends of native ids: of a record kept whole, and of a document's first part."""
 
 
 class Waiting(NamedTuple):
@@ -62,7 +61,7 @@ class Batch:
         self._writer = writer
         self._scope = scope
         self._summary = summary
-        self._lock = writer.home.imports_lock()
+        self._lock = writer.home.lock("imports")
         self._waiting: list[Waiting] = []
         self._chars = 0
         self._scopes: dict[tuple[str, Path | None], str | None] = {}
@@ -133,7 +132,7 @@ class Batch:
         erased = {scope: self._writer.erased_ids(scope)}
         new: list[tuple[str, list[Event]]] = []
         for waiting, ids in zip(group, names, strict=True):
-            whole, *firsts = ids[: len(_MARKS)]
+            whole, first = ids[: len(_MARKS)]
             heard = ids[len(_MARKS) :]
             if whole in known or not known.isdisjoint(heard):
                 self._count_known(waiting, scope, erased[scope], ids)
@@ -142,7 +141,7 @@ class Batch:
             events = self._events(scope, waiting, erased)
             if events is None:
                 continue
-            if not known.isdisjoint(firsts):
+            if first in known:
                 known.update(self._writer.log.known(scope, [event.id for event in events]))
             events = [event for event in events if event.id not in known]
             if events:
@@ -183,8 +182,7 @@ class Batch:
         scope = self.scope_of(record, path)
         if scope is None:
             return None
-        whole, _, first = _ids(scope, record)[: len(_MARKS)]
-        return scope, [whole, first]
+        return scope, _ids(scope, record)[: len(_MARKS)]
 
     def scope_of(self, record: Record, path: Path) -> str | None:
         """Return the scope of a record, None where its project is not known."""

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.events import Origin
 from memtape.schemas.private import without_private
@@ -19,6 +19,9 @@ from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import DOCUMENTS, versioned
 from memtape.tools.importing.records import Found, Record, time_of
 from memtape.tools.importing.skips import EMPTY, Skipped
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
@@ -39,38 +42,26 @@ _NOT_READ = ("script", "style", "nav", "noscript", "template")
 """The elements of a page that are not its text."""
 
 
-class _DocumentText(NamedTuple):
-    """A document's text; `at` is its own date, `attached` has the names of its attached files."""
-
-    text: str
-    at: object = None
-    attached: tuple[str, ...] = ()
-
-
-class _Refused(Exception):
-    def __init__(self, why: Skipped) -> None:
-        super().__init__(why.reason)
-        self.why = why
-
-
 class _Format(NamedTuple):
-    """A file format: its reader, the module the reader needs, and the assumed origin of the text."""
+    """A file format: its reader, the module the reader needs, and the assumed origin of the text.
 
-    read: Callable[[bytes], _DocumentText]
+    `about` tells a document's own date and the names of its attached files.
+    """
+
+    read: Callable[[bytes], str | Skipped]
     needs: str | None
     origin: Origin
+    about: Callable[[bytes], tuple[object, tuple[str, ...]]] = lambda data: (None, ())
 
 
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
     """Yield a document, or its skip. `ending` is a key of `FORMATS`; `modified` is the default time."""
     format = FORMATS[ending]
-    try:
-        if len(data) > MAX_FILE_BYTES:
-            raise _Refused(TOO_LARGE)
-        read = format.read(data)
-    except _Refused as refused:
-        yield refused.why
+    if len(data) > MAX_FILE_BYTES:
+        yield TOO_LARGE
         return
+    try:
+        read, (at, attached) = format.read(data), format.about(data)
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return
@@ -78,17 +69,19 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
     except Exception as error:
         yield Skipped(f"damaged, or not what its name says ({type(error).__name__})", problem=True)
         return
-    text = said(read.text).strip()
+    if isinstance(read, Skipped):
+        yield read
+        return
+    text = said(read).strip()
     if len(text) > MAX_TEXT_CHARS:
         yield _TOO_MUCH
     elif not text:
         yield _NO_TEXT if ending == ".pdf" else EMPTY
     else:
-        media = tuple(MediaLine(kind="file", uri=name) for name in read.attached[:MAX_MEDIA])
-        at = time_of(read.at) or modified
+        media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])
         yield Record(
             source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=format.origin, text=text,
-            path=path, at=at, media=media,
+            path=path, at=time_of(at) or modified, media=media,
         )  # fmt: skip
 
 
@@ -98,7 +91,7 @@ def can_read(ending: str) -> bool:
     return needs is None or find_spec(needs) is not None
 
 
-def _pdf(data: bytes) -> _DocumentText:
+def _pdf(data: bytes) -> str | Skipped:
     from pypdf import PdfReader
     from pypdf.errors import FileNotDecryptedError
 
@@ -106,14 +99,9 @@ def _pdf(data: bytes) -> _DocumentText:
     try:
         pages = [page.extract_text() for page in reader.pages]
     except FileNotDecryptedError:
-        raise _Refused(_LOCKED) from None
+        return _LOCKED
     title = str((reader.metadata and reader.metadata.title) or "").strip()
-    body = "\n\n".join(pages)
-    return _DocumentText(_titled(title if title.lower() not in _NO_TITLES else "", body))
-
-
-def _html(data: bytes) -> _DocumentText:
-    return _DocumentText(_markdown(data))
+    return _titled(title if title.lower() not in _NO_TITLES else "", "\n\n".join(pages))
 
 
 def _markdown(page: bytes | str) -> str:
@@ -134,17 +122,17 @@ def _markdown(page: bytes | str) -> str:
     return _titled("" if has_heading else title, text)
 
 
-def _word(data: bytes) -> _DocumentText:
+def _word(file: BytesIO) -> str:
     import mammoth
 
-    return _DocumentText(_markdown(mammoth.convert_to_html(_unpacked(data)).value))
+    return _markdown(mammoth.convert_to_html(file).value)
 
 
-def _slides(data: bytes) -> _DocumentText:
+def _slides(file: BytesIO) -> str:
     from pptx import Presentation
 
     pieces = []
-    for number, slide in enumerate(Presentation(_unpacked(data)).slides, start=1):
+    for number, slide in enumerate(Presentation(file).slides, start=1):
         title = slide.shapes.title
         pieces.append(f"## {_line(title.text_frame.text) if title is not None else ''}".rstrip() + f" (slide {number})")
         for shape in slide.shapes:
@@ -154,50 +142,55 @@ def _slides(data: bytes) -> _DocumentText:
                 pieces.append(_table([cell.text for cell in row.cells] for row in shape.table.rows))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             pieces.append(slide.notes_slide.notes_text_frame.text)
-    return _DocumentText("\n\n".join(piece for piece in pieces if piece.strip()))
+    return "\n\n".join(piece for piece in pieces if piece.strip())
 
 
-def _sheets(data: bytes) -> _DocumentText:
+def _sheets(file: BytesIO) -> str:
     from openpyxl import load_workbook
 
-    book = load_workbook(_unpacked(data), read_only=True, data_only=True)
+    book = load_workbook(file, read_only=True, data_only=True)
     pieces = []
     for sheet in book.worksheets:
         rows = ([str(cell) if cell is not None else "" for cell in row] for row in sheet.iter_rows(values_only=True))
         pieces.append(f"## {_line(sheet.title)}\n\n{_table(row for row in rows if any(row))}")
-    return _DocumentText("\n\n".join(pieces))
+    return "\n\n".join(pieces)
 
 
-def _mail(data: bytes) -> _DocumentText:
+def _message(data: bytes) -> EmailMessage:
     from email import message_from_bytes, policy
 
-    message = message_from_bytes(data, policy=policy.default)
+    return message_from_bytes(data, policy=policy.default)
+
+
+def _mail(data: bytes) -> str:
+    message = _message(data)
     told = {name: _line(str(message[name] or "")) for name in ("From", "To", "Cc", "Date")}
     head = "\n".join(f"{name}: {value}" for name, value in told.items() if value)
     body = message.get_body(("plain", "html"))
     text = "" if body is None else str(body.get_content())
     if body is not None and body.get_content_subtype() == "html":
         text = _markdown(text)
+    return _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}")
+
+
+def _about_mail(data: bytes) -> tuple[object, tuple[str, ...]]:
+    message = _message(data)
     names = (part.get_filename() for part in message.iter_attachments())
-    date = message["Date"]
-    at = getattr(date, "datetime", None)
-    return _DocumentText(
-        _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}"),
-        at.isoformat() if at is not None else None,
-        tuple(filter(None, names)),
-    )
+    return getattr(message["Date"], "datetime", None), tuple(filter(None, names))
 
 
-def _unpacked(data: bytes) -> BytesIO:
-    """Return an Office file to be read; refuse one that is locked or would unpack to too much."""
-    file = BytesIO(data)
-    if data.startswith(b"\xd0\xcf\x11\xe0"):  # An Office file with a password is no archive, but one of these.
-        raise _Refused(_LOCKED)
-    with zipfile.ZipFile(file) as archive:
-        if sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES:
-            raise _Refused(_UNPACKS)
-    file.seek(0)
-    return file
+def _office(read: Callable[[BytesIO], str]) -> Callable[[bytes], str | Skipped]:
+    """Return the reader of an Office file, which refuses a file that is locked or would unpack to too much."""
+
+    def read_sound(data: bytes) -> str | Skipped:
+        if data.startswith(b"\xd0\xcf\x11\xe0"):  # An Office file with a password is no archive, but one of these.
+            return _LOCKED
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES:
+                return _UNPACKS
+        return read(BytesIO(data))
+
+    return read_sound
 
 
 def _table(rows: Iterator[list[str]]) -> str:
@@ -218,11 +211,11 @@ def _line(text: str) -> str:
 
 FORMATS: dict[str, _Format] = {
     ".pdf": _Format(_pdf, "pypdf", "user"),
-    ".html": _Format(_html, "markdownify", "web"),
-    ".htm": _Format(_html, "markdownify", "web"),
-    ".docx": _Format(_word, "mammoth", "user"),
-    ".pptx": _Format(_slides, "pptx", "user"),
-    ".xlsx": _Format(_sheets, "openpyxl", "user"),
-    ".eml": _Format(_mail, None, "web"),
+    ".html": _Format(_markdown, "markdownify", "web"),
+    ".htm": _Format(_markdown, "markdownify", "web"),
+    ".docx": _Format(_office(_word), "mammoth", "user"),
+    ".pptx": _Format(_office(_slides), "pptx", "user"),
+    ".xlsx": _Format(_office(_sheets), "openpyxl", "user"),
+    ".eml": _Format(_mail, None, "web", _about_mail),
 }
 """The format of a file by the end of its name. Pages and mail count as written by others."""

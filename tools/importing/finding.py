@@ -95,20 +95,16 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     if format == CLAUDE_CODE and path.suffix == ".md":
         parts = name.split("/")
         return _memory_file(path, folder / parts[0]) if len(parts) > 2 and parts[1] == "memory" else None
-    if format == GEMINI and not (_is_chat(path) or path.parent.parent.name == "chats"):
+    is_chat = path.parent.name == "chats" and path.name.startswith("session-")
+    if format == GEMINI and not (is_chat or path.parent.parent.name == "chats"):
         return None
     if (
         path.suffix == ".jsonl"
         or (format == CODEX and reading.is_packed(path))
         or (format == GEMINI and path.suffix == ".json")
     ):
-        return _named(path, format, name)
+        return session_file(path, format, name)
     return None
-
-
-def named_session(path: Path, format: str) -> ImportSource:
-    """Return a session file of a known host, in any folder."""
-    return _named(path, format, path.name)
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
@@ -173,7 +169,7 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         return ImportSource(path, ARCHIVE, name)
     if reading.is_packed(path):
         is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
-        return _named(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
+        return session_file(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
@@ -187,7 +183,7 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
     except OSError as error:
         return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
-    return Unfit(path, NO_FORMAT) if found is None else _named(path, found, name)
+    return Unfit(path, NO_FORMAT) if found is None else session_file(path, found, name)
 
 
 def _is_of_export(path: Path) -> bool:
@@ -213,16 +209,17 @@ def _format_of_lines(path: Path) -> str | None:
 
 def _format_of_document(path: Path) -> str | None:
     with reading.opened(path) as file:
-        for count, item in enumerate(reading.items(file)):
-            if item.value is reading.BAD_DOCUMENT or exports.source_in(item.key, item.value) is not None:
+        for count, (key, item) in enumerate(reading.items(file)):
+            if item is reading.BAD_DOCUMENT or exports.source_in(key, item) is not None:
                 return EXPORT
             if count == ROWS_LOOKED_AT:
                 break
     return None
 
 
-def _named(path: Path, format: str, name: str) -> ImportSource:
-    """Return a session file with the session id and folder from its path."""
+def session_file(path: Path, format: str, name: str = "") -> ImportSource:
+    """Return a session file, in any folder, with the session id and folder from its path."""
+    name = name or path.name
     if format == CODEX:
         found = _ROLLOUT.match(path.name)
         return ImportSource(path, format, name, session=found[1] if found else None)
@@ -230,10 +227,6 @@ def _named(path: Path, format: str, name: str) -> ImportSource:
         format = EXPORT if path.suffix == ".json" else GEMINI
         return ImportSource(path, format, name, cwd=_gemini_root(path))
     return ImportSource(path, format, name)
-
-
-def _is_chat(path: Path) -> bool:
-    return path.parent.name == "chats" and path.name.startswith("session-")
 
 
 def _gemini_root(path: Path) -> str | None:

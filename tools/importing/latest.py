@@ -6,9 +6,9 @@ A hook imports this module while its agent waits: only one parser is loaded, and
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role, digest
 from memtape.tools.importing import reading
@@ -18,17 +18,11 @@ TAIL_BYTES = 128 * 1_024
 _MODULES = {CLAUDE_CODE: "claude_code", CODEX: "codex", GEMINI: "gemini"}
 
 
-class LatestSaid(NamedTuple):
-    """The record of a turn, if it is the last thing said, and the latest that said the same before; None for none."""
+def find_turn(path: Path, host: str, session: str | None, role: Role, text: str) -> tuple[Record | None, Record | None]:
+    """Return the record of a turn if it is the last thing said, and the latest before that said the same.
 
-    now: Record | None
-    before: Record | None
-
-
-def find_turn(path: Path, host: str, session: str | None, role: Role, text: str) -> LatestSaid:
-    """Return where, near the end of the transcript of a host (`native_ids.HOSTS`), this role says this.
-
-    A hook is told a text; the record tells the native id of it (see `native_ids`). Only the last 128 KiB are read.
+    `host` is a value of `native_ids.HOSTS`. A hook is told a text, and the record has its native id (see `native_ids`).
+    Only the last 128 KiB are read.
     """
     origin, wanted = ("user" if role == "user" else "agent"), digest(text)
     now = before = None
@@ -41,7 +35,7 @@ def find_turn(path: Path, host: str, session: str | None, role: Role, text: str)
                 now, before = None, now  # It went on since.
     except OSError:
         pass
-    return LatestSaid(now, before)
+    return now, before
 
 
 def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]:
@@ -63,11 +57,6 @@ def records(path: Path, host: str, state: State, start: int) -> Iterator[Record]
         last = module.last_rows(enumerate(values))
         values = [value for place, value in enumerate(values) if last.get(str(value.get("id")), place) == place]
     for value in values:
-        yield from _taken(take, value, state)
-
-
-def _taken(take: Take, row: dict[str, Any], state: State) -> list[Record]:
-    try:
-        return [found for found in take(row, state) if isinstance(found, Record)]
-    except Exception:  # A row in a form that nobody has seen; the others are read.
-        return []
+        with suppress(Exception):  # A row in a form that nobody has seen; the others are read.
+            found = list(take(value, state))
+            yield from (record for record in found if isinstance(record, Record))

@@ -27,7 +27,7 @@ from memtape.state.subjects.page import NOWHERE, Page
 from memtape.state.views.page_rows import READ_CHARS
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
-from memtape.tools.importing.summary import ImportProblem
+from memtape.tools.importing.skips import ImportProblem
 from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import state_at
 
@@ -142,14 +142,14 @@ class PageFolder:
 
     def _take_parts(self, file: _FolderFile, level: int = 2) -> None:
         """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
-        first, *rest = parts_of(file.data, level)
-        parts = [(file.slug, first.data)]
-        for part in rest:
-            slug = slug_of(f"{file.slug}/{slug_of(part.title).replace('/', '-')}")
+        (_, first), *rest = parts_of(file.data, level)
+        parts = [(file.slug, first)]
+        for title, part in rest:
+            slug = slug_of(f"{file.slug}/{slug_of(title).replace('/', '-')}")
             while slug in self._layout.above:  # Two headings may say the same.
                 slug = slug_of(f"{slug}-2")
             self._layout.above[slug] = file.slug
-            parts.append((slug, part.data))
+            parts.append((slug, part))
         for slug, data in parts:
             if len(data) > MAX_TEXT_BYTES and level < DEEPEST and slug != file.slug:
                 self._take_parts(_FolderFile(file.path, slug, data), level + 1)

@@ -37,13 +37,6 @@ class Layout(NamedTuple):
     above: dict[str, str]
 
 
-class PageSection(NamedTuple):
-    """A part of a page under a heading: the heading's text, empty before the first heading, and the bytes."""
-
-    title: str
-    data: bytes
-
-
 def layout_of(folder: Path) -> Layout:
     """Return how the Markdown of a folder stands as pages. A page's parent comes before the page."""
     top = slug_of(folder.resolve().name or "pages").replace("/", "-")
@@ -100,9 +93,10 @@ def _rank(name: str) -> int:
     return NODES.index(name.lower()) if name.lower() in NODES else len(NODES)
 
 
-def parts_of(data: bytes, level: int = 2) -> list[PageSection]:
+def parts_of(data: bytes, level: int = 2) -> list[tuple[str, bytes]]:
     """Return the part before the first heading of a level, then each such heading with all below it.
 
+    A part is the heading's text, empty for the first part, and the bytes.
     Joined, the parts are the page, to the byte.
     """
     lines = data.splitlines(keepends=True)
@@ -115,7 +109,7 @@ def parts_of(data: bytes, level: int = 2) -> list[PageSection]:
     ]
     starts = [(0, ""), *found]
     ends = [line for line, _ in found] + [len(lines)]
-    return [PageSection(title, b"".join(lines[line:end])) for (line, title), end in zip(starts, ends, strict=True)]
+    return [(title, b"".join(lines[line:end])) for (line, title), end in zip(starts, ends, strict=True)]
 
 
 def links_in(text: str, path: str, layout: Layout) -> list[str]:

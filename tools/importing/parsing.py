@@ -6,7 +6,8 @@ A piece is what is read at once. No record is put on the log here, and no positi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from functools import partial
+from typing import IO, NamedTuple
 
 from memtape.schemas.errors import Denied
 from memtape.schemas.private import without_private
@@ -19,11 +20,12 @@ from memtape.tools.importing.skips import NO_FORMAT, SECRETS, Skipped
 ROWS = "rows"
 """Rows of JSON, each with its own type."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
+_of_item: Take = partial(exports.take, None)
 _DAMAGED = Skipped("damaged in its archive", problem=True)
 _IN_ARCHIVES = {"json": EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """The records of a part of a file, with the part's place for messages, its bytes, and the offset behind it.
 
     A piece that `follows` goes on with the time of the piece before.
@@ -36,7 +38,7 @@ class Piece(NamedTuple):
     follows: bool = False
 
 
-def rows_of(source: ImportSource, file: IO[bytes], state: State, offset: int) -> Iterator[Piece]:
+def rows_of(source: ImportSource, file: IO[bytes], state: State, offset: int) -> Iterator[FilePiece]:
     """Yield the rows of a transcript from an offset on. Between two pieces the file may be read elsewhere."""
     if source.format == GEMINI:  # Rows change afterwards, so that only the whole file tells which of them count.
         file.seek(0)
@@ -47,64 +49,59 @@ def rows_of(source: ImportSource, file: IO[bytes], state: State, offset: int) ->
         if isinstance(row.value, dict):
             state["place"] = row.start
         found = _of_row(PARSERS[source.format], row, state)
-        yield Piece(f"byte {row.start}", found, row.end - row.start, row.end, follows=True)
+        yield FilePiece(f"byte {row.start}", found, row.end - row.start, row.end, follows=True)
         file.seek(row.end)
 
 
 def pieces_of(
     source: ImportSource, file: IO[bytes], state: State, modified: int, check: Callable[[str], None]
-) -> Iterator[Piece]:
+) -> Iterator[FilePiece]:
     """Yield the pieces of a file that is read whole. `check` raises `Denied` for a name in an archive."""
     if source.format != ARCHIVE:
         in_rows = source.format == EXPORT and source.path.suffix.lower() == ".jsonl"
         yield from _content(source, file, ROWS if in_rows else source.format, "", state, modified)
         return
-    for member in reading.members(file):
-        if isinstance(member.file, Skipped):
-            yield Piece(member.name, [member.file], member.size)
+    for name, size, member in reading.members(file):
+        if isinstance(member, Skipped):
+            yield FilePiece(name, [member], size)
             continue
-        format = _format_in_archive(member.name)
         try:
-            check(member.name)
-            yield from _content(source, member.file, format, member.name, dict(state), modified)
+            check(name)
+            yield from _content(source, member, _format_in_archive(name), name, dict(state), modified)
         except Denied:
-            yield Piece(member.name, [SECRETS])
+            yield FilePiece(name, [SECRETS])
         except reading.BAD_ARCHIVE:
-            yield Piece(member.name, [_DAMAGED])
-        yield Piece(member.name, (), member.size)
+            yield FilePiece(name, [_DAMAGED])
+        yield FilePiece(name, (), size)
 
 
 def _content(
     source: ImportSource, file: IO[bytes], format: str | None, place: str, state: State, modified: int
-) -> Iterator[Piece]:
+) -> Iterator[FilePiece]:
     if format in (MARKDOWN, CLAUDE_MEMORY):
-        yield Piece(place, _of_text(source, file, format, place or source.name, modified))
+        yield FilePiece(place, _of_text(source, file, format, place or source.name, modified))
     elif format == DOCUMENTS:
         data = file.read(documents.MAX_FILE_BYTES + 1)
-        yield Piece(place, documents.take_document(data, source.path.suffix.lower(), source.name, modified))
+        yield FilePiece(place, documents.take_document(data, source.path.suffix.lower(), source.name, modified))
     elif format == EXPORT:
-        for number, item in enumerate(reading.items(file)):
-            is_bad = isinstance(item.value, Skipped)
-            found = [item.value] if is_bad else exports.take(item.key, item.value, state)
-            yield Piece(f"{place} item {number}".strip(), found)
+        for number, (key, item) in enumerate(reading.items(file)):
+            found = [item] if isinstance(item, Skipped) else exports.take(key, item, state)
+            yield FilePiece(f"{place} item {number}".strip(), found)
     elif format is None:
-        yield Piece(place, [NO_FORMAT])
+        yield FilePiece(place, [NO_FORMAT])
     else:
         parser = PARSERS.get(format)
         for row in reading.rows(file):
             if isinstance(row.value, dict):
                 parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
-            yield Piece(f"{place} byte {row.start}", _of_row(parser or _of_item, row, state), follows=row.start > 0)
+            taken = _of_row(parser or _of_item, row, state)
+            yield FilePiece(f"{place} byte {row.start}", taken, follows=row.start > 0)
 
 
 def _of_row(parser: Take, row: reading.Row, state: State) -> Iterable[Found]:
     if isinstance(row.value, dict):
         return parser(row.value, state)
     return [] if row.value is None else [row.value]
-
-
-def _of_item(item: dict[str, Any], state: State) -> Iterator[Found]:
-    return exports.take(None, item, state)
 
 
 def _of_text(source: ImportSource, file: IO[bytes], format: str, name: str, modified: int) -> Iterator[Found]:

@@ -156,50 +156,38 @@ class _Watched:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self.taken = 0
         self.pending = 0
 
     def read(self, size: int = -1) -> bytes:
         if self.pending > MAX_VALUE_BYTES:
-            raise _TooLarge
+            raise OverflowError
         data = self._file.read(size)
         self.pending += len(data)
-        self.taken += len(data)
         return data
-
-
-class _TooLarge(Exception):
-    pass
 
 
 HEAD = "<head>"
 WHOLE = "<whole>"
 
 
-class ListItem(NamedTuple):
-    """An item of a list in a document, by the list's key, None where the document is the list.
+Item = tuple[str | None, Any]
+"""An item of a list in a document, behind the list's key, None where the document is the list.
 
-    Values outside lists come together: under `HEAD` those before a list, for readers who need them for the
-    list, and under `WHOLE` all of them at the end. `taken` is the number of bytes read so far.
-    """
-
-    key: str | None
-    value: Any
-    taken: int
+Values outside lists come together: under `HEAD` those before a list, for readers who need them for the list, and under
+`WHOLE` all of them at the end.
+"""
 
 
-def items(file: IO[bytes]) -> Iterator[ListItem]:
+def items(file: IO[bytes]) -> Iterator[Item]:
     """Yield the items of a JSON document's lists, and the values outside lists."""
     watched = _Watched(file)
     try:
         yield from _items(watched)
-    except _TooLarge:
-        yield ListItem(None, VALUE_TOO_LARGE, watched.taken)
     except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
-        yield ListItem(None, BAD_DOCUMENT, watched.taken)
+        yield None, VALUE_TOO_LARGE if watched.pending > MAX_VALUE_BYTES else BAD_DOCUMENT
 
 
-def _items(watched: _Watched) -> Iterator[ListItem]:
+def _items(watched: _Watched) -> Iterator[Item]:
     events = _events(watched)
     first = next(events, None)
     if first is None:
@@ -208,9 +196,9 @@ def _items(watched: _Watched) -> Iterator[ListItem]:
         for event in events:
             if event[0] == "end_array":
                 return
-            yield ListItem(None, _value(event, events), watched.taken)
+            yield None, _value(event, events)
     if first[0] != "start_map":
-        yield ListItem(None, first[1], watched.taken)
+        yield None, first[1]
         return
     rest: dict[str, Any] = {}
     told = 0
@@ -220,17 +208,17 @@ def _items(watched: _Watched) -> Iterator[ListItem]:
             key = event[1]
         elif event[0] == "start_array":
             if len(rest) > told:
-                yield ListItem(HEAD, dict(rest), watched.taken)
+                yield HEAD, dict(rest)
                 told = len(rest)
             for inner in events:
                 if inner[0] == "end_array":
                     break
-                yield ListItem(key, _value(inner, events), watched.taken)
+                yield key, _value(inner, events)
         elif event[0] != "end_map":
             value = _value(event, events)
             if len(rest) < MAX_KEYS:
                 rest[key] = value
-    yield ListItem(WHOLE, rest, watched.taken)
+    yield WHOLE, rest
 
 
 def _events(watched: _Watched) -> Iterator[tuple[str, Any]]:
@@ -273,44 +261,38 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
         return data.decode("utf-8", "replace"), NOT_UTF8
 
 
-class ArchiveMember(NamedTuple):
-    """A file in an archive, open for reading, or its problem; `size` is packed."""
+def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:
+    """Yield the files of a zip archive and of archives in it; each is to be read before the next is asked for.
 
-    name: str
-    size: int
-    file: IO[bytes] | Skipped
-
-
-def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[ArchiveMember]:
-    """Yield the files of a zip archive and of archives in it; each is to be read before the next is asked for."""
+    A file has its name, its packed size, and the open file or its problem.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
                     yield from _member(archive, info, depth)
     except BAD_ARCHIVE:
-        yield ArchiveMember("", 0, Skipped("an archive that cannot be read", problem=True))
+        yield "", 0, Skipped("an archive that cannot be read", problem=True)
 
 
 BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 """The errors of zipfile on damaged archives, on unknown ways of packing, and on encrypted ones."""
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int) -> Iterator[ArchiveMember]:
+def _member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int
+) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:
+    name, size = info.filename, info.compress_size
     try:
         opened = archive.open(info)
     except BAD_ARCHIVE:
-        yield ArchiveMember(
-            info.filename, info.compress_size, Skipped("damaged or encrypted in its archive", problem=True)
-        )
+        yield name, size, Skipped("damaged or encrypted in its archive", problem=True)
         return
     with opened:
-        if not info.filename.lower().endswith(".zip"):
-            yield ArchiveMember(info.filename, info.compress_size, opened)
+        if not name.lower().endswith(".zip"):
+            yield name, size, opened
         elif depth >= MAX_NESTED_ZIPS:
-            yield ArchiveMember(
-                info.filename, info.compress_size, Skipped("an archive too deep in archives", problem=True)
-            )
+            yield name, size, Skipped("an archive too deep in archives", problem=True)
         else:
-            for inner in members(opened, depth + 1):
-                yield inner._replace(name=f"{info.filename}/{inner.name}")
+            for inner, packed, file in members(opened, depth + 1):
+                yield f"{name}/{inner}", packed, file

@@ -13,16 +13,15 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, MEM0
-from memtape.tools.capture.withdrawing import Withdrawing
+from memtape.tools.capture.withdrawing import say_again, withdraw
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import exports, finding, reading
 from memtape.tools.importing.batches import Batch, Waiting
 from memtape.tools.importing.finding import ImportSource, Unfit
-from memtape.tools.importing.parsing import PARSERS, Piece, pieces_of, rows_of
+from memtape.tools.importing.parsing import PARSERS, FilePiece, pieces_of, rows_of
 from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Record, State
-from memtape.tools.importing.skips import SECRETS, Skipped
-from memtape.tools.importing.summary import ImportSummary
+from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
 
 SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
@@ -68,7 +67,6 @@ class Importer:
         self.summary = ImportSummary(dry_run=options.dry_run)
         self.positions = Positions(writer.home, writer.log, scope, writer.redactor)
         self._batch = Batch(writer, scope, self.summary)
-        self._withdrawing = Withdrawing(writer, dry_run=options.dry_run)
         self._reread = options.reread or options.dry_run
         self._folders: dict[Path, str] = {}
         self._pending: dict[Path, FilePosition] = {}
@@ -151,8 +149,8 @@ class Importer:
         """Let new positions count, by key: withdraw the texts that no file says any more, restore returned texts."""
         gone, new = self.positions.differences(files)
         back = {scope: known for scope, ids in new.items() if (known := [id for id in ids if id in self._batch.known])}
-        self.summary.withdrawn += self._withdrawing.withdraw(gone)
-        self.summary.again += self._withdrawing.say_again(back)
+        self.summary.withdrawn += withdraw(self._writer, gone, dry_run=self._options.dry_run)
+        self.summary.again += say_again(self._writer, back, dry_run=self._options.dry_run)
         if files and not self.summary.dry_run:
             self.positions.put(files)
             self._unsaved = True
@@ -215,7 +213,7 @@ class Importer:
         self._remember(read, read.status.st_size)
         return read.anything
 
-    def _put(self, piece: Piece, read: _Reading) -> None:
+    def _put(self, piece: FilePiece, read: _Reading) -> None:
         """Add the records of a piece to the batch. One without a time has its predecessor's."""
         read.moment = read.moment if piece.follows else read.began
         for one in piece.found:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from watchfiles import watch as changes_in
 
 from memtape.schemas.errors import MemtapeError
-from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding, reading
 from memtape.tools.importing.finding import BY_ROWS, ImportSource

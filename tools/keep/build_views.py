@@ -8,14 +8,16 @@ from functools import cached_property
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
-from memtape.sinks.epochs import BuildTarget
+from memtape.sinks.epochs import PartitionViews
 from memtape.sinks.home.folders import Build, Home
+from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.tables import Shard, foreign
 
 
 class BuildViews:
     """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
 
+    The object is the target of a flow (`flows.views.Target`): it gives the writers of views and snapshots.
     `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
     pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
     another process appends meanwhile.
@@ -28,6 +30,7 @@ class BuildViews:
         self.vault = vault
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
+        self._written: list[int] | None = None
         self._strayed: dict[int, str] = {}
         self._erased: dict[int, Sequence[Slot]] = {}
 
@@ -60,19 +63,53 @@ class BuildViews:
         return [basis_of(self.log, number, self.erased(number)) for number in self.numbers]
 
     @cached_property
-    def target(self) -> BuildTarget:
-        """The target of a flow. Views that must be rebuilt are discarded."""
-        # The bases are of every partition, so that all erasures are known by then.
-        target = BuildTarget(self.home, self.build, self.shards, self.bases, self._erased.__getitem__, vault=self.vault)
-        target.start(self.watermarks, [self.strayed(number) for number in self.numbers])
-        return target
+    def _views(self) -> list[PartitionViews]:
+        return [PartitionViews(self.home, shard, vault=self.vault) for shard in self.shards]
+
+    @cached_property
+    def _snapshots(self) -> list[Snapshots]:
+        return [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
+
+    def start(self) -> list[int]:
+        """Discard the views that must be made anew; return below which offset those of each partition are written."""
+        if self._written is None:
+            found = zip(self._views, self.bases, self.watermarks, strict=True)
+            self._written = [views.start(basis, mark, self.strayed(views.partition)) for views, basis, mark in found]
+        return self._written
 
     def go_by(self, bases: Sequence[Basis]) -> None:
         """Take the bases of the home's owner, who has discarded all unfit views."""
         self.bases = list(bases)
-        target = BuildTarget(self.home, self.build, self.shards, self.bases, self.log.erased, vault=self.vault)
-        target.written_before = [mark.offset if mark is not None else 0 for mark in self.watermarks]
-        self.target = target
+        self._written = [mark.offset if mark is not None else 0 for mark in self.watermarks]
+
+    def views(self, partition: int) -> PartitionViews:
+        """Return the writer of a partition's views."""
+        return self._views[partition]
+
+    def snapshots(self, partition: int) -> Snapshots:
+        """Return the snapshots of a partition."""
+        return self._snapshots[partition]
+
+    def written(self, partition: int) -> int:
+        """Return the offset below which the views of a partition were written at the start."""
+        return self.start()[partition]
+
+    def basis(self, partition: int) -> Basis:
+        """Return the basis of a partition's views at the start."""
+        return self.bases[partition]
+
+    def uncovered(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
+        offsets = enumerate(self.start())
+        return [(number, offset) for number, offset in offsets if self._views[number].vault_offset() < offset]
+
+    def take_doubts(self) -> list[str]:
+        """Return the sentences about discarded views and snapshots not returned before."""
+        parts: list[PartitionViews | Snapshots] = [*self._views, *self._snapshots]
+        told = [doubt for part in parts for doubt in part.doubts]
+        for part in parts:
+            part.doubts.clear()
+        return told
 
     def _nothing_was_erased(self, number: int) -> bool:
         """Whether the views have read a whole partition without an erasure, and need no further look."""

@@ -1,20 +1,20 @@
 """Decisions about similar memories: by rule, and for the rest by a configured model.
 
-A model contributes only words: its answer is checked here before any decision, and refused whole if it names
-unknown memories. `state/consolidation/gate.py` decides when a pass begins.
+A model may order the words of its sources, and add none: its answer is checked here before any decision, and refused
+whole if it names unknown memories. `state/consolidation/gate.py` decides when a pass begins.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from memtape.flows.workers.consolidate import consolidate, is_wanted
+from memtape.flows.workers.consolidate import Conclude, consolidate, is_wanted
 from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import COVERING, MAX_INPUTS
 from memtape.schemas.log import Log
@@ -27,15 +27,19 @@ from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, plan
 from memtape.state.consolidation.gate import Gate, gate
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
+from memtape.state.core.scope import Scope
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.model_words import LIMIT_S, check_words, is_told_by, turning
 from memtape.tools.keep.models import about, author, listed_in, model_for
 from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
+import re
+from collections.abc import Iterable
+
+from memtape.state.text.instructions import heard_in
 
 WAIT_S = 30.0
 MOST_CHARS = 400
@@ -50,6 +54,14 @@ where several together say something that none says alone. {{"op": "conflict", "
 thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
 statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
 nothing is to be done, and where you are in doubt, write []."""
+LIMIT_S = 60.0
+_VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
+_TURNING = re.compile(
+    r"\b(?:no|not|never|none|nothing|nobody|without|except|unless|only|cannot|neither|nor|kein\w*|nicht|nie|ohne|nur)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_TELLING = "since previously previous before earlier until formerly now currently then"
 
 
 class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,40 +75,37 @@ class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str = ""
 
 
-class Consolidator:
-    """Decides about the clusters of one home."""
+def consolidator(home: Home) -> Conclude:
+    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured model.
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a usable model.
+    """
 
-    def __call__(self, due: DueCluster) -> list[Conclusion]:
-        """Return the decisions about a cluster: by rule, and for the rest by the configured model.
+    @cache
+    def redactor() -> Redactor:
+        # Nobody who only projects should wait for what finds secrets.
+        from memtape.tools.capture.secrets.redaction import Redactor
 
-        A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
-        usable model.
-        """
+        return Redactor(home)
+
+    def conclude(due: DueCluster) -> list[Conclusion]:
         concluded = rules.conclude(due.cluster)
         named = {candidate.id: None for conclusion in concluded for candidate in conclusion.cluster}
         left = tuple(candidate for candidate in due.cluster if candidate.id not in named)
-        model = model_for(self._home, "consolidate") if len(left) > 1 else None
+        model = model_for(home, "consolidate") if len(left) > 1 else None
         if model is None:
             return concluded
-        actor = author(model, self._redactor)
+        actor = author(model, redactor())
         try:
             operations = operations_of(model.answer(prompt_for(left), LIMIT_S), left)
         except (ModelTimeout, BadAnswer) as error:
             return [*concluded, Conclusion(left, (), due.attempt, str(error), actor)]
         if not operations:
             return concluded
-        operations = tuple(it._replace(text=self._redactor.text(it.text)) for it in operations)
+        operations = tuple(it._replace(text=redactor().text(it.text)) for it in operations)
         return [*concluded, Conclusion(left, operations, due.attempt, actor=actor)]
 
-    @cached_property
-    def _redactor(self) -> Redactor:
-        # Nobody who only projects should wait for what finds secrets.
-        from memtape.tools.capture.secrets.redaction import Redactor
-
-        return Redactor(self._home)
+    return conclude
 
 
 def prompt_for(cluster: Cluster) -> str:
@@ -202,9 +211,11 @@ def _whole(text: str, of: Cluster) -> str:
     return text
 
 
-def alone_in(home: Home, wait_s: float = 0) -> AbstractContextManager[None]:
-    """Hold the right to consolidate. Raises `Locked` where another process has it."""
-    return home.consolidation_lock().held(wait_s)
+@contextmanager
+def scope_alone(home: Home, log: Log, name: str, wait_s: float = 0) -> Iterator[Scope | None]:
+    """Hold the right to consolidate, and yield the state of a scope. Raises `Locked` where another process has it."""
+    with home.lock("consolidation").held(wait_s):
+        yield scope_now(home, log, name)
 
 
 class Consolidated(NamedTuple):
@@ -227,8 +238,7 @@ def consolidate_scope(
     """
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
-    with nullcontext() if dry_run else alone_in(home, WAIT_S):
-        scope = scope_now(home, log, name)
+    with nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S) as scope:
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
@@ -239,7 +249,7 @@ def consolidate_scope(
             return Consolidated(opened, False, len(clusters), concluded, [])
         if not (opened.is_open or at_once):
             return Consolidated(opened, False, 0, [], [])
-        passed = consolidate(log, scope, Consolidator(home), now_us, on_cluster)
+        passed = consolidate(log, scope, consolidator(home), now_us, on_cluster)
     return Consolidated(opened, True, passed.clusters, passed.conclusions, passed.problems)
 
 
@@ -251,3 +261,33 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
         mark = Shard(build.shard(number), number).watermark()
         found |= {} if mark is None else mark.passes
     return found
+
+
+def check_words(text: str, known: str) -> None:
+    """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
+    if not is_part(values(text), values(known)):
+        raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
+    if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):
+        raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
+    if heard_in(text).standing:
+        raise BadAnswer("The model's answer gives an order.", "Try another model.")
+
+
+def is_told_by(text: str, other: str) -> bool:
+    """Whether another text has every term, value and word of a text that turns a statement around."""
+    return all(is_part(find(text), find(other)) for find in (terms, values, turning))
+
+
+def values(text: str) -> list[str]:
+    """Return the numbers and addresses of a text."""
+    return [value.rstrip(".:/-,;)").lower() for value in _VALUES.findall(text)]
+
+
+def turning(text: str) -> list[str]:
+    """Return the words of a text that turn a statement around."""
+    return [word.lower().replace("’", "'") for word in _TURNING.findall(text)]
+
+
+def is_part(some: Iterable[str], all: Iterable[str]) -> bool:
+    """Whether all contain some, each once or more."""
+    return frozenset(some) <= frozenset(all)

@@ -10,17 +10,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
 
 import msgspec
 
-from memtape.flows.embed.choice import choose_embedder
-from memtape.flows.embed.embedder import Embedder
-from memtape.flows.embed.packaged import first_embedder
-from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, http_target
+from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, first_embedder, http_target
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
-from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved, embedder_key
+from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
@@ -32,9 +30,10 @@ from memtape.sinks.tables import Shard
 from memtape.state.vectors.changing import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import readable_watermark
-from memtape.tools.keep.power import is_on_battery
 
 BATCH_TEXTS = 128
+SUPPLIES = Path("/sys/class/power_supply")
+"""Where Linux has a folder for each supply of power."""
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
@@ -55,21 +54,9 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
             return ""
 
 
-class OpenedEmbedder(NamedTuple):
-    """The embedder in effect on this machine with its key; None and an empty key where degraded."""
-
-    embedder: Embedder | None
-    key: str
-    resolved: Resolved
-
-
-def open_embedder(home: Home, settings: Settings, *, brief: bool = False, loads_slow: bool = True) -> OpenedEmbedder:
+def open_embedder(home: Home, settings: Settings, *, brief: bool = False, loads_slow: bool = True) -> ChosenEmbedder:
     """Open the embedder in effect on this machine. Options and errors are those of `choose_embedder`."""
-    options = local_settings(home).embedder
-    embedder, resolved = choose_embedder(options, wants_dense(settings), brief=brief, loads_slow=loads_slow)
-    if embedder is None or resolved.kind == "floor":
-        return OpenedEmbedder(embedder, FLOOR if resolved.kind == "floor" else "", resolved)
-    return OpenedEmbedder(embedder, key_of(embedder), resolved)
+    return choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief, loads_slow=loads_slow)
 
 
 def is_offered(home: Home, history: Sequence[Settings]) -> bool:
@@ -78,11 +65,6 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     return (
         options.choice == "auto" and not any(map(wants_dense, history)) and first_embedder(options, os.environ) != FLOOR
     )
-
-
-def key_of(embedder: Embedder) -> str:
-    """Return the key under which an embedder's vectors are recorded."""
-    return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
 
 
 def outage(error: Exception) -> str:
@@ -102,7 +84,7 @@ class Embedding(Worker):
         self._log = log
         self._history = History(log)
         self._marks = EmbeddingMarks(home, log)
-        self._opened: OpenedEmbedder | None = None
+        self._opened: ChosenEmbedder | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
         self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
@@ -191,7 +173,7 @@ class Embedding(Worker):
         else:
             self._marks.tried_again(queue.key, now_s)
 
-    def _open(self, settings: Settings) -> OpenedEmbedder:
+    def _open(self, settings: Settings) -> ChosenEmbedder:
         """Return this machine's embedder, opened again where it may have changed."""
         wanted = self._wanted()
         if self._opened is None or not self._still(self._opened, settings, wanted):
@@ -200,7 +182,7 @@ class Embedding(Worker):
             self._opened_for, self._opened_at = wanted, time.monotonic()
         return self._opened
 
-    def _still(self, opened: OpenedEmbedder, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
+    def _still(self, opened: ChosenEmbedder, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
         if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
             return False
         if opened.key == (settings.embedder_next or settings.embedder):
@@ -268,7 +250,8 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
         from memtape.flows.embed.local import model_folder
 
         model_folder(options)
-    embedder, resolved = choose_embedder(options, dense_on_log=False)
+    chosen = choose_embedder(options, dense_on_log=False)
+    embedder, resolved = chosen
     if resolved.kind == FLOOR and fold_cosine_hundredths is not None:
         raise MemtapeError("The floor folds equal wording only.", "Leave --fold-cosine out.")
     if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
@@ -280,10 +263,9 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
             f"{resolved.warning}".strip(),
             "Set one up, or say `memtape embedder set floor` to go on by words alone.",
         )
-    key = FLOOR if resolved.kind == "floor" else key_of(embedder)
     if any(log.read(number, 0, 1, types=("captured",)) for number in range(log.partitions)):
-        return set_next(log, key, fold_cosine_hundredths)
-    return configure(log, lambda now: decided(with_next(now, key, fold_cosine_hundredths), key))
+        return set_next(log, chosen.key, fold_cosine_hundredths)
+    return configure(log, lambda now: decided(with_next(now, chosen.key, fold_cosine_hundredths), chosen.key))
 
 
 def set_next(log: Log, key: str, fold_cosine_hundredths: int | None = None) -> Settings:
@@ -318,13 +300,28 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
     http = msgspec.structs.replace(now, choice="http")
     for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
         try:
-            embedder, resolved = choose_embedder(options, dense_on_log=True, brief=True)
-            if embedder is not None and key_of(embedder) == key:
+            chosen = choose_embedder(options, dense_on_log=True, brief=True)
+            if chosen.key == key:
                 return options
-            if resolved.kind == "http" and embedder is None and options.choice == "http":
+            if chosen.resolved.kind == "http" and chosen.embedder is None and options.choice == "http":
                 target = http_target(os.environ)
                 if target is not None and target.model == name:  # It does not answer now, and will some time.
                     return options
         except MemtapeError:
             continue
     return None
+
+
+def is_on_battery(supplies: Path = SUPPLIES) -> bool:
+    """Return whether a battery is being discharged and no mains is on; False where the system does not say."""
+    told = [(_read(place / "type"), place) for place in sorted(supplies.glob("*"))]
+    if any(kind == "Mains" and _read(place / "online") == "1" for kind, place in told):
+        return False
+    return any(kind == "Battery" and _read(place / "status") == "Discharging" for kind, place in told)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

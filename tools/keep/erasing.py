@@ -23,13 +23,13 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
-from memtape.schemas.log import Log, Slot, slots_between
+from memtape.schemas.log import Log, Slot, events_between, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.unerased import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.proof.remains import Needles, Piece, SearchedFile, search_home, search_log, without_structure
-from memtape.sinks.unfinished_erasures import drop_unfinished, keep_unfinished, unfinished_erasures
+from memtape.sinks.remains import Needles, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
@@ -93,37 +93,28 @@ class Carried(msgspec.Struct, kw_only=True):
     unreadable: list[tuple[int, int]] = []
 
 
-class KeptPlan(msgspec.Struct, kw_only=True):
-    """The part of a plan that is kept until its erasure is proven: all but corrections, already captured
-    again by then.
-    """
-
-    scope: str
-    items: list[ErasedItem]
-    carriers: list[ErasedItem]
-    kept: list[RemainingName]
-    unreadable: list[tuple[int, int]]
-    erased_before: list[str]
-    texts: list[str]
-    labels: list[str]
-    standing: list[SurvivingText] = []
-    take_unreadable: bool = False
-    vectors: list[bytes] = []
-
-
-class ErasurePlan(KeptPlan, kw_only=True):
-    """The plan of an erasure.
+class ErasurePlan(Carried, kw_only=True):
+    """The plan of an erasure, kept until the erasure is proven.
 
     `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
     a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
     are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
-    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again.
-    `standing` are texts with a value that the corrections replaced, unmarked after the erasure. `vectors` are
-    the items' vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
+    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again,
+    so that a kept plan has none. `standing` are texts with a value that the corrections replaced, unmarked
+    after the erasure. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its erasure was
+    cut short.
     """
 
+    scope: str
+    items: list[ErasedItem]
+    erased_before: list[str]
+    texts: list[str]
+    labels: list[str]
     corrections: list[ErasedCorrection] = []
+    standing: list[SurvivingText] = []
     keep_corrections: bool = False
+    take_unreadable: bool = False
+    vectors: list[bytes] = []
     is_resumed: bool = False
 
     def take_carriers(self) -> None:
@@ -132,7 +123,7 @@ class ErasurePlan(KeptPlan, kw_only=True):
         self.carriers = []
         self.take_unreadable = True
         gone = {item.id: None for item in self.items if item.scope == self.scope}
-        self.corrections = [it for it in self.corrections if it.event.refs[0] not in gone]
+        self.corrections = [it for it in self.corrections if it.said not in gone]
         self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
@@ -171,9 +162,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     return ErasurePlan(
         scope=scope,
         items=items,
-        carriers=carried.carriers,
-        kept=carried.kept,
-        unreadable=carried.unreadable,
+        **msgspec.structs.asdict(carried),
         erased_before=before,
         texts=texts,
         labels=labels,
@@ -213,8 +202,7 @@ def ids_matching(
 
 def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
     """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
-    for kept in unfinished_erasures(home, KeptPlan):
-        plan = ErasurePlan(**msgspec.structs.asdict(kept), is_resumed=True)
+    for plan in unfinished_erasures(home, ErasurePlan):
         if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
             return plan
     return None
@@ -256,6 +244,11 @@ class FileSearch(NamedTuple):
         """Whether everything was looked into and nothing was found."""
         return not self.found and not self.unreadable
 
+    @property
+    def proves(self) -> bool:
+        """Whether it proves an erasure: nothing was found, and there was something to search for."""
+        return self.clean and self.needles.prove
+
 
 class Erasure(NamedTuple):
     """The result of an erasure: the plan, and the searches before and after it.
@@ -272,11 +265,6 @@ class Erasure(NamedTuple):
         """Whether the search found nothing any more."""
         return self.after.clean
 
-    @property
-    def proven(self) -> bool:
-        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
-        return self.ok and self.after.needles.prove
-
 
 def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
@@ -288,14 +276,14 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
-        log.append([kept_anew(correction) for correction in made.corrections])
+        log.append([kept_anew(log, made.scope, correction) for correction in made.corrections])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_or_ask(home, log, on_phase, on_note)
     needles, before = _look_before(home, log, made, on_phase)
     name = made.items[0].id if made.items else ""
     if name:
-        keep_unfinished(home, name, msgspec.structs.replace(made, corrections=[], vectors=list(needles.vectors)))
+        keep_unfinished(home, name, _to_be_kept(made, needles))
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
     _append_erased(log, made, writer)
@@ -304,6 +292,16 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     if after.clean or after.only_own:
         drop_unfinished(home, name)
     return Erasure(made, before, after)
+
+
+def _to_be_kept(made: ErasurePlan, needles: Needles) -> ErasurePlan:
+    return msgspec.structs.replace(
+        made,
+        corrections=[],
+        vectors=list(needles.vectors),
+        is_resumed=True,
+        keep_corrections=False,
+    )
 
 
 def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
@@ -424,7 +422,7 @@ def search(
 
     The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds nothing else.
     """
-    pieces = (Piece(f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
+    pieces = ((f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
     vault = Vault(home)
 
     def is_own(name: str) -> bool:
@@ -452,8 +450,8 @@ class Proven(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether the search proves the erasure: nothing was found, and there was something to search for."""
-        return self.ok and self.search.needles.prove
+        """Whether the search proves the erasure."""
+        return self.ok and self.search.proves
 
 
 def prove(
@@ -517,10 +515,7 @@ def _derived(
     items: dict[str, ErasedItem] = {}
     texts: dict[str, None] = {}
     labels: dict[str, None] = {}
-    for slot in slots_between(log, number, 0, end):
-        event = event_of(slot.payload)
-        if event is None:
-            continue
+    for slot, event in events_between(log, number, 0, end):
         goes = wanted.covers(event)
         if goes and event.id not in items:
             items[event.id] = _item(slot, event)

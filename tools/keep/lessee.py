@@ -59,7 +59,7 @@ def _project(orders: Orders, send: Callable[[Report], None]) -> Report:
         views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
         views.go_by([Basis(*basis) for basis in orders.bases])
         options = FlowOptions(1, timedelta(seconds=orders.epoch_s), orders.batch_events, numbers)
-        projector = Projector(home, log, once=orders.once, views=views, options=options)
+        projector = Projector(views, once=orders.once, options=options)
         threading.Thread(target=_obey, args=[projector.stop], daemon=True).start()
         read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
         return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))

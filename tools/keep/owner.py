@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -14,7 +13,7 @@ from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
-from memtape.sinks.home.requests import Reply, Request, Requests
+from memtape.sinks.home.requests import Reply, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation, steps_of
@@ -29,9 +28,8 @@ from memtape.tools.keep.rebuild import (
     mend_vault,
     reason_to_rebuild,
     rebuild,
-    strayed_views,
 )
-from memtape.tools.keep.scrubbing import Scrubbed, scrub
+from memtape.tools.keep.scrubbing import scrub
 from memtape.tools.keep.workers import WORKERS, WorkerKind
 
 LOCK_WAIT_S = 0.5
@@ -65,7 +63,7 @@ class Owner:
         self._on_note = on_note
         self._workers = workers
         self._lock_wait_s = lock_wait_s
-        self._lock: FileLock = home.projector_lock()
+        self._lock: FileLock = home.lock("projector")
         self._requests = Requests(home.requests)
         self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
@@ -203,8 +201,11 @@ class Owner:
         yield
         steps_of(self._home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
 
-    def scrub(self, on_phase: OnPhase = lambda *_: None) -> Scrubbed:
-        """Take the bytes of everything that is erased out of views, caches and log. Raises `StillHeld`."""
+    def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
+        """Take the bytes of everything that is erased out of views, caches and log; return what `scrub` does.
+
+        Raises `StillHeld`.
+        """
         scrubbed = scrub(self._look(), on_phase, self._workers)
         if any(scrubbed):
             operation("erased")
@@ -218,13 +219,7 @@ class Owner:
             self._projector.stop()
 
     def _run(self, once: bool, on_progress: OnProgress | None) -> int:
-        self._projector = Projector(
-            self._home,
-            self._log,
-            once=once,
-            views=self._look(),
-            options=FlowOptions(self._workers),
-        )
+        self._projector = Projector(self._look(), once=once, options=FlowOptions(self._workers))
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:
@@ -262,7 +257,7 @@ class Owner:
         self._hear_people()
         views = self._look()
         adopt_pages(views)
-        astray = strayed_views(views)
+        astray = {number: why for number in views.numbers if (why := views.strayed(number))}
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))
@@ -284,9 +279,9 @@ class Owner:
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
         views = self._look()
-        for number, offset in views.target.uncovered():
+        for number, offset in views.uncovered():
             mend_vault(self._home, self._log, views.build, number, offset)
-        for doubt in views.target.take_doubts():
+        for doubt in views.take_doubts():
             self._on_note(doubt)
 
     def _hear_people(self) -> None:
@@ -310,7 +305,7 @@ class Owner:
         return [id for id in waiting if id not in self._answered]
 
     def _answer(self, id: str) -> None:
-        request = self._requests.read(id)
+        verb = self._requests.read(id)
         last = 0.0
 
         def on_phase(phase: str, done: int, total: int) -> None:
@@ -320,13 +315,13 @@ class Owner:
                 self._requests.reply(id, Reply(phase=phase, done=done, total=total))
 
         try:
-            result = self._do(request, on_phase)
+            result = self._do(verb, on_phase)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # A panic of LanceDB or Bytewax is no Exception.
             said = _failure(error)
             failure(self._home, "request_failed", error)
-            self._on_note(f"A request ({request.verb if request else 'unreadable'}) failed: {said.error}")
+            self._on_note(f"A request ({verb}) failed: {said.error}")
         else:
             said = Reply(phase="done", done=1, total=1, finished=True, result=result)
         self._answered[id] = None  # Whatever becomes of the answer, nobody does it again.
@@ -337,18 +332,17 @@ class Owner:
             with suppress(OSError):
                 self._requests.forget(id)
 
-    def _do(self, request: Request | None, on_phase: OnPhase) -> str:
+    def _do(self, verb: str, on_phase: OnPhase) -> str:
         self._seen = None  # What is asked may follow from what has come onto the log just now.
-        match request:
-            case Request(verb="rebuild"):
+        match verb:
+            case "rebuild":
                 made = self.rebuild(on_phase)
                 return f"{made.build} {made.events} {made.state_hash}"
-            case Request(verb="scrub"):
+            case "scrub":
                 self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
                 self.scrub(on_phase)
                 return ""
             case _:
-                verb = request.verb if request else "unreadable"
                 raise MemtapeError(f"The projector does not know what is asked ({verb}).")
 
 
@@ -363,28 +357,27 @@ def _failure(error: BaseException) -> Reply:
 
 def rebuild_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
     """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
-    request = Request(verb="rebuild", pid=os.getpid())
-    build, events, state_hash = _as_owner_or_ask(home, log, request, on_phase, on_note).split()
+    build, events, state_hash = _as_owner_or_ask(home, log, "rebuild", on_phase, on_note).split()
     return Rebuilt(int(build), int(events), state_hash)
 
 
 def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
-    _as_owner_or_ask(home, log, Request(verb="scrub", pid=os.getpid()), on_phase, on_note)
+    _as_owner_or_ask(home, log, "scrub", on_phase, on_note)
 
 
-def _as_owner_or_ask(home: Home, log: Log, request: Request, on_phase: OnPhase, on_note: OnNote) -> str:
+def _as_owner_or_ask(home: Home, log: Log, verb: str, on_phase: OnPhase, on_note: OnNote) -> str:
     requests, before = Requests(home.requests), kept(home)
     id: str | None = None
     try:
         while True:
             try:
                 with Owner(home, log, on_note) as owner:
-                    return owner._do(request, on_phase)
+                    return owner._do(verb, on_phase)
             except Locked as refusal:
                 if id is None:
                     on_note(f"The projector with pid {refusal.pid} is asked to do it.")
-                    id = requests.ask(request)
+                    id = requests.ask(verb)
             result = _await(home, requests, id, on_phase)
             if result is not None:
                 _note_kept(home, before, on_note)
@@ -413,6 +406,6 @@ def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | 
             on_phase(reply.phase, reply.done, reply.total)
         if id not in requests.waiting() and ((last := requests.answer(id)) is None or not last.finished):
             raise MemtapeError("The projector took the request and could not answer.", "Give the same command again.")
-        if home.projector_lock().holder() is None:
+        if home.lock("projector").holder() is None:
             return None
         time.sleep(ASK_POLL_S)

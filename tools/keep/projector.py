@@ -7,16 +7,11 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.log import Log
-from memtape.sinks.home.folders import Home
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import steps_of
-
-if TYPE_CHECKING:
-    from memtape.sinks.epochs import BuildTarget
 
 PROGRESS_S = 0.1
 PANIC = "panicked at"
@@ -43,29 +38,18 @@ ONE_PROCESS = FlowOptions()
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
 
-    `views` are the build's views, by default of the served build. `doubts` has the discarded work of an
-    earlier run.
+    `doubts` has the discarded work of an earlier run.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        log: Log,
-        *,
-        once: bool,
-        views: BuildViews | None = None,
-        options: FlowOptions = ONE_PROCESS,
-    ) -> None:
+    def __init__(self, views: BuildViews, *, once: bool, options: FlowOptions = ONE_PROCESS) -> None:
         # Bytewax and the flows are for who projects; whoever captures never pays for their import.
         from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
 
-        self._home = home
-        self._log = log
-        self._views = views or BuildViews(home, log)
-        self._build = self._views.build
+        batch_events, on_step = options.batch_events or BATCH_EVENTS, steps_of(views.home)
+        self._views = views
         self._options = options
         self._epoch = EPOCH if options.epoch is None else options.epoch
-        self._control = Control(once=once, batch_events=options.batch_events or BATCH_EVENTS, on_step=steps_of(home))
+        self._control = Control(once=once, batch_events=batch_events, on_step=on_step)
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:
@@ -73,11 +57,11 @@ class Projector:
 
         `on_progress` gets the count of events read, some ten times a second.
         """
-        target = self._views.target
+        self._views.start()
         try:
-            self._run(target, on_progress)
+            self._run(on_progress)
         finally:
-            self.doubts += target.take_doubts()
+            self.doubts += self._views.take_doubts()
         return self._control.events_read
 
     def stop(self) -> None:
@@ -89,12 +73,12 @@ class Projector:
         """Whether the flow ended, or is to end, before the end of the log."""
         return self._control.stopping.is_set()
 
-    def _run(self, target: BuildTarget, on_progress: OnProgress | None) -> None:
+    def _run(self, on_progress: OnProgress | None) -> None:
         failures: list[BaseException] = []
 
         def flow() -> None:
             try:
-                self._run_flow(target)
+                self._run_flow()
             except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
                 failures.append(error)
 
@@ -108,22 +92,22 @@ class Projector:
         if failures:
             raise _cause_of(failures[0])
 
-    def _run_flow(self, target: BuildTarget) -> None:
+    def _run_flow(self) -> None:
         from memtape.flows.views import run_flow, views
 
         if self._options.workers == 1:
-            run_flow(views(self._log, target, self._control, self._options.partitions), self._epoch)
+            run_flow(views(self._views.log, self._views, self._control, self._options.partitions), self._epoch)
             return
         from memtape.tools.keep.leases import Orders, project_shared
 
         orders = Orders(
-            home=os.path.abspath(self._home.path),
-            build=self._build.number,
+            home=os.path.abspath(self._views.home.path),
+            build=self._views.build.number,
             vault=self._views.vault,
             once=self._control.once,
             batch_events=self._control.batch_events,
             epoch_s=self._epoch.total_seconds(),
-            bases=tuple(target.basis(number) for number in self._views.numbers),
+            bases=tuple(self._views.bases),
         )
         self.doubts += project_shared(orders, self._options.workers, self._views, self._control)
 

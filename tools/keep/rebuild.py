@@ -59,9 +59,7 @@ def rebuild(
     for number in range(log.partitions):
         if number not in anew:
             build.adopt(served, number)
-    projector = Projector(
-        home, log, once=True, views=BuildViews(home, log, build, vault=False), options=FlowOptions(workers)
-    )
+    projector = Projector(BuildViews(home, log, build, vault=False), once=True, options=FlowOptions(workers))
     projector.run(lambda done: on_phase("projecting", done, total))
     verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:
@@ -86,7 +84,7 @@ def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> Non
         for number in (number for number, offset in positions.items() if not offset):
             mend_vault(home, log, build, number, 0)
         home.serve(build)
-        due = positions | dict(BuildViews(home, log, build).target.uncovered())
+        due = positions | dict(BuildViews(home, log, build).uncovered())
         for number, offset in due.items():
             mend_vault(home, log, build, number, offset)
 
@@ -126,11 +124,6 @@ def without_list(views: BuildViews) -> list[tuple[int, int]]:
     vault, marks = Vault(views.home), enumerate(views.watermarks)
     due = [(number, mark) for number, mark in marks if mark is not None and not vault.covered(number)]
     return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]
-
-
-def strayed_views(views: BuildViews) -> dict[int, str]:
-    """Return by partition why its views do not belong to the log, for partitions with such views."""
-    return {number: why for number in views.numbers if (why := views.strayed(number))}
 
 
 def check_views(views: BuildViews) -> bool:

@@ -7,13 +7,11 @@ remaining work from the views, the log and a small file of the build.
 from __future__ import annotations
 
 import shutil
-from typing import NamedTuple
 
 import msgspec
 
 from memtape.flows.projection import basis_of
-from memtape.schemas.codec import event_of
-from memtape.schemas.log import Log, slots_between, strayed, trail_of
+from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.sinks.home.folders import Build, Home, make_folder, write_whole
 from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import PastSnapshots, Snapshots
@@ -21,13 +19,6 @@ from memtape.sinks.zone_notes import forget_lost
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
-
-
-class Scrubbed(NamedTuple):
-    """The partitions with rebuilt views, and the number of blanked slots of the log."""
-
-    partitions: tuple[int, ...]
-    slots: int
 
 
 class _Blanked(msgspec.Struct):
@@ -42,8 +33,10 @@ class _Blanked(msgspec.Struct):
     trail: str
 
 
-def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
+def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[int], int]:
     """Take the bytes of everything that is erased out of the views that are served, caches and log.
+
+    Returns the partitions with rebuilt views, and the number of blanked slots.
 
     Raises `StillHeld` where another process keeps the log's write-ahead file; the rest is done then.
     """
@@ -53,7 +46,7 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> Scrubbed:
             if build.number != views.build.number:  # Begun, or left, by a rebuild that may have seen the texts.
                 build.discard()
         rebuild(home, log, on_phase, workers, behind)
-    return Scrubbed(tuple(behind), _blank_slots(views))
+    return behind, _blank_slots(views)
 
 
 def _behind(views: BuildViews) -> list[int]:
@@ -86,7 +79,7 @@ def _blank_slots(views: BuildViews) -> int:
             due[number] = offsets
         marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
     if due:
-        with home.imports_lock():
+        with home.lock("imports"):
             forget_lost(home)
             forget_taken(home)
         log.blank(due)
@@ -98,12 +91,8 @@ def _blank_slots(views: BuildViews) -> int:
 
 def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
     """Return the offsets between `start` and `end` of erased events with a body."""
-    offsets = []
-    for slot in slots_between(log, partition, start, end):
-        event = event_of(slot.payload)
-        if event is not None and erasures.covers(event) and event.body is not None:
-            offsets.append(slot.offset)
-    return offsets
+    found = events_between(log, partition, start, end)
+    return [slot.offset for slot, event in found if erasures.covers(event) and event.body is not None]
 
 
 def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.codec import decode, event_of
+from memtape.schemas.codec import decode
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import Log, slots_between
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.validity import successor
@@ -27,16 +27,15 @@ CORRECTION_TAGS = (STATED_TAG, "correction")
 
 
 class ErasedCorrection(NamedTuple):
-    """A person's correction: the erased capture, and the value it replaced (empty if unknown)."""
+    """A person's correction: the erased capture at its offset, the sentence `said` that it came from, and the value
+    it replaced (empty if unknown).
+    """
 
-    event: Event
+    id: str
+    offset: int
+    said: str
+    text: str
     older: str
-
-    @property
-    def text(self) -> str:
-        """The corrected statement."""
-        assert isinstance(self.event.body, Captured)
-        return self.event.body.text
 
 
 class SurvivingText(NamedTuple):
@@ -66,16 +65,17 @@ def corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterab
             continue
         event = _event(log, scope.name, capture.offset)
         if event.refs and event.refs[0] not in left:
-            found.append(ErasedCorrection(event, _older(scope, event)))
+            older = _older(scope, event)
+            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text, older))
     return found
 
 
-def kept_anew(correction: ErasedCorrection) -> Event:
+def kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
     """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
     Its id follows from the erased capture: a repeated erasure keeps the correction once.
     """
-    event = correction.event
+    event = _event(log, scope, correction.offset)
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
     return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
@@ -91,9 +91,8 @@ def still_saying(
     left = dict.fromkeys(gone)
     found: dict[str, SurvivingText] = {}
     number = partition_of(scope, log.partitions)
-    for slot in slots_between(log, number, 0, log.ends()[number]) if values else ():
-        event = event_of(slot.payload)
-        if event is None or event.scope != scope or event.id in left or not isinstance(event.body, Captured):
+    for _, event in events_between(log, number, 0, log.ends()[number], scope, ("captured",)) if values else ():
+        if event.id in left or not isinstance(event.body, Captured):
             continue
         said = dict.fromkeys(all_words(event.body.text))
         if any(all(word in said for word in words) for words in values):

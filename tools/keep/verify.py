@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from memtape.flows.bodies import LoggedBodies
+from memtape.flows.projection import LoggedBodies
 from memtape.schemas.log import Log, slots_between
 from memtape.schemas.rows import TABLES, GoneRow, Row
 from memtape.sinks.home.folders import Build, Home

@@ -6,29 +6,48 @@ Each worker reads the log, appends its findings, and keeps its own position. Its
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
-from memtape.flows.workers.deliver import Delivery
 from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
+from memtape.schemas.rows import PassMark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
-from memtape.state.core.partition import Partition
 from memtape.state.text.windows import Window
-from memtape.tools.capture import repositories
-from memtape.tools.capture.pausing import silence_of
+from memtape.tools.capture.profiles import silence_of
+from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.embedding import Embedding
 from memtape.tools.keep.models import is_named
 from memtape.tools.keep.zones import Zones
+
+
+class Delivery(Worker):
+    """Appends the captures in a home's spool to the log, with their ids, once the broker answers."""
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
+        super().__init__(on_note)
+        self._home, self._log = home, log
+
+    def catch_up(self) -> None:
+        """Append the waiting events."""
+        if self._home.spool_path.exists():
+            from memtape.sinks.logs.away import SpoolingLog  # A home with a log of its own has no use for it.
+
+            count = self._log.deliver() if isinstance(self._log, SpoolingLog) else 0
+            self.done, self.changed = self.done + count, self.changed or count > 0
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"Captures wait in the spool: {error} It is tried again."
 
 
 class WorkerKind(NamedTuple):
@@ -63,41 +82,25 @@ def _distillation(home: Home, log: Log, on_note: OnNote) -> Worker:
 
 def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
     # It loads what folds a state, for which nobody who only asks should wait.
-    from memtape.tools.keep.consolidating import Consolidator, alone_in, marks_of
-    from memtape.tools.keep.states import state_at
+    from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 
-    def state_before(number: int, offset: int) -> Partition:
-        return state_at(log, home.current(), number, offset)
+    def marks() -> dict[str, PassMark]:
+        return marks_of(home, log) if local_settings(home).consolidate else {}
 
-    return Consolidation(
-        log, lambda: marks_of(home, log) if local_settings(home).consolidate else {}, state_before, Consolidator(home),
-        lambda: alone_in(home), now_us, on_note,
-    )  # fmt: skip
+    return Consolidation(log, marks, partial(scope_alone, home, log), consolidator(home), now_us, on_note)
 
 
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     def folders() -> dict[str, str]:
-        return {scope: folder for folder, scope in repositories.read(home)["pinned"].items()}
+        """Return by scope a folder of each repository that is known here and not paused."""
+        pinned = repositories_of(home)["pinned"].items()
+        return {scope: it for it, scope in pinned if silence_of(home.path, partial(str, scope)) is None}
 
-    def is_silent(scope: str) -> bool:
-        return silence_of(home.path, lambda: scope) is not None
-
-    return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, is_silent, now_us, on_note)
-
-
-def _delivery(home: Home, log: Log, on_note: OnNote) -> Worker:
-    def deliver() -> int:
-        if not home.spool_path.exists():
-            return 0
-        from memtape.sinks.logs.away import SpoolingLog  # A home with a log of its own has no use for it.
-
-        return log.deliver() if isinstance(log, SpoolingLog) else 0
-
-    return Delivery(deliver, on_note)
+    return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)
 
 
 WORKERS: dict[str, WorkerKind] = {
-    "deliver": WorkerKind(_delivery, once="before"),
+    "deliver": WorkerKind(Delivery, once="before"),
     "clock": WorkerKind(lambda home, log, on_note: Clock(log, now_us, on_note), once="after"),
     "zones": WorkerKind(Zones, once="first"),
     "extract": WorkerKind(_extraction, once="before"),

@@ -30,8 +30,8 @@ from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
-from memtape.tools.capture.pausing import silence_of
-from memtape.tools.capture.withdrawing import Withdrawing, shown_again
+from memtape.tools.capture.profiles import silence_of
+from memtape.tools.capture.withdrawing import say_again, withdraw, withdrawn_and_shown
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.edited_files import EditedFiles
 
@@ -69,7 +69,7 @@ class Zones(Worker):
             files = ScopeFiles(self._home, scope)
             stamps, tree = files.stamps(), files.tree_stamps()
             if self._seen.get(scope) != (stamps, tree) and silence_of(self._home.path, partial(str, scope)) is None:
-                with self._home.imports_lock():
+                with self._home.lock("imports"):
                     _ScopeZones(self, self._home, self._log, scope).take(stamps)
                     if tree or files.has_tree():
                         self._take_tree(scope, tree)
@@ -138,12 +138,12 @@ class _ScopeZones(EditedFiles):
         if events:
             self._log.append(events)
         gone = [id for id in said if id not in now and id not in erased]
-        kept = shown_again(self._log, self._scope) if gone else {}
+        kept = withdrawn_and_shown(self._log, self._scope)[1] if gone else {}
         gone = [id for id in gone if id not in kept]
-        withdrawing, back = Withdrawing(self._writer), [id for id in on_log if id not in erased]
+        back = [id for id in on_log if id not in erased]
         self._worker.done += len(events)
-        self._worker.done += withdrawing.say_again({self._scope: back} if back else {})
-        self._worker.done += withdrawing.withdraw({self._scope: gone} if gone else {})
+        self._worker.done += say_again(self._writer, {self._scope: back})
+        self._worker.done += withdraw(self._writer, {self._scope: gone})
         return problems
 
     def _events(self, path: str, stamp: Stamp, texts: list[_Text]) -> tuple[list[Event], list[str]]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder
-from memtape.flows.workers.stating import statement_id
+from memtape.flows.workers.turns import statement_id
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.lanes import LANES, Lane

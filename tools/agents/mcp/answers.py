@@ -26,8 +26,7 @@ from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, held, lives_told, other_wordings, said_of, when_of
 from memtape.tools.capture.injected import without_tags, wrap
-from memtape.tools.capture.pausing import silence_by
-from memtape.tools.capture.profiles import PROFILES
+from memtape.tools.capture.profiles import PROFILES, silence_by
 
 if TYPE_CHECKING:  # Their files know the fold and the vault, which a server of sessions need not hold.
     from memtape.tools.ask.status import Status
@@ -268,7 +267,7 @@ def _shown_bytes(text: str) -> int:
 
 
 def _fitting(pieces: Iterable[str]) -> list[str]:
-    """Return the first pieces that fit, at least one."""
+    """Return the first pieces within the limit of an answer, at least one."""
     taken: list[str] = []
     size = 0
     for piece in pieces:

@@ -1,25 +1,29 @@
 """The requests of MCP clients and their answers: tools and prompts in the SDK's types.
 
 Each call is done in the client's project, given by its roots. Tools are defined in `tools`, prompts are the slash
-commands of `plugins`; `server` has the connections of clients.
+commands of `plugins`; `server` has the connections.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
+import msgspec
+import uuid_utils
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import LogGone, MemtapeError
 from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
@@ -28,12 +32,15 @@ from memtape.tools.agents.mcp.bounds import bounded, sentence
 from memtape.tools.agents.mcp.tools import TOOLS, Tool, call, schema_of
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.sessions import told_session
 from memtape.tools.capture.injected import wrap
+from memtape.tools.capture.profiles import opened_home
+from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
+from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
 
 Context = ServerRequestContext[Any, Any]
-ResultT = TypeVar("ResultT")
 
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
@@ -46,21 +53,82 @@ NO_PROJECT = (
     " tells its roots."
 )
 """The answer of every tool over HTTP to a client of unknown project, against answers from another project."""
+MAX_CLIENTS = 8
+"""A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """One host hides tools until they are searched for, unless they say so."""
 MAX_ACTOR_CHARS = 4_000
 """The rest of a longer name is ignored; the kept part is cut after the removal of secrets."""
 
 
-class ServerClients(Protocol):
-    """The clients of one server, by project and speaker."""
+# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
+for _tool in TOOLS.values():
+    msgspec.json.Decoder(_tool.arguments)
 
-    home: Path
-    scope: str | None
-    actor: str | None
-    ready: HookResponder
 
-    def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT: ...
+class ServedMemory:
+    """The clients of one server, per project and speaker; one thread at a time uses a client.
+
+    `host` and `session` belong to the served agent, by default to this process. A given `ready` is shared
+    with other servers of the home and stays open at `close`.
+    """
+
+    def __init__(
+        self, home: Path, *, scope: str | None = None, actor: str | None = None, host: int | None = None,
+        session: str | None = None, ready: HookResponder | None = None,
+    ) -> None:  # fmt: skip
+        self.home = home
+        self.scope = scope
+        self.actor = actor
+        self.ready = ready or HookResponder(home)
+        self._shares = ready is not None
+        self._host = host
+        self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
+        # Recalls and captures of one server belong together, also where no hook of its host tells the session.
+        self._session = f"mcp:{uuid_utils.uuid7()}"
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[str | Path, str], Client] = {}
+
+    def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`.
+
+        After `LogGone` the next call opens the log again.
+        """
+        with self._lock:
+            try:
+                client = self._client(self.scope or project, actor)
+                client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
+                with self.ready.lent(client):
+                    return call(client, name, arguments)
+            except LogGone as error:
+                self._close()
+                self.ready.forget()
+                note_error(self.home, "mcp", error)
+                raise
+
+    def close(self) -> bool:
+        """Close every client, and return whether nothing is being done any more."""
+        with self._lock:
+            self._close()
+        return self._shares or self.ready.close()
+
+    def _close(self) -> None:
+        while self._clients:
+            self._clients.popitem()[1].close()
+
+    def _client(self, project: str | Path, actor: str) -> Client:
+        """Return the client of a project, given by scope or folder, and of a speaker."""
+        key = (project, actor)
+        client = self._clients.pop(key, None)
+        if client is None:
+            scope, folder = (None, project) if isinstance(project, Path) else (project, None)
+            name = Redactor(opened_home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
+            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
+            client.door = "mcp"
+        self._clients[key] = client  # The last used stands last.
+        while len(self._clients) > MAX_CLIENTS:
+            self._clients.pop(next(iter(self._clients))).close()
+        return client
 
 
 class Handlers:
@@ -70,7 +138,7 @@ class Handlers:
     memory has a scope. A server of many clients has no fallback, since a client may work anywhere.
     """
 
-    def __init__(self, memory: ServerClients, fallback: Path | None) -> None:
+    def __init__(self, memory: ServedMemory, fallback: Path | None) -> None:
         self._memory = memory
         self._fallback = fallback
         self._likely = memory.scope or fallback or GLOBAL
@@ -114,7 +182,7 @@ class Handlers:
         return types.ListPromptsResult(prompts=listed)
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return the instruction of a slash command. A host keeps it as what its user said, and nobody has said it."""
+        """Return the instruction of a slash command, within our tags: hosts keep prompts as words of the user."""
         slash, said = SLASH_COMMANDS.get(params.name), (params.arguments or {}).get(SAID, "").strip()
         if slash is None or not said:
             known = f"There are {', '.join(SLASH_COMMANDS)}, each with {SAID!r}."
@@ -138,9 +206,7 @@ class Handlers:
         what = name if name in TOOLS else "other"  # In a log stands no word that a client has made up.
         began_ns = time.monotonic_ns()
         try:
-            done = await anyio.to_thread.run_sync(
-                lambda: memory.do(lambda client: call(client, name, arguments), project, actor)
-            )
+            done = await anyio.to_thread.run_sync(lambda: memory.call(name, arguments, project, actor))
             operation("answered", door="mcp", what=what, took_us=(time.monotonic_ns() - began_ns) // 1_000)
             return done
         except MemtapeError as error:

@@ -11,15 +11,11 @@ import secrets
 import signal
 import socket
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import mcp_types as types
-import msgspec
-import uuid_utils
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -27,22 +23,13 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memtape import __version__
-from memtape.schemas.errors import InvalidScope, LogGone, MemtapeError
+from memtape.schemas.errors import InvalidScope, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.mcp.handlers import Handlers
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call
+from memtape.tools.agents.mcp.handlers import Handlers, ServedMemory
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS
 from memtape.tools.agents.ready import HookResponder
-from memtape.tools.agents.sessions import told_session
-from memtape.tools.capture.profiles import opened_home
-from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.client import Client
-from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.wire import DECLINED
-
-ResultT = TypeVar("ResultT")
 
 MAX_BODY_BYTES = 1024 * 1024
 """A text has at most 64 KiB, which JSON may write six times as long."""
@@ -50,80 +37,8 @@ LOOPBACK = "127.0.0.1"
 HTTP_PATH = "/mcp"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
-MAX_CLIENTS = 8
-"""A client keeps its scope's texts ready; the one that was not used for longest is closed."""
 TAKEN = b"taken\n"
 """The answer to a forwarder whose session is taken."""
-
-# msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-for _tool in TOOLS.values():
-    msgspec.json.Decoder(_tool.arguments)
-
-
-class ServedMemory:
-    """The clients of one server, per project and speaker; one thread at a time uses a client.
-
-    `host` and `session` belong to the served agent, by default to this process. A given `ready` is shared
-    with other servers of the home and stays open at `close`.
-    """
-
-    def __init__(
-        self, home: Path, *, scope: str | None = None, actor: str | None = None, host: int | None = None,
-        session: str | None = None, ready: HookResponder | None = None,
-    ) -> None:  # fmt: skip
-        self.home = home
-        self.scope = scope
-        self.actor = actor
-        self.ready = ready or HookResponder(home)
-        self._shares = ready is not None
-        self._host = host
-        self._named = os.environ.get(SESSION_VARIABLE) if session is None else session
-        # Recalls and captures of one server belong together, also where no hook of its host tells the session.
-        self._session = f"mcp:{uuid_utils.uuid7()}"
-        self._lock = threading.Lock()
-        self._clients: dict[tuple[str | Path, str], Client] = {}
-
-    def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
-        return self.do(lambda client: call(client, name, arguments), project, actor)
-
-    def do(self, action: Callable[[Client], ResultT], project: str | Path, actor: str) -> ResultT:
-        """Return the result of an action on the client of a project. After `LogGone` the next opens the log again."""
-        with self._lock:
-            try:
-                client = self._client(self.scope or project, actor)
-                client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
-                with self.ready.lent(client):
-                    return action(client)
-            except LogGone as error:
-                self._close()
-                self.ready.forget()
-                note_error(self.home, "mcp", error)
-                raise
-
-    def close(self) -> bool:
-        """Close every client, and return whether nothing is being done any more."""
-        with self._lock:
-            self._close()
-        return self._shares or self.ready.close()
-
-    def _close(self) -> None:
-        while self._clients:
-            self._clients.popitem()[1].close()
-
-    def _client(self, project: str | Path, actor: str) -> Client:
-        """Return the client of a project, given by scope or folder, and of a speaker."""
-        key = (project, actor)
-        client = self._clients.pop(key, None)
-        if client is None:
-            scope, folder = (None, project) if isinstance(project, Path) else (project, None)
-            name = Redactor(opened_home(self.home)).head(actor, MAX_NAME_CHARS, is_name=True)
-            client = Client(self.home, scope=scope, folder=folder, actor=name, origin="agent", confined=True)
-            client.door = "mcp"
-        self._clients[key] = client  # The last used stands last.
-        while len(self._clients) > MAX_CLIENTS:
-            self._clients.pop(next(iter(self._clients))).close()
-        return client
 
 
 def make_server(memory: ServedMemory, *, fallback: Path | None = None) -> Server[Any]:

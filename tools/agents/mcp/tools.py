@@ -256,7 +256,8 @@ def _tool(verb: verbs.Verb, offer: verbs.Offer) -> Tool:
     return Tool(run, _OWN_ARGUMENTS.get(offer.name, verb.arguments), offer)
 
 
-TOOLS = {verb.tool.name: _tool(verb, verb.tool) for verb in (verbs.VERBS | verbs.OF_GROUPS).values() if verb.tool}
+_ROWS = verbs.VERBS | verbs.OF_GROUPS
+TOOLS = {tool.name: _tool(_ROWS[name], tool) for name, tool in verbs.TOOLS.items()}
 
 
 def call(client: Client, name: str, arguments: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -35,6 +35,8 @@ from memtape.tools.capture.secrets.values import asked_secrets, decoded, secrets
 
 T = TypeVar("T", bound=msgspec.Struct)
 Read = Callable[[str], Iterable[FoundSecret]]
+Speaker = Callable[[], tuple[str | None, Origin]]
+"""It tells the scope of a text, None outside of any, and the origin of its actor."""
 
 MIN_SECRET_CHARS = 4
 PASSES = 16
@@ -43,13 +45,6 @@ PRIVATE = "private"
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
 """Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
-
-
-class Speaker(NamedTuple):
-    """The scope of a text, None outside of any, and the origin of its actor."""
-
-    scope: str | None = None
-    origin: Origin = "agent"
 
 
 class Redactor:
@@ -61,7 +56,7 @@ class Redactor:
     without a header. Without `keeps_key` nothing is written: a missing key is replaced by a key in memory.
     """
 
-    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Callable[[], Speaker] = Speaker) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker = lambda: (None, "agent")) -> None:
         self.home = home
         self._keeps_key = keeps_key and not home.is_nowhere
         self._speaker = speaker
@@ -73,7 +68,7 @@ class Redactor:
     def spoken(self, scope: str, origin: Origin) -> Redactor:
         """Return the redactor for texts of another scope, or of another kind of actor."""
         same = copy.copy(self)
-        same._speaker = lambda: Speaker(scope, origin)
+        same._speaker = lambda: (scope, origin)
         return same
 
     def text(self, text: str) -> str:
@@ -172,7 +167,7 @@ class Redactor:
 
     def _more(self, text: str, here: set[str], asked: bool) -> Iterator[FoundSecret]:
         if self._met:
-            yield from self._met.find(text, self._key.get(), lambda: self._speaker().scope, here)
+            yield from self._met.find(text, self._key.get(), lambda: self._speaker()[0], here)
         if asked:
             yield from asked_secrets(text)
 

@@ -44,15 +44,6 @@ class FoundSecret(NamedTuple):
     kind: str
 
 
-class Rules(NamedTuple):
-    """All rules in order, how many of them are forms, the keywords with the rules of each, and the automaton."""
-
-    rules: list[Rule]
-    forms: int
-    sought: dict[str, list[int]]
-    automaton: AhoCorasick
-
-
 compiled = lru_cache(maxsize=None)(re.compile)
 """An expression is compiled when it is first tried: to compile all of them takes longer than a capture."""
 
@@ -83,8 +74,8 @@ def words_of(name: str) -> frozenset[str]:
 
 
 @cache
-def rules() -> Rules:
-    """Return the rules, and the automaton of their keywords."""
+def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
+    """Return the rules, how many of them are forms, the keywords with the rules of each, and their automaton."""
     from ahocorasick_rs import AhoCorasick
 
     data = _read("rules.toml")
@@ -100,7 +91,7 @@ def rules() -> Rules:
             words = data["keywords"][keyword[1:]].split() if keyword.startswith("@") else [keyword]
             for word in words:
                 sought.setdefault(word, []).append(number)
-    return Rules([*forms, *told], len(forms), sought, AhoCorasick(list(sought)))
+    return [*forms, *told], len(forms), sought, AhoCorasick(list(sought))
 
 
 def matches(text: str, *, forms_only: bool = False) -> Iterator[tuple[Rule, re.Match[str]]]:

@@ -98,13 +98,6 @@ class SearchedFile(NamedTuple):
     own: bool = False
 
 
-class Piece(NamedTuple):
-    """Bytes of a file or a slot, and their position."""
-
-    where: str
-    data: bytes
-
-
 class _Grain(NamedTuple):
     """A piece of decoded text, and its values that are ids if they equal one; None if ids are found as text.
 
@@ -196,9 +189,9 @@ def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPa
     if zone is None:
         opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
     else:
-        said = _grains(Piece(f"line {line}", text) for line, text in zone.said())
+        said = _grains((f"line {line}", text) for line, text in zone.said())
         yield search.find(f"{name} (your zone)", "your own", "texts", said, ids_count=True)._replace(own=True)
-        opened = ("Markdown", "pieces", _grains([Piece("byte 0", zone.ours)]))
+        opened = ("Markdown", "pieces", _grains([("byte 0", zone.ours)]))
     if _NAMES_PLACES.fullmatch(name):
         search = search._replace(traces=Traces(()))
     yield search.find(name, *opened, ids_count=own or not _KEEPS_IDS.search(name))._replace(own=own)
@@ -217,7 +210,7 @@ def without_structure(needles: Needles) -> Needles:
     )
 
 
-def search_log(slots: Iterable[Piece], needles: Needles) -> SearchedFile:
+def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> SearchedFile:
     """Search the slots of a log for texts and words; ids are in the slots' headers."""
     return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
 
@@ -259,26 +252,27 @@ def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
     with opened(path) as file:
         head = file.read(32)
     if head.startswith(IDS_MAGIC):
-        return "ids of the log", "pieces", _grains([Piece("header", said_in(path.read_bytes()))])
+        return "ids of the log", "pieces", _grains([("header", said_in(path.read_bytes()))])
     form = "snapshot" if head.startswith(SNAPSHOT_MAGIC) else "Markdown" if path.suffix == ".md" else "bytes"
     return form, "pieces", _grains(_pieces(path))
 
 
-def _pieces(path: Path) -> Iterator[Piece]:
+def _pieces(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of a file, some at once, each with the position."""
     with opened(path) as file:
         at, kept = 0, b""
         while data := file.read(PIECE_BYTES):
-            yield Piece(f"byte {at - len(kept)}", kept + data)
+            yield f"byte {at - len(kept)}", kept + data
             at, kept = at + len(data), data[-OVERLAP_BYTES:]
 
 
-def _grains(pieces: Iterable[Piece]) -> Iterator[_Grain]:
+def _grains(pieces: Iterable[tuple[str, bytes]]) -> Iterator[_Grain]:
     """Yield bytes as text, and also as the text that they are if they are JSON or Markdown, which escape."""
-    for piece in pieces:
-        text = piece.data.decode(errors="replace")
-        yield _Grain(piece.where, text, data=piece.data)
+    for where, data in pieces:
+        text = data.decode(errors="replace")
+        yield _Grain(where, text, data=data)
         if "\\" in text:
-            yield _Grain(piece.where, _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text))
+            yield _Grain(where, _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text))
 
 
 def _lance(path: Path) -> Iterator[_Grain]:
