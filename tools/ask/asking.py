@@ -209,6 +209,12 @@ class Asking(Writer):
 
         return self._read(lambda views, scope: sessions_of(views, scope, limit))
 
+    def session_turns(self, session: str) -> list[Result]:
+        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
+        from memtape.tools.ask.looking import session_of
+
+        return self._read(lambda views, scope: session_of(views, scope, session))
+
     def given(
         self,
         limit: int = 20,
