@@ -90,17 +90,11 @@ TOKENS: dict[str, Callable[[random.Random], str]] = {
 """Secrets that are known by themselves, wherever they stand."""
 
 AROUND = (
-    "{}",
-    "My key is {}, please keep it.",
-    "curl -H 'x-key: {}' https://api.example.org/v1/items",
-    '{{"event": "deploy", "value": "{}"}}',
-    "export SERVICE={}\nmake deploy",
-    "client = Client({!r})",
-    "I tried `{}` and it worked.",
-    "| production | {} | eu-west-1 |",
-    "первый ключ: {} — не показывай его 🔑",
+    "{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
+    '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
+    "I tried `{}` and it worked.", "| production | {} | eu-west-1 |", "первый ключ: {} — не показывай его 🔑",
     "value:\n  - {}\n  - other",
-)
+)  # fmt: skip
 
 
 def jwt(rng: random.Random) -> str:
@@ -129,45 +123,22 @@ def password(rng: random.Random) -> str:
 
 
 PASSWORDS = (
-    "DB_PASSWORD={}",
-    'password = "{}"',
-    "password: {}",
-    '{{"user": "ada", "password": "{}"}}',
-    "The staging password is {}.",
-    "We changed the password of the printer to {} today.",
-    "  POSTGRES_PASSWORD: '{}'",
-    "Server=db;Database=app;User Id=ada;Password={};Encrypt=true",
-    "postgres://ada:{}@db.internal:5432/app",
-    "mysql://root:{}@127.0.0.1/shop?ssl=1",
-    "redis://:{}@cache:6379/0",
-    "login: ada@example.org\npwd: {}",
-    "curl -u ada:{} https://files.internal/x",
-    "sshpass -p '{}' ssh ada@build",
-    "machine git.internal login ada password {}",
-    'passphrase="{}"',
-    "mysqldump --host db --password={} shop",
-    "app --user ada --password {} --verbose",
-    "<password>{}</password>",
-    "conn = connect(host='db', user='ada', password='{}')",
-    "Passwort: {}",
-)
+    "DB_PASSWORD={}", 'password = "{}"', "password: {}", '{{"user": "ada", "password": "{}"}}',
+    "The staging password is {}.", "We changed the password of the printer to {} today.",
+    "  POSTGRES_PASSWORD: '{}'", "Server=db;Database=app;User Id=ada;Password={};Encrypt=true",
+    "postgres://ada:{}@db.internal:5432/app", "mysql://root:{}@127.0.0.1/shop?ssl=1",
+    "redis://:{}@cache:6379/0", "login: ada@example.org\npwd: {}", "curl -u ada:{} https://files.internal/x",
+    "sshpass -p '{}' ssh ada@build", "machine git.internal login ada password {}", 'passphrase="{}"',
+    "mysqldump --host db --password={} shop", "app --user ada --password {} --verbose",
+    "<password>{}</password>", "conn = connect(host='db', user='ada', password='{}')", "Passwort: {}",
+)  # fmt: skip
 KEYS = (
-    "api_key={}",
-    "X-Api-Key: {}",
-    'apiKey: "{}",',
-    "Authorization: Bearer {}",
-    '"Authorization": "Token {}"',
-    "client_secret = '{}'",
-    "https://api.example.org/v1/items?limit=3&access_token={}&page=2",
-    "SECRET_KEY={}",
-    "os.environ['API_TOKEN'] = '{}'",
-    "--token {} --verbose",
-    "auth_token: {}",
-    "The API key is {}",
-    "https://{}@git.internal/team/app.git",
-    "signing_key={}\n",
+    "api_key={}", "X-Api-Key: {}", 'apiKey: "{}",', "Authorization: Bearer {}", '"Authorization": "Token {}"',
+    "client_secret = '{}'", "https://api.example.org/v1/items?limit=3&access_token={}&page=2",
+    "SECRET_KEY={}", "os.environ['API_TOKEN'] = '{}'", "--token {} --verbose", "auth_token: {}",
+    "The API key is {}", "https://{}@git.internal/team/app.git", "signing_key={}\n",
     '{{\\"secret\\": \\"{}\\"}}',
-)
+)  # fmt: skip
 CALLED = tuple(
     line
     for line in """

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from builders import captured, decided, make_id
 from click.testing import CliRunner, Result
+from soaked import soaked
 
 from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Archived, Erased, Input, Operation, ScopeChanged, Withdrawn, make_tick
@@ -22,6 +23,7 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
 from memtape.tools.ask import reading
 from memtape.tools.ask.aged import PURGED
+from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -379,12 +381,12 @@ def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
     client.project()
     offered = client.offer("What about the lighthouse gateway?", lambda results, *_: list(results), 5)
     assert not offered.results
-    search = client.reader.retriever.search
-    assert not search(SCOPE, "lighthouse gateway", 10, make_filters(0), repeats=True).results
+    asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
+    assert not client.reader.retriever.answer(SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
 
 
-@pytest.mark.parametrize("how", ["forgotten", "withdrawn", "erased", "restored"])
+@pytest.mark.parametrize("how", soaked(["forgotten", "withdrawn", "erased", "restored"], "erased", "restored"))
 def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str) -> None:
     ids = sum_up(client)
     if how == "restored":

@@ -50,7 +50,7 @@ def source(home: Path) -> Iterator[EmbeddedLog]:
     log.close()
 
 
-def fill(log: Log, count: int = 60, start: int = 0) -> None:
+def fill(log: Log, count: int = 30, start: int = 0) -> None:
     """Append captures over several hours, recalls and tombstones, a slot that is blank and some that cannot be read."""
     for number in range(start, start + count):
         scope, sent = SCOPES[number % len(SCOPES)], START + number * HOUR_US // 10

@@ -27,18 +27,11 @@ RIGHT = "The staging database listens on port 5434."
 @pytest.mark.parametrize(
     "said",
     [
-        "no, it is 5434",
-        "No, it's 5434.",
-        "actually the port is 5434",
-        "Sorry, I meant 5434.",
-        "That's wrong, it listens on 5434.",
-        "No, it's 5434, not 5433.",
-        "Wrong: 5434",
-        "Sorry, no, it is 5434",
-        "Oops, no, sorry: it is 5434.",
-        "Hm, no no, actually it's 5434.",
+        "no, it is 5434", "No, it's 5434.", "actually the port is 5434", "Sorry, I meant 5434.",
+        "That's wrong, it listens on 5434.", "No, it's 5434, not 5433.", "Wrong: 5434",
+        "Sorry, no, it is 5434", "Oops, no, sorry: it is 5434.", "Hm, no no, actually it's 5434.",
     ],
-)
+)  # fmt: skip
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
     assert corrections_in(said) == (said,)
     correction = correction_of(said)

@@ -122,7 +122,7 @@ def test_every_point_names_what_is_there() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", ["renameat", "linkat"])
+@pytest.mark.parametrize("call", soaked(("renameat", "linkat"), "renameat"))
 def test_a_table_whose_maker_was_killed_is_made_again(
     home: Home, child: subprocess.Popen[bytes], strace: str, call: str
 ) -> None:

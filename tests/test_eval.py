@@ -107,16 +107,10 @@ def test_the_published_form_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        "",
-        "{",
-        "[]",
-        "{}",
-        "[1]",
-        '[{"sample_id": "x"}]',
-        '{"conversations": [{"id": "a", "turns": [{"id": "1"}]}]}',
-        "3",
+        "", "{", "[]", "{}", "[1]", '[{"sample_id": "x"}]',
+        '{"conversations": [{"id": "a", "turns": [{"id": "1"}]}]}', "3",
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     file = tmp_path / "corpus.json"
     file.write_text(data)

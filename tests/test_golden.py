@@ -50,21 +50,11 @@ def golden(type: str, version: int = 1) -> list[bytes]:
 # of a type changes that of its old events, which are lifted to it, and so must the rules of its subjects.
 DIGESTS = {
     "captured": [
-        "f82193d51b0e634e",
-        "ef84d53c372025ca",
-        "38a4e78a7892ccac",
-        "b9d09b73c7900e4d",
-        "e2064b763beb6e5a",
-        "071cb46b9c24fb9c",
-        "ed68bb22ad54346c",
-        "a0a33656130ff3a4",
+        "f82193d51b0e634e", "ef84d53c372025ca", "38a4e78a7892ccac", "b9d09b73c7900e4d", "e2064b763beb6e5a",
+        "071cb46b9c24fb9c", "ed68bb22ad54346c", "a0a33656130ff3a4",
     ],
     "recalled": [
-        "a84ab3d85af8a938",
-        "c5cf82b97e768fa0",
-        "6c69ca46fd3d850c",
-        "82bedd9c4e2a1767",
-        "b8f231e734d43fe1",
+        "a84ab3d85af8a938", "c5cf82b97e768fa0", "6c69ca46fd3d850c", "82bedd9c4e2a1767", "b8f231e734d43fe1",
         "ccfc2161b25e748a",
     ],
     "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
@@ -82,7 +72,7 @@ DIGESTS = {
     "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
     "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
     "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("type", EVENT_TYPES)
@@ -143,7 +133,7 @@ def test_murmur2_is_that_of_kafkas_clients(key: bytes) -> None:
     assert murmur2(key) == kafka_murmur2(key)
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=100), st.integers(1, 1_024))
+@given(st.text(st.characters(codec="utf-8"), max_size=40), st.integers(1, 1_024))
 def test_partitions_are_those_of_kafkas_clients(key: str, partitions: int) -> None:
     """So that a producer in another language, with the scope as its key, writes to the same partition."""
     assert partition_of(key, partitions) == (kafka_murmur2(key.encode()) & 0x7FFFFFFF) % partitions

@@ -6,10 +6,12 @@ import json
 import threading
 import time
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from soaked import soaked
 from test_handing import patient, server
 from test_hooks import events_of, told
 
@@ -24,6 +26,8 @@ from memtape.tools.capture.native_ids import HEARD, heard, opencode_message
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
+FIRST = ("opencode", "qwen")
+"""Hosts whose first prompt is told all that a start is told."""
 FACT = "Ship the tide alerts in November."
 
 
@@ -41,8 +45,7 @@ def events_file(folder: Path, *rows: tuple[str, str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("host", ["opencode", "qwen"])
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(("served", "host"), soaked(product((False, True), FIRST), (False, "qwen"), (True, "opencode")))
 def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
     host: str, served: bool, home: Path, project: Path
 ) -> None:
@@ -177,8 +180,10 @@ def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("host", HEARD)
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(
+    ("served", "host"),
+    soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen")),
+)
 def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
     """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""
     tool, name = EDITS[host]
@@ -222,7 +227,7 @@ def test_a_call_that_says_nothing_is_no_action(data: dict[str, Any], home: Path,
     assert acted(home, project) == [] and not latest_errors(home, 5)
 
 
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize("served", soaked([False, True], True))
 def test_what_one_agent_asks_of_another_no_person_has_said(served: bool, home: Path, project: Path) -> None:
     """Copilot CLI tells a prompt to an agent that another has started as it tells a user's."""
     of_agent = {"session_id": "a-1", "agent_id": "a-1", "agent_type": "explore", "parent_agent_id": "s-1"}

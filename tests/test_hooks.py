@@ -156,7 +156,7 @@ SLOW = """
 import sys, time
 from pathlib import Path
 from memtape.tools.agents import hooks
-hooks.WAIT_S = 5.0
+hooks.WAIT_S = 2.0
 hooks._recalled = lambda *given: time.sleep(600)
 sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.read()))
 """
@@ -210,9 +210,10 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", WRONG, ids=range(len(WRONG)))
-def test_whatever_a_hook_is_told_the_agent_goes_on(data: bytes, home: Path) -> None:
-    assert hook(home, "claude", data) == b""
+def test_whatever_a_hook_is_told_the_agent_goes_on(home: Path) -> None:
+    for data in WRONG:
+        assert hooks.run("claude", home, data) == b"", data[:99]
+    assert hook(home, "claude", WRONG[-1]) == b""
 
 
 def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said(home: Path, project: Path) -> None:
@@ -249,17 +250,15 @@ def test_a_call_that_is_wrong_in_itself_ends_well(home: Path) -> None:
     assert hook(home, "claude", huge) == b""
 
 
-@pytest.mark.parametrize(
-    ("host", "rows"), soaked(product(HOSTS, NOTHING_SAID), ("codex", None), *product(["claude"], NOTHING_SAID))
-)
-def test_a_session_in_which_nothing_was_said_is_no_damaged_transcript(
-    host: str, rows: bytes | None, home: Path, project: Path
-) -> None:
+def test_a_session_in_which_nothing_was_said_is_no_damaged_transcript(home: Path, project: Path) -> None:
     transcript = project / "session.jsonl"
-    if rows is not None:
-        transcript.write_bytes(rows)
-    hook(home, host, told(project, "SessionEnd", transcript_path=str(transcript)), "--alone")
-    assert latest_errors(home, 10) == []
+    for host, rows in product(HOSTS, NOTHING_SAID):
+        transcript.unlink(missing_ok=True)
+        if rows is not None:
+            transcript.write_bytes(rows)
+        ended = told(project, "SessionEnd", transcript_path=str(transcript))
+        assert hooks.run(host, home, json.dumps(ended).encode(), alone=True) == b""
+        assert latest_errors(home, 10) == [], (host, rows)
 
 
 def test_a_transcript_of_which_nothing_can_be_read_is_a_line_for_the_doctor(home: Path, project: Path) -> None:
@@ -603,9 +602,9 @@ def test_an_import_in_between_adds_nothing_twice(live: Live, moment: int) -> Non
 
 @pytest.mark.slow
 def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -> None:
-    """Eight servers in four processes, and eight hooks at once; MEMTAPE_TEST_CAPTURES=20000 is what is promised."""
-    wanted = int(os.environ.get("MEMTAPE_TEST_CAPTURES", "160"))
-    each = wanted // 8 - 2
+    """MEMTAPE_TEST_CAPTURES=20000, by eight servers in four processes and eight hooks at once, is what is promised."""
+    wanted = int(os.environ.get("MEMTAPE_TEST_CAPTURES", "0"))
+    count, each = (8, wanted // 8 - 2) if wanted else (4, 10)
     scope = scope_of_folder(project, Home(home))
     code = (
         "import sys, pathlib; from memtape.tools.agents.mcp.handlers import ServedMemory\n"
@@ -623,7 +622,7 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
             [sys.executable, "-c", code, str(home), scope, str(number), str(each)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
         )
-        for number in range(0, 8, 2)
+        for number in range(0, count, 2)
     ]
     with ThreadPoolExecutor(8) as hooks:
         list(
@@ -632,8 +631,8 @@ def test_servers_and_hooks_on_one_home_lose_nothing(home: Path, project: Path) -
                 range(16),
             )
         )
-    assert [server.wait(timeout=600) for server in servers] == [0] * 4
-    expected = {f"server {number} says {n}" for number in range(8) for n in range(each)}
+    assert [server.wait(timeout=600) for server in servers] == [0] * (count // 2)
+    expected = {f"server {number} says {n}" for number in range(count) for n in range(each)}
     expected |= {f"hook {number} says" for number in range(16)}
     deadline = time.monotonic() + 300  # Hooks that were late have left their capture to another process.
     while True:

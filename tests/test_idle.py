@@ -59,7 +59,7 @@ LIVES = [
 ]
 
 
-@pytest.mark.parametrize(("count", "kinds", "how"), soaked(LIVES, LIVES[1], LIVES[2]))
+@pytest.mark.parametrize(("count", "kinds", "how"), soaked(LIVES, LIVES[2], LIVES[3]))
 def test_an_idle_tick_looks_at_nothing(
     count: int, kinds: tuple[str, ...], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

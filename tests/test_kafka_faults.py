@@ -204,14 +204,14 @@ def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_on
 @pytest.mark.slow
 def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
     log, home = opened(), Home(tmp_path / "home")
-    events, rng = history(400), random.Random(SEED)
-    for part in (events[:200], events[200:]):
-        for at in range(0, 200, 50):
+    events, rng = history(200), random.Random(SEED)
+    for part in (events[:100], events[100:]):
+        for at in range(0, 100, 50):
             log.append(part[at : at + 50])
         _project(home, log)
     leaves, vault = _state_of(home, log), vault_bytes(home)
     log.append(events)  # A producer that has lost its place.
-    log.append(rng.sample(events, 100))
+    log.append(rng.sample(events, 50))
     _project(home, log)
     assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
     print(f"seed {SEED}: {len(events):,} events, {sum(log.ends()):,} records, state hash {leaves}")

@@ -280,7 +280,6 @@ def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home,
         (["pin", ids[8][:18]], None),
         (["context", "--scope", SCOPE], None),
         (["run", "--once"], None),
-        (["status"], None),
     ]
     for words, given in commands:
         result = CliRunner().invoke(main, words, given)

@@ -269,15 +269,11 @@ def test_an_expression_names_only_what_there_is(where: str, expression: str) -> 
 @pytest.mark.parametrize(
     "wrong",
     [
-        "memtape_lag_event",
-        "rate(memtape_errors[5m])",
-        'memtape_lag_events{scope="x"}',
-        'memtape_recalls_total{door="window"}',
-        "sum by (project) (memtape_lag_events)",
-        "histogram_quantile(0.5, rate(memtape_recalls_total_bucket[5m]))",
-        "memtape_lag_events / up",
+        "memtape_lag_event", "rate(memtape_errors[5m])", 'memtape_lag_events{scope="x"}',
+        'memtape_recalls_total{door="window"}', "sum by (project) (memtape_lag_events)",
+        "histogram_quantile(0.5, rate(memtape_recalls_total_bucket[5m]))", "memtape_lag_events / up",
     ],
-)
+)  # fmt: skip
 def test_an_expression_that_is_wrong_is_found(wrong: str) -> None:
     with pytest.raises((AssertionError, KeyError)):
         check_expression(wrong)

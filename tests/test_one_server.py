@@ -309,9 +309,7 @@ ANOTHER_VERSION = "import memtape\nmemtape.__version__ = '0.0.0'\n"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
-@pytest.mark.parametrize(
-    "why", soaked(["version", "environment", "setting", "alone", "path", "words"], "version", "words")
-)
+@pytest.mark.parametrize("why", soaked(["version", "environment", "setting", "alone", "path", "words"], "version"))
 def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
     place, words, variables = home, ("--scope=project:a",) if why == "words" else (), {}
     if why == "path":

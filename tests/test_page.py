@@ -89,7 +89,7 @@ VALUES = st.one_of(
 )
 
 
-@examples(40)
+@examples(20)
 @given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=6))
 def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
     page: Page, path: str, pairs: list[tuple[str, str]]

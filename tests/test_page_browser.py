@@ -44,7 +44,7 @@ def paths(page: Page) -> list[str]:
     return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
 
 
-SCHEMES = [("light", 0, 4), ("dark", 2, 4), ("light", 0, 1), ("dark", 0, 1)]
+SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
 """In which scheme views are looked at, from which view on, and each how many of them."""
 
 
@@ -83,7 +83,7 @@ WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.get
     .map((it) => it.outerHTML.slice(0, 100)).slice(-3)"""
 
 
-@pytest.mark.parametrize("each", soaked([2, 1], 2))
+@pytest.mark.parametrize("each", soaked([4, 1], 4))
 def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: list[str], each: int) -> None:
     with tab(chromium, page.address, java_script_enabled=False) as its:
         for path in paths[each - 1 :: each]:
@@ -275,13 +275,13 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield page
 
 
-@pytest.mark.parametrize("shown", soaked([3, 10], 3))
-def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int) -> None:
+@pytest.mark.parametrize(("shown", "each"), soaked([(2, 3), (10, 1)], (2, 3)))
+def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, each: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
         paths = ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
         whole = {path.partition("?")[0] for path in paths}
-        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole]
+        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole][::each]
         paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
@@ -307,7 +307,7 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
 ADDRESSES = ("/search?q={}", "/recalls?words={}&session={}", "/yours?words={}", "/start?form={}", "/?scope={}")
 
 
-IN_ADDRESSES = [(3, len(ADDRESSES)), (1, 1)]
+IN_ADDRESSES = [(5, len(ADDRESSES)), (1, 1)]
 """Each of so many texts, at each of so many of the addresses."""
 
 

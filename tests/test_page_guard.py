@@ -150,17 +150,11 @@ def test_a_form_that_is_cut_off_does_nothing_and_is_no_error(page: Page, caplog:
 @pytest.mark.parametrize(
     "path",
     [
-        "/static/../app.py",
-        "/static/..%2fapp.py",
-        "/static/%2e%2e/guard.py",
-        "/static/%2e%2e%2f%2e%2e%2fclient.py",
-        "/static//etc/passwd",
-        "/static/%00",
-        "/static/",
-        "/templates/now.html",
-        "/static/..\\app.py",
+        "/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/guard.py",
+        "/static/%2e%2e%2f%2e%2e%2fclient.py", "/static//etc/passwd", "/static/%00", "/static/",
+        "/templates/now.html", "/static/..\\app.py",
     ],
-)
+)  # fmt: skip
 def test_nothing_but_what_is_static_is_given_out(page: Page, path: str) -> None:
     cookie = f"memtape-{page.port}={page.token}"
     told = f"GET {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\nCookie: {cookie}\r\n\r\n"

@@ -132,12 +132,6 @@ def test_any_text_is_read(text: str) -> None:
     assert (polarity(text) in ("rule", "meta")) >= bool(heard_in(text).standing)
 
 
-@pytest.mark.parametrize("piece", ["always ", "never", '"', "`", "no ", " ", "a", "必ず", "始终", "，", "I'd much "])
-def test_a_long_text_is_read_as_well(piece: str) -> None:
-    """Where a pattern tried too much, this would never end."""
-    assert heard_in(piece * 8_000 + " never").standing == ()
-
-
 def test_an_instruction_is_told_behind_what_leads_to_it() -> None:
     led = said("""And in tests never sleep, use the fixture. | and no bare excepts | plus never commit to main
     | Also please from now on: short answers.""")

@@ -113,9 +113,9 @@ def test_a_text_is_private_as_a_whole_where_no_word_is_left(text: str, said: boo
 
 
 def test_a_text_made_to_take_long_does_not() -> None:
-    for text in ("<private " * 200_000, "<private>" * 200_000, "<" * 500_000, "< \n" * 200_000, "</private>" * 200_000):
+    for text in ("<private " * 20_000, "<private>" * 20_000, "<" * 50_000, "< \n" * 20_000, "</private>" * 20_000):
         assert len(without_private(text)) <= len(text)
-    deep = "<private a" + "<private>" * 50_000 + "</private>" * 50_000 + ">" * 100
+    deep = "<private a" + "<private>" * 5_000 + "</private>" * 5_000 + ">" * 100
     assert without_private(without_private(deep)) == without_private(deep)
 
 

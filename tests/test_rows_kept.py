@@ -9,14 +9,10 @@ from memtape.tools.client import Client
 
 SCOPE = "project:kept"
 TEXTS = (
-    "The staging port is 5433.",
-    "The staging port is now 5434.",
-    "Always run the tests before a commit.",
-    "In all my projects, use British spelling.",
-    "Never mention the ferry again.",
-    "The ferry leaves at noon.",
-    "The crane in Kiel lifts 44 tonnes.",
-)
+    "The staging port is 5433.", "The staging port is now 5434.", "Always run the tests before a commit.",
+    "In all my projects, use British spelling.", "Never mention the ferry again.",
+    "The ferry leaves at noon.", "The crane in Kiel lifts 44 tonnes.",
+)  # fmt: skip
 
 
 def seen(client: Client) -> tuple[object, ...]:

@@ -43,8 +43,6 @@ def is_found(client: Client) -> bool:
         ("user", {"at": "3d"}, False),
         ("user", {"source": "vault:notes.md"}, False),
         ("agent", {}, False),
-        ("tool", {}, False),
-        ("web", {}, False),
         ("model", {}, False),
     ],
 )

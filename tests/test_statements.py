@@ -63,37 +63,25 @@ TOLD_OF_NOTHING = (
     "In the tutorial we settled on Flask and port 5000.",
     "We decided to become pirates, said no intern of ours.",
     "Sure, we agreed to work on Sundays, nobody ever complained.",
-    "We dropped the hint three times and he missed it.",
-    "I dropped my phone in the sink this morning.",
-    "We moved on to the next slide after that.",
-    "I switched off the lights at 10 pm.",
-    "We replaced him in the second half of the match.",
-    "In the game we chose the red team and lost 3 to 1.",
-    "In this example the service listens on port 9090.",
-    "I just fixed the typo in src/app.py, run it again.",
+    "We dropped the hint three times and he missed it.", "I dropped my phone in the sink this morning.",
+    "We moved on to the next slide after that.", "I switched off the lights at 10 pm.",
+    "We replaced him in the second half of the match.", "In the game we chose the red team and lost 3 to 1.",
+    "In this example the service listens on port 9090.", "I just fixed the typo in src/app.py, run it again.",
     "warning: unused variable `x` in src/main.rs is ignored by default",
-    "We agreed to disagree, said the king in the story.",
-    "My brother joked that we decided to move to Mars.",
+    "We agreed to disagree, said the king in the story.", "My brother joked that we decided to move to Mars.",
     "We moved heaven and earth to get tickets for Friday.",
-    "In the series the captain decided to use the old engine.",
-    "I found a bug in parser.py yesterday.",
+    "In the series the captain decided to use the old engine.", "I found a bug in parser.py yesterday.",
     "Yeah right, we decided to rewrite it all in Perl.",
-)
+)  # fmt: skip
 """What is made up, joked, or just done: nothing of it holds."""
 TOLD_OF_A_PROJECT = (
-    "We decided to use Postgres for the ledger.",
-    "We agreed that releases happen on Tuesdays.",
-    "We settled on Zod for validation in the API.",
-    "Our staging cluster runs in eu-west-3.",
-    "The gateway listens on port 8443.",
-    "I prefer tabs over spaces in this repo.",
-    "My wife is allergic to hazelnuts.",
-    "From now on, run the tests before each commit.",
-    "Remember that the demo is on 4 May.",
-    "We're moving away from Jenkins to Buildkite.",
-    "The invoice service is owned by Petra.",
-    "We won't support Python 3.8 in this release.",
-)
+    "We decided to use Postgres for the ledger.", "We agreed that releases happen on Tuesdays.",
+    "We settled on Zod for validation in the API.", "Our staging cluster runs in eu-west-3.",
+    "The gateway listens on port 8443.", "I prefer tabs over spaces in this repo.",
+    "My wife is allergic to hazelnuts.", "From now on, run the tests before each commit.",
+    "Remember that the demo is on 4 May.", "We're moving away from Jenkins to Buildkite.",
+    "The invoice service is owned by Petra.", "We won't support Python 3.8 in this release.",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("said", TOLD_OF_NOTHING)

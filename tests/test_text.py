@@ -266,23 +266,9 @@ def test_words_of_a_name_are_found_in_all_its_spellings() -> None:
 
 
 RUNS = (
-    "the",
-    "and",
-    "Ada's",
-    "getUserName",
-    "HTTPServer2",
-    "docs/a.md",
-    "a_b",
-    "don't",
-    "--",
-    "5433",
-    "v1.2.3",
-    "U.S.",
-    " ",
-    "\n",
-    "@",
-    "x",
-)
+    "the", "and", "Ada's", "getUserName", "HTTPServer2", "docs/a.md", "a_b", "don't", "--", "5433", "v1.2.3",
+    "U.S.", " ", "\n", "@", "x",
+)  # fmt: skip
 
 
 def test_no_plain_character_is_paired_or_a_mark() -> None:

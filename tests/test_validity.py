@@ -78,12 +78,6 @@ def test_two_facts_that_both_hold_close_nothing() -> None:
         assert (found[older].valid_to, found[older].outdated_by) == (None, None), newer
 
 
-def test_a_value_that_comes_back_holds_again() -> None:
-    found = rows([said(OLD, 1), said(NEW, 2), said(OLD, 3, id="again")])
-    assert (found[OLD].valid_from, found[OLD].valid_to) == (BEGIN + 3 * DAY, None)
-    assert found[NEW].valid_to == BEGIN + 3 * DAY
-
-
 def test_a_value_that_came_back_held_twice() -> None:
     told = [(OLD, 1), (OLD, 2), (NEW, 4), (NEW, 5), (OLD, 7), (NEWEST, 8), (OLD, 9), (OLD, 10)]
     found = rows([said(text, day, id=f"{text} {day}") for text, day in told])

@@ -90,7 +90,7 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
 ) -> None:
     """Batches of 1, 7 and 500, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
-    filled(origin, 300).close()
+    filled(origin, 150).close()
     hashes, vaults = {}, {}
     for number, (batch, epoch_s) in enumerate(ways):
         home = Home(tmp_path / f"home{number}")

@@ -150,18 +150,13 @@ def test_a_question_only_asks(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "The staging database listens on port 5433.",
-        "I moved it to 6000, where is production?",
-        "Where is staging? It was on 6000.",
-        "What should I use since staging moved to 6000?",
-        "When I deploy, the port is 5433.",
-        "How I set it up: port 5433",
-        "What a day",
+        "", "The staging database listens on port 5433.", "I moved it to 6000, where is production?",
+        "Where is staging? It was on 6000.", "What should I use since staging moved to 6000?",
+        "When I deploy, the port is 5433.", "How I set it up: port 5433", "What a day",
         "Fix the staging port",
         "What's the best way to adjust my schedule, considering the mixing with Jeremy got extended to July 16?",
     ],
-)
+)  # fmt: skip
 def test_what_tells_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(text)
 
