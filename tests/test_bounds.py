@@ -20,16 +20,15 @@ from soaked import soaked
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
 from memtape.state.text import (
+    asking,
     claims,
-    courtesies,
-    files,
     instructions,
     markdown,
+    named,
     normal,
     open_ends,
     opposing,
     own_words,
-    people,
     polarity,
     replacing,
     statements,
@@ -44,16 +43,16 @@ AT = 1_790_000_000_000_000
 
 RULES: dict[str, Callable[[str], object]] = {
     "corrections": polarity.corrections_in,
-    "files": files.named_files,
+    "files": named.named_files,
     "language": terms.language_of,
     "near verbatim": near_verbatim.read,
-    "nods": courtesies.is_nod,
+    "nods": asking.is_nod,
     "normal": normal.normal_text,
     "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
     "opposing": lambda text: opposing.oppose(text, "Never deploy on Fridays."),
     "orders": lambda text: instructions.heard_in(text).orders,
     "own words": own_words.own_words,
-    "people": people.people_named,
+    "people": named.people_named,
     "points": lambda text: list(markdown.points(text)),
     "polarity": polarity.polarity,
     "reading": claims.reading,

@@ -19,9 +19,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Origin
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
-from memtape.state.text.courtesies import is_goodbye, is_nod
-from memtape.state.text.files import named_files
+from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.named import named_files
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of

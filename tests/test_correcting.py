@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Linked
-from memtape.state.text.correcting import corrected, correction_of
-from memtape.state.text.polarity import corrections_in
+from memtape.state.text.polarity import corrected, correction_of, corrections_in
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

@@ -28,13 +28,13 @@ from memtape.state.ranking.deep import (
     deepened,
     kinds_asked,
     merged,
+    of_kind,
     share_held,
     walk,
 )
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
-from memtape.state.text.kinds import of_kind
 
 NOW = 1_790_000_000_000_000
 WORDS = ("databases", "postgres", "redis", "Mira", "Vienna", "moved", "staging", "uses", "violin", "instruments", "we")

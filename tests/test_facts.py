@@ -21,7 +21,18 @@ from test_distilling import VARIABLES, Chat, serving
 from test_hooks import events_of, hook, told
 from test_statements import erase, said, tagged, texts
 
-from memtape.flows.workers.distill import LATE_US, MOST_ATTEMPTS, RETRY_US, Distillation, Talk
+from memtape.flows.workers.distill import (
+    LATE_US,
+    MOST_ATTEMPTS,
+    MOST_CHARS,
+    MOST_TURNS,
+    QUIET_US,
+    RETRY_US,
+    UNANSWERED_US,
+    Distillation,
+    Talk,
+    windows,
+)
 from memtape.flows.workers.turns import append_new
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BadAnswer
@@ -30,7 +41,6 @@ from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows
 from memtape.sinks.home.model_use import UseAmounts, model_use
-from memtape.state.text.windows import MOST_CHARS, MOST_TURNS, QUIET_US, UNANSWERED_US, windows
 from memtape.tools.agents import hooks
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import scope_of_folder

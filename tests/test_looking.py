@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.times import parse_time
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -61,6 +61,9 @@ def test_sessions_are_listed_with_who_spoke_and_what_was_asked(client: Client) -
     assert one.asked == "Please mend the tide gauge."
     assert (one.since, one.until) == (parse_time(DAY.format(1), 0), parse_time(DAY.format(3), 0))
     assert [session.id for session in client.sessions(1)] == ["two"]
+    assert [turn.text for turn in client.session_turns("two")] == ["Is the gauge at the pier?", "It is."]
+    with pytest.raises(NotFound):
+        client.session_turns("three")
 
 
 def test_a_timeline_stands_around_an_id_or_a_time(client: Client) -> None:

@@ -26,17 +26,15 @@ from memtape import state
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
 from memtape.state.text import (
+    asking,
     claims,
-    correcting,
-    courtesies,
-    files,
     instructions,
     markdown,
+    named,
     normal,
     open_ends,
     opposing,
     own_words,
-    people,
     polarity,
     replacing,
     statements,
@@ -61,16 +59,16 @@ WIDE = 16
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
     claims.reading,
-    correcting.correction_of,
-    courtesies.is_goodbye,
-    courtesies.is_nod,
-    files.named_files,
+    polarity.correction_of,
+    asking.is_goodbye,
+    asking.is_nod,
+    named.named_files,
     near_verbatim.read,
     normal.normal_text,
     polarity.corrections_in,
     instructions.heard_in,
     own_words.own_words,
-    people.people_named,
+    named.people_named,
     polarity.polarity,
     terms.terms,
     lambda text: list(markdown.points(text)),
@@ -106,16 +104,19 @@ def reading_of(pattern: Pattern) -> Backtracking:
 
 def patterns_within(module: ModuleType) -> Iterator[Pattern]:
     """Yield the patterns among the names of a module, and in its tables."""
+    for it in expressions_within(module):
+        yield it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
+
+
+def expressions_within(module: ModuleType) -> Iterator[Any]:
+    """Yield the expressions among the names of a module, and in its tables, also those of files of words."""
     waits = list(vars(module).values())
     for it in waits:
-        if type(it) is patterns._Lazy:
-            yield it._given
-        elif isinstance(it, re.Pattern) and isinstance(it.pattern, str):
-            yield it.pattern, it.flags & ~re.UNICODE
-        elif isinstance(it, (list, tuple)):
-            waits += [one for one in it if isinstance(one, (list, tuple, re.Pattern, patterns._Lazy))]
-        elif isinstance(it, dict):
-            waits += [one for one in it.values() if isinstance(one, (list, tuple, re.Pattern, patterns._Lazy))]
+        if type(it) is patterns._Lazy or (isinstance(it, re.Pattern) and isinstance(it.pattern, str)):
+            yield it
+        elif isinstance(it, (list, tuple, dict)):
+            held = list(it.values() if isinstance(it, dict) else it)
+            waits += [one for one in held if isinstance(one, (list, tuple, dict, re.Pattern, patterns._Lazy))]
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +154,9 @@ def given() -> dict[Pattern, tuple[int, bool, bool]]:
 
 def forget_methods(module: ModuleType) -> None:
     """Have the patterns of a module ask for their methods anew."""
-    for it in vars(module).values():
-        for one in it if isinstance(it, (list, tuple)) else (it,):
-            if type(one) is patterns._Lazy:
-                for name in READING:
-                    vars(one).pop(name, None)
+    for it in expressions_within(module):
+        for name in READING if type(it) is patterns._Lazy else ():
+            vars(it).pop(name, None)
 
 
 def texts_to_meet_rules() -> Iterator[str]:

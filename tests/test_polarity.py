@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memtape.state.text.instructions import heard_in, same_instruction
 from memtape.state.text.orders import is_about, named_by
+from memtape.state.text.own_words import remembered
 from memtape.state.text.polarity import polarity
-from memtape.state.text.remembered import remembered
 
 
 def said(block: str) -> list[str]:

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.text.replacing import replaces
-from memtape.state.text.sharing import Sharing
+from memtape.state.text.replacing import Sharing, replaces
 from memtape.state.text.statements import statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client

@@ -42,8 +42,8 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
+from memtape.state.text.named import key_of_name, people_named, projects_named
 from memtape.state.text.open_ends import open_ends, said_of
-from memtape.state.text.people import key_of_name, people_named, projects_named
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row

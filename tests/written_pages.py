@@ -17,8 +17,8 @@ from memtape.schemas.metrics import METRICS, sample_names
 from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.ask.projects import Projects
 from memtape.tools.ask.tree import Tree
-from memtape.tools.ask.tree_writing import TreeWriting
-from memtape.tools.client import Client, Speaker
+from memtape.tools.capture.writing import WriterOptions
+from memtape.tools.client import Client
 from memtape.tools.commands.cli import LONGEST_CHARS, main
 from memtape.tools.verbs import GROUPS, VERBS
 
@@ -42,9 +42,9 @@ OTHERS = {
 """Methods of the client that stand beside a verb's own method."""
 LONGEST_DEFAULT = 12
 """A default of more characters is not shown."""
-PARTS_OF_CLIENT = {"projects": Projects, "tree": Tree, "tree_writing": TreeWriting}
-OPTIONS = {"options": SearchOptions, "speaker": Speaker}
-"""The keywords that a method takes under a name with two stars."""
+PARTS_OF_CLIENT = {"projects": Projects, "tree": Tree}
+OPTIONS = {"Unpack[SearchOptions]": SearchOptions, "Unpack[WriterOptions]": WriterOptions}
+"""The keywords that a method takes under a name with two stars, by the name's annotation."""
 
 
 def commands() -> str:
@@ -103,8 +103,8 @@ def _signature(method: Callable[..., Any]) -> str:
     shown: list[str] = []
     signature = inspect.signature(method)
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD and parameter.name in OPTIONS:
-            shown += [f"{name}=…" for name in OPTIONS[parameter.name].__annotations__]
+        if parameter.kind is parameter.VAR_KEYWORD and parameter.annotation in OPTIONS:
+            shown += [f"{name}=…" for name in OPTIONS[parameter.annotation].__annotations__]
         elif parameter.kind is parameter.VAR_KEYWORD:
             shown.append(f"**{parameter.name}")
         elif parameter.name != "self":

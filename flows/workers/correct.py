@@ -17,9 +17,8 @@ from memtape.schemas.log import Log, Slot
 from memtape.schemas.upcasts import version_of
 from memtape.state.core.erasures import Erasures
 from memtape.state.subjects.captures import FAMILIES
-from memtape.state.text.correcting import Corrected, Correction, corrected, correction_of
 from memtape.state.text.own_words import sentences
-from memtape.state.text.polarity import corrections_in
+from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
 from memtape.state.text.statements import Statement, dated, statements
 
 LOOKED_AT = 500

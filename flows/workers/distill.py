@@ -1,6 +1,6 @@
 """The worker that extracts facts by a model: log -> windows of late turns -> a model -> `captured` events.
 
-A window of a session is read once it has ended (`state/text/windows.py`). Ids of captures derive from the
+A window of a session is read once it has ended (`windows`). Ids of captures derive from the
 window, so that a second answer about a window adds nothing. A capture refers to every turn of its window, so
 that erasing a turn erases the capture. The caller passes the function that asks the model.
 """
@@ -21,8 +21,14 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import DAY_US, MIN_TIME_US, US_PER_S
 from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import MOST_STATEMENTS
-from memtape.state.text.windows import Window, windows
 
+MOST_TURNS = 6
+MOST_CHARS = 4_000
+"""A window ends with the turn that reaches this length."""
+QUIET_US = 60 * US_PER_S
+"""A window ends after an answer with this much silence behind it."""
+UNANSWERED_US = 30 * 60 * US_PER_S
+"""A prompt without an answer ends its window only then: before, the agent may be at work."""
 LATE_US = DAY_US
 """Age from which talk, of an import or after a spent budget, is read only on request for its session."""
 MOST_ATTEMPTS = 3
@@ -31,6 +37,9 @@ LOOK_US = 5 * US_PER_S
 """Interval between searches for ended windows."""
 WAIT_S = 180.0
 """Wait of a session's caller for another process's question about a window."""
+
+Window = tuple[Event, ...]
+"""A part of a session small enough to be read at once for facts."""
 
 
 class WindowAnswer(NamedTuple):
@@ -292,3 +301,35 @@ def _is_fact(event: Event) -> bool:
 def _with_statements(turn: Event) -> list[str]:
     """Return the ids of a turn and of its possible statements."""
     return [turn.id, *(statement_id(turn.scope, turn.id, place) for place in range(MOST_STATEMENTS))]
+
+
+# --- Windows ---
+
+
+def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: int) -> list[Window]:
+    """Return the ended windows of a session, in the order of the log; settled turns are in none.
+
+    Words and times alone decide the cuts, so that every reader of the log cuts the same windows.
+    """
+    ended: list[Window] = []
+    window: list[Event] = []
+    for turn in turns:
+        settled = is_settled(turn.id)
+        if window and (settled or turn.sent >= _ends_at(window)):
+            ended.append(tuple(window))
+            window = []
+        if settled:
+            continue
+        window.append(turn)
+        if len(window) == MOST_TURNS or sum(map(_chars, window)) >= MOST_CHARS:
+            ended.append(tuple(window))
+            window = []
+    return [*ended, tuple(window)] if window and now_us >= _ends_at(window) else ended
+
+
+def _ends_at(window: Sequence[Event]) -> int:
+    return window[-1].sent + (QUIET_US if window[-1].actor.origin == "agent" else UNANSWERED_US)
+
+
+def _chars(turn: Event) -> int:
+    return len(turn.body.text) if isinstance(turn.body, Captured) else 0

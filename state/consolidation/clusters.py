@@ -15,8 +15,7 @@ from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
-from memtape.state.text.replacing import replaces
-from memtape.state.text.sharing import Sharing
+from memtape.state.text.replacing import Sharing, replaces
 from memtape.state.text.terms import terms
 
 NEIGHBOURS = 8

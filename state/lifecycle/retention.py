@@ -1,4 +1,4 @@
-"""The retention of a text, in millionths, and the time at which it falls below a limit. Pure integers.
+"""The retention of a text in millionths, when it falls below a limit, and the calendar of checks.
 
 The weights and limits are those of capability L2. `state/subjects/lifecycle.py` decides the moves of texts.
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -24,7 +25,7 @@ from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Scale
 from memtape.state.ranking.yielding import LEAST_STEP, just_said, stands
-from memtape.state.text.kinds import of_kind
+from memtape.state.text.lexicon import lines_of
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
@@ -403,3 +404,18 @@ def share_held(weights: Mapping[str, float], held: Iterable[str]) -> float:
     """Return the share of a question's weight in the held terms, from 0 to 1; 1 for one without terms."""
     whole = sum(weights.values())
     return sum(weights.get(term, 0.0) for term in dict.fromkeys(held)) / whole if whole else 1.0
+
+
+@cache
+def _kinds() -> dict[str, tuple[str, ...]]:
+    """Return the members of each kind of `kinds.txt`, which texts hold without the name of the kind."""
+    found: dict[str, dict[str, None]] = {}
+    for names, _, members in (line.partition(":") for line in lines_of("kinds.txt")):
+        for name in terms(names, ENGLISH):
+            found.setdefault(name, {}).update(dict.fromkeys(members.split()))
+    return {name: tuple(its) for name, its in found.items()}
+
+
+def of_kind(term: str) -> tuple[str, ...]:
+    """Return the words of members of the kind named by an English term; none if the term names no kind."""
+    return _kinds().get(term, ())

@@ -44,7 +44,7 @@ from memtape.state.subjects.lifecycle import (
     summary_of,
     window_end,
 )
-from memtape.state.text.instructions import instructs
+from memtape.state.text.instructions import heard_in
 
 MOST_A_PASS = 500
 """Maximum moves of texts in one pass of a scope; the rest waits for the next."""
@@ -304,7 +304,9 @@ def is_pinned(of: LifecycleInputs, unit: int) -> bool:
 def _binds(of: LifecycleInputs, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
-    return spoken is not None and spoken.actor.origin in PEOPLE and instructs(of.captures.body(spoken).text)
+    if spoken is None or spoken.actor.origin not in PEOPLE:
+        return False
+    return heard_in(of.captures.body(spoken).text).instructs
 
 
 def _seqs(of: LifecycleInputs, unit: int) -> Iterable[int]:

@@ -21,7 +21,7 @@ from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory, memory_of
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
-from memtape.state.text.instructions import instructs
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.opposing import oppose, standing_of
 
 Pair: TypeAlias = tuple[Memory, Memory]
@@ -241,7 +241,7 @@ def _opposed_wishes(
             continue
         text = of.captures.body(said).text
         both_hold = holds(of, own) and holds(of, other)
-        if both_hold and oppose(text, body.text) and (instructs(text) or instructs(body.text)):
+        if both_hold and oppose(text, body.text) and any(heard_in(it).instructs for it in (text, body.text)):
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 

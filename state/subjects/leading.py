@@ -18,7 +18,7 @@ from memtape.state.subjects.memories import Memories, Memory
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.weights import importance, worth
-from memtape.state.text.people import key_of_name
+from memtape.state.text.named import key_of_name
 
 Key = tuple[bool, bool, int, int, int, int, int]
 

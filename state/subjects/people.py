@@ -13,7 +13,7 @@ from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.text.people import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
+from memtape.state.text.named import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
 
 PEOPLE_TOLD = 50
 LEAST_HEARD = 3

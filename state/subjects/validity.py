@@ -16,8 +16,7 @@ from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
 from memtape.state.subjects.memories import HasMemories, Memory, memory_of
-from memtape.state.text.replacing import replaces
-from memtape.state.text.sharing import Sharing
+from memtape.state.text.replacing import Sharing, replaces
 
 Tie = Literal["replaced", "in part", "contradicted"]
 """The effect of a newer memory with another value on the older memory.

@@ -1,6 +1,6 @@
-"""Properties of a question besides its terms: the wanted kind of answer, and the answer's likely wording.
+"""Properties of a prompt besides its terms: the wanted kind of answer, and whether it only thanks or nods.
 
-The weights of these properties are in `ranking`.
+The weights of these properties are in `ranking`. Courtesies count only in a prompt with nothing else in it.
 """
 
 from __future__ import annotations
@@ -40,8 +40,6 @@ _ABOUT_ANSWERS = lazy(
     r"recommend|said|say|suggest|t(?:ell|old))|\b(?:recommended|suggested|proposed) to me\b",
     re.IGNORECASE,
 )
-
-
 _END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
 _MARKS = ("?", "？", "؟")
 MOST_WORDS = 16
@@ -160,3 +158,45 @@ def first_person(query: str, speakers: Iterable[str]) -> str:
                 query = re.sub(rf"\b{re.escape(form)}\b", "I", query)
                 break
     return query
+
+
+# --- Courtesies ---
+
+MOST_COURTESY_CHARS = 100
+"""A longer prompt says more than thanks, a farewell, or a nod such as "go on"."""
+
+_NOD = (
+    r"go (?:on|ahead|for it)|continue|carry on|proceed|keep going|next|do (?:it|that|so)|please(?: do)?|pls|yes|yeah"
+    r"|yep|yup|sure|ok(?:ay)?|k|alright|all right|right|agreed|exactly|correct|true|fine(?: by me| with me)?|good|great"
+    r"|perfect|nice|cool|awesome|excellent|wonderful|lovely|super|got it|i see|understood|makes sense|lgtm|done"
+    r"|no|nope|(?:looks|sounds|seems) (?:good|great|fine|right|perfect)(?: to me)?|(?:very )?(?:well done|good job)"
+    r"|good work|weiter|mach weiter|ja|bitte|gut|genau|sí|si|sigue|vale|oui|continuez?|d'accord|hmm+|ah|oh|hi|hello|hey"
+    r"|good (?:morning|afternoon)|ha(?:ha)+|lol|then|and|so|well|now|one moment|a moment"
+)
+_GOODBYE = (
+    r"(?:many )?thanks(?: a lot| a bunch| so much| again| for (?:your|the|all the|all your) (?:help|work|answers?))*"
+    r"|thx|thank you(?: very much| so much| again| for (?:your|the|all the|all your) (?:help|work|answers?))*"
+    r"|cheers|ty|much appreciated"
+    r"|bye(?:[ -]bye)?|goodbye|good ?night|good evening|(?:see|catch) (?:you|ya|u)(?: all)?|cu|ciao|so long|take care"
+    r"|talk (?:to you |soon|later)+|until (?:then|tomorrow|next time|monday)|tomorrow|later|soon|again|around"
+    r"|(?:that(?:'s|’s| is|s| was| will be|'ll be)|this is|this was|we(?:'re|’re| are)|i(?:'m|’m| am)) "
+    r"(?:it|all|everything|enough|done|finished)(?: (?:i (?:need|needed|wanted|have)|for|from|by|me|us|my|side|today"
+    r"|now|then|tonight|the|day))*"
+    r"|(?:enough|all|done) (?:for )?(?:today|now)|have (?:a|an) (?:\w+ )?(?:day|evening|night|weekend|one)"
+    r"|enjoy (?:your|the) (?:\w+)|(?:i(?:'m|’m| am) )?(?:off|logging off|signing off|heading (?:out|home)|going home)"
+    r"(?: for today| now)?|danke(?: schön| dir| sehr)?|vielen dank|tschüss?|bis (?:morgen|dann|bald|später)|feierabend"
+    r"|(?:muchas )?gracias|adiós|hasta (?:mañana|luego|pronto)|merci(?: beaucoup)?|au revoir|à demain"
+)
+_GAP = r"[\s,.;:!…)(\-–—👍🙏🙂😊👋❤️]*"
+_IS_NOD = lazy(rf"{_GAP}(?:(?:{_NOD})(?!\w){_GAP})+\Z", re.IGNORECASE)
+_IS_GOODBYE = lazy(rf"{_GAP}(?:(?:{_GOODBYE}|{_NOD})(?!\w){_GAP})+\Z", re.IGNORECASE)
+
+
+def is_nod(prompt: str) -> bool:
+    """Return whether a prompt only lets an agent go on with its earlier request."""
+    return len(prompt) <= MOST_COURTESY_CHARS and _IS_NOD.match(prompt) is not None
+
+
+def is_goodbye(prompt: str) -> bool:
+    """Return whether a prompt does nothing but thank and part."""
+    return len(prompt) <= MOST_COURTESY_CHARS and not is_nod(prompt) and _IS_GOODBYE.match(prompt) is not None

@@ -39,14 +39,13 @@ _FAMILY = (
 )
 _PREFERS = lazy(r"\b(?:prefers|likes|dislikes|loves|hates|favou?rite|preference)\b", _I)
 _IDENTITY = lazy(
-    r"\b(?:my|his|her|their|the user's|[A-Z]\w+['’]s)\s+(?:(?:full|first|last|middle|maiden|home|postal|date of)\s+)*"
-    r"(?:name|nickname|surname|birthday|birth|birthplace|address|nationality|mother tongue|native language|pronouns"
-    r"|blood type)\b"
-    r"|\b(?:born|grew up) (?:on|in|at)\b|\b(?:i am|i'm|she is|he is|she's|he's) (?:called|named|married"
-    r"|divorced)\b"
-    r"|\b(?:i am|i'm|he is|she is|he's|she's) \d{1,3} years old\b"
-    rf"|\b(?:my|his|her|their|[A-Z]\w+['’]s)\s+(?:\w+\s+)?{_FAMILY}\b"
-    r"|\b(?:i|we|he|she|they) lives? (?:in|at)\b|\b(?:i'm|i am|we're|we are|he's|she's) from [A-Z]",
+    r"\b(?:my|his|her|their|the user's|[A-Z]\w+['’]s)\s+(?:(?:full|first|last|middle|maiden|home|postal"
+    r"|date of)\s+)*(?:name|nickname|surname|birthday|birth|birthplace|address|nationality|mother tongue"
+    r"|native language|pronouns|blood type)\b|\b(?:born|grew up) (?:on|in|at)\b"
+    r"|\b(?:i am|i'm|she is|he is|she's|he's) (?:called|named|married|divorced)\b"
+    r"|\b(?:i am|i'm|he is|she is|he's|she's) \d{1,3} years old\b|\b(?:my|his|her|their"
+    rf"|[A-Z]\w+['’]s)\s+(?:\w+\s+)?{_FAMILY}\b|\b(?:i|we|he|she|they) lives? (?:in|at)\b"
+    r"|\b(?:i'm|i am|we're|we are|he's|she's) from [A-Z]",
     _I,
 )
 _CONTEXT = lazy(

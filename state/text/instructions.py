@@ -17,8 +17,7 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import word_pattern
 from memtape.state.text.normal import normal_text
 from memtape.state.text.orders import is_order, orders_of
-from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, set_off_left_out, unquoted
-from memtape.state.text.remembered import remembered
+from memtape.state.text.own_words import MOST_CHARS, asks, own_words, remembered, sentences, set_off_left_out, unquoted
 from memtape.state.text.statement_cues import LEANS_ON
 
 _I = re.IGNORECASE
@@ -156,10 +155,9 @@ _NONE = (
     r"^(?:oh|wow|sure|haha|(?:yeah,? right))\b|\b(?:great|good|nice|brilliant) (?:idea|job|plan)\b|🙄|😂"
     r"|\bwhile you're at it\b",
     # The program being written.
-    rf"^(?:(?:please|pls|ok|then|and|now|also|can you|could you|i want you to|next|yes|no"
-    rf"|first)[\s,]+)*{_TASKS}\b"
-    r".*(?:\b(?:that|which|who|so|where|how|why|whether|saying|says|called|rule|must|should|it (?:always"
-    r"|never))\b|[\"“`]|QUOTED)",
+    r"^(?:(?:please|pls|ok|then|and|now|also|can you|could you|i want you to|next|yes|no"
+    rf"|first)[\s,]+)*{_TASKS}\b.*(?:\b(?:that|which|who|so|where|how|why|whether|saying|says|called|rule"
+    r"|must|should|it (?:always|never))\b|[\"“`]|QUOTED)",
     rf"\b(?:the|a|an|when|if|whenever|once)\s+(?:\w+\s+){{0,2}}?{_PRODUCT}\s+(?:we're \w+ )?(?:must|should"
     rf"|can|may|is|are|has to|needs?|always|never|says?|shows?|returns?|gets?|deletes?|drops?)\b"
     rf"|^{_PRODUCT}\s+(?:must|should|shall|can|may|always|never)\b",
@@ -258,11 +256,6 @@ def heard_in(text: str) -> Heard:
     if not own:
         return Heard(doubted=_standing_in(set_off_left_out(text))[:MOST_DOUBTED])
     return Heard(_standing_in(own), orders_of(own))
-
-
-def instructs(text: str) -> bool:
-    """Return whether any sentence of a text sets a standing instruction, or is an order about memory."""
-    return heard_in(text).instructs
 
 
 def is_for_all_projects(sentence: str) -> bool:

@@ -30,8 +30,6 @@ _BACKTICKS = lazy("`+")
 # What is remembered of single chunks saves most of the work; long chunks are rare and would fill the memory.
 _CACHED = 32_768
 _SHORT = 40
-
-
 _ANNOUNCERS = frozenset("- * • – note: remember: fyi fyi: fyi,".split())
 """Openings of a text before its first sentence."""
 

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.courtesies import is_goodbye, is_nod
-from memtape.state.text.files import named_files
+from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import word_list
+from memtape.state.text.named import named_files
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
@@ -41,16 +41,14 @@ _LEAD = (
 )
 _PROMISES = lazy(
     _LEAD + r"(?:I|we)(?:['’]ll| will| promise(?:d)? to|['’]m going to| am going to)\s+"
-    r"(?!be (?:there|back|fine|ok|here|honest|happy|glad|able)|let you|keep\b|try|never|always|see\b|think\b|say\b"
-    r"|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus|continue|use\b"
-    r"|go for"
-    r"|stick|remember|miss|get ['’]?em)\w+",
+    r"(?!be (?:there|back|fine|ok|here|honest|happy|glad|able)|let you|keep\b|try|never|always|see\b|think\b"
+    r"|say\b|tell\b|have to|need to|take it|check it|definitely|probably|maybe|just|aim|consider|focus"
+    r"|continue|use\b|go for|stick|remember|miss|get ['’]?em)\w+",
     _I,
 )
 _REPORTS_TO = lazy(
-    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return|pay"
-    r"|follow up"
-    r"|get back)\b",
+    r"\b(?:send|e-?mail|message|call|ask|contact|write(?: to)?|invite|forward|reach out|schedule|book|return"
+    r"|pay|follow up|get back)\b",
     _I,
 )
 _NAME = lazy(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
@@ -60,10 +58,9 @@ _STILL = lazy(r"\bstill\b", _I)
 _OWED = lazy(
     r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task)\s*[:–—\]-]?\s*\S+\s+\S+"
     r"|^(?:please\s+|and\s+|also\s+)*(?:remind me|don(?:'|’)t let me forget)\s+to\b"
-    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed|updated"
-    r"|reviewed"
-    r"|deployed|merged|removed|written|replaced)|is still (?:open|missing|to do|todo|pending))\b"
-    r"|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
+    r"|^\S+(?:\s\S+){0,7}\s(?:still (?:needs?|has|have) to be|needs to be (?:done|finished|fixed|renewed"
+    r"|updated|reviewed|deployed|merged|removed|written|replaced)|is still (?:open|missing|to do|todo"
+    r"|pending))\b|^(?:the|our|my)\s\S+(?:\s\S+){0,6}\s(?:is|are) due (?:on|by|in|next|tomorrow)\b",
     _I,
 )
 """A task in an explicit form."""
@@ -81,12 +78,10 @@ _OFFERS = lazy(
 )
 """An action offered on a condition is no promise."""
 _SMALL_TALK = lazy(
-    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b|\bwhat['’]?s (?:up|new"
-    r"|going on)\b"
-    r"|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you|don['’]t you (?:think|agree))\?|\bwhat (?:about"
-    r"|do) you(?: think)?\?"
-    r"|\bany (?:thoughts|ideas)\?|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?"
-    r"|^(?:really|seriously)\b"
+    r"\bhow (?:are|were|is|was|have|has|about|do) (?:you|things|everything|it|life|your)\b"
+    r"|\bwhat['’]?s (?:up|new|going on)\b|\b(?:right|ok(?:ay)?|yeah|huh|eh|isn['’]t it|aren['’]t you"
+    r"|don['’]t you (?:think|agree))\?|\bwhat (?:about|do) you(?: think)?\?|\bany (?:thoughts|ideas)\?"
+    r"|\b(?:do )?you know\?|\bguess what\b|\bwho (?:knows|cares)\b|\bwhy not\?|^(?:really|seriously)\b"
     r"|\bhow['’]s (?:it|everything|your)\b|\bsound (?:good|fun)\b|\bwhere you are\?",
     _I,
 )
@@ -101,27 +96,24 @@ _OFFERED = lazy(
 """Questions of agents that only offer, or that close a turn politely."""
 _UNKNOWN = lazy(
     r"\b(?:I|we) (?:do not|don['’]t) (?:really |actually )?(?:know|remember|recall)\b|\bno idea\b"
-    r"|\bnot (?:quite |really )?sure\b"
-    r"|\b(?:I|we)(?:['’]ll| will| need to| have to| must) (?:check|find out|ask|look into|look (?:that|it) up"
-    r"|get back)\b"
-    r"|\blet me (?:check|ask|find out|look into|look (?:that|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
+    r"|\bnot (?:quite |really )?sure\b|\b(?:I|we)(?:['’]ll| will| need to| have to| must) (?:check|find out"
+    r"|ask|look into|look (?:that|it) up|get back)\b|\blet me (?:check|ask|find out|look into|look (?:that"
+    r"|it) up)\b|\bto be (?:decided|clarified)\b|\bTBD\b",
     _I,
 )
 """Words saying that an answer is not known yet."""
 MOST_UNKNOWN_CHARS = 160
 _DONE = lazy(
-    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given|built"
-    r"|found|spoke"
-    r"|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut|split|read|ready|live"
-    r"|merged"
-    r"|finished|cancell?ed|no longer needed|not needed any ?more|in place|works now|passes now|is up)\b",
+    r"\b(?:\w{2,}ed|done|sent|wrote|written|made|did|bought|got|paid|took|taken|went|met|told|gave|given"
+    r"|built|found|spoke|spoken|ran|put|set up|chose|chosen|kept|left|lost|sold|taught|began|begun|shut|cut"
+    r"|split|read|ready|live|merged|finished|cancell?ed|no longer needed|not needed any ?more|in place"
+    r"|works now|passes now|is up)\b",
     _I,
 )
 """Words by which a text may report an action as done."""
 _NOT_DONE = lazy(
-    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to|want to"
-    r"|plans?"
-    r"|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
+    r"\b(?:not|never|cannot|\w+n['’]t|still|yet|needs?|need|have to|has to|must|should|to be|will|going to"
+    r"|want to|plans?|would|could|can|may|might|todo|todos|remind|until|unless|if|except)\b|['’]ll\b|\?",
     _I,
 )
 """Words that keep a sentence from reporting an action as done."""

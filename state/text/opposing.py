@@ -36,8 +36,6 @@ _POLES = {
     for pole in terms(words, ENGLISH)
 }
 """Words with an opposite, and the side of each."""
-
-
 _BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")
 """Words that are no terms, with which the same terms name another thing."""
 

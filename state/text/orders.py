@@ -41,13 +41,11 @@ _FORMS = [
     for form in (
         rf"{_OPENS}{_NOT}{_SPEAK}\s+(?P<again>\S.*?)[,\s]+(?:again|any ?more|ever again)\b",
         rf"{_OPENS}{_NOT}{_SPEAK}\s+{_PLACED}(?!(?:it|that|this)\b\W*\Z)(?-i:(?P<spoken>(?:(?:my|our|his|her"
-        rf"|their|the"
-        r"|that|this|how|what)\b|[A-Z]).*))",
+        r"|their|the|that|this|how|what)\b|[A-Z]).*))",
         rf"{_OPENS}{_NOT}{_KEEP}\s+(?P<kept>{_TOLD}.*|(?:any of )?(?:this|that)(?: \w+)?(?=\s*"
         rf"(?:,?\s*please)?[.!]*\Z))",
-        rf"{_OPENS}(?:{_NOT}(?:keep|save|store|put|write|add)|remove|delete|erase|drop|wipe|clear)\s+"
-        rf"(?P<held>\S.*?)\s+"
-        r"(?:from|out of|in|into|to)\s+your\s+memory\b",
+        rf"{_OPENS}(?:{_NOT}(?:keep|save|store|put|write|add)|remove|delete|erase|drop|wipe"
+        r"|clear)\s+(?P<held>\S.*?)\s+(?:from|out of|in|into|to)\s+your\s+memory\b",
         rf"{_OPENS}forget\s+(?!.*\b(?:for now|for (?:a|the) \w+|today|tonight)\b)(?:(?P<forgotten>{_TOLD}.*"
         r"|(?:about\s+)?(?:my|our|his|her|their)\s+[^,;:]+\Z)|any of (?:this|that)[.!]*\Z|(?:this"
         r"|that)\s+(?:conversation|chat|session|message)\b.*)|\bplease,?\s+forget\s+(?:this|that)[.!]*\Z",

@@ -8,9 +8,14 @@ is. `polarity` decides whether own words are an instruction.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import wraps
+from hashlib import blake2b
+from typing import TypeVar
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.remembered import remembered
+
+ResultT = TypeVar("ResultT")
 
 MOST_READ_CHARS = 20_000
 """A longer text is pasted as a whole, and is not looked at."""
@@ -83,6 +88,32 @@ _WORKS_ON_TEXT = lazy(
 )
 
 
+def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
+    """Return a decorator that caches a pure function's results for the last `most` new texts.
+
+    The keys are digests, so that a long text takes no more memory than a short one.
+    """
+
+    def of(make: Callable[[str], ResultT]) -> Callable[[str], ResultT]:
+        made: dict[bytes, ResultT] = {}
+
+        @wraps(make)
+        def again(text: str) -> ResultT:
+            key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            try:
+                return made[key]
+            except KeyError:
+                result = make(text)
+            if len(made) >= most:
+                made.pop(next(iter(made), key), None)
+            made[key] = result
+            return result
+
+        return again
+
+    return of
+
+
 @remembered(MOST_REMEMBERED)
 def own_words(text: str) -> str:
     """Return the part of a text in its sender's voice; empty in doubt."""
@@ -129,11 +160,10 @@ def _is_short(bare: str) -> bool:
 
 def _is_about_a_text(bare: str) -> bool:
     """Return whether a sentence asks for work on a text that must be the text beside it."""
-    for piece in _pieces(bare):
-        asks = piece.rstrip("\"') ").endswith(("?", "？"))
-        if (asks and _ABOUT.search(piece)) or _WORKS_ON_TEXT.search(piece):
-            return True
-    return False
+    return any(
+        _WORKS_ON_TEXT.search(it) or (it.rstrip("\"') ").endswith(("?", "？")) and _ABOUT.search(it))
+        for it in _pieces(bare)
+    )
 
 
 def _is_attributed(bare: str, is_set_off: bool) -> bool:

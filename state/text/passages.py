@@ -15,9 +15,7 @@ from memtape.state.text.terms import language_of, terms
 PASSAGE_CHARS = 1_200
 """Maximum number of characters of a result, as a tool shows it."""
 CUT_TEXTS = 4_096
-"""Long texts that stay cut into sentences; each costs some two bytes a character, and a millisecond to cut
-again.
-"""
+"""Long texts that stay cut: each costs two bytes a character, and a millisecond to cut again."""
 
 _END = lazy(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
 
@@ -70,15 +68,10 @@ def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], char
             first += 1
         if total > best_worth:
             best, best_worth = (first, last), total
-    return text[spans[best[0]][0] : spans[_widened(spans, best, chars)][1]].strip()
-
-
-def _widened(spans: list[tuple[int, int]], best: tuple[int, int], chars: int) -> int:
-    """Return the last sentence that fits behind a passage: the text after the best words explains them."""
     first, last = best
     while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= chars:
-        last += 1
-    return last
+        last += 1  # The text after the best words explains them.
+    return text[spans[first][0] : spans[last][1]].strip()
 
 
 def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:

@@ -1,40 +1,57 @@
 """The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
-The caller decides who may set a rule. `instructions` and `orders` find rules and texts about memory; the forms
-of a correction are here.
+`instructions` and `orders` find rules and texts about memory. Corrections are read here: "no, it is 5434"
+gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English only,
+and in doubt nothing is made. The caller decides who may set a rule, and which texts a correction may apply to.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
+from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
+from memtape.state.text.lexicon import word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, unquoted
+from memtape.state.text.terms import ENGLISH, worded_terms
 
+_I = re.IGNORECASE
 _CUE = lazy(
     r"\b(?:no|nope|nah|wrong|actually|correction|not|sorry|incorrect|outdated|meant|nein|falsch|korrektur"
     r"|stimmt|meinte|incorrecto|corrección|quise|refería)\b|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
-    re.IGNORECASE,
+    _I,
 )
 """A text without any of these words is no correction."""
 _VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
+_HEDGES = r"oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies"
+_DENIALS = r"no|nope|nah|wrong|actually|correction|not quite|sorry"
+_IS_WRONG = r"that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)"
 _IS_CORRECTION = lazy(
     # A value of a thing named before, behind words that call another value wrong.
-    r"^(?:(?:oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies)[,\s]+)*(?:(?:no|nope|nah"
-    r"|wrong|actually|correction|not quite|sorry|wait)\b[\s,:!.;—–-]*\s)*(?:no|nope|nah|wrong|actually"
-    r"|correction|not quite|sorry)\b"
+    rf"^(?:(?:{_HEDGES})[,\s]+)*(?:(?:{_DENIALS}|wait)\b[\s,:!.;—–-]*\s)*(?:{_DENIALS})\b"
     rf"[\s,:!.;—–-]*\s(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
-    r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)|^(?:sorry,?\s+|no,?\s+|oh,?\s+)*(?:that(?:'s| is"
-    r"| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)\b|i meant\s+(?!to\b|it\b|well\b"
+    r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)"
+    rf"|^(?:sorry,?\s+|no,?\s+|oh,?\s+)*(?:{_IS_WRONG}\b|i meant\s+(?!to\b|it\b|well\b"
     r"|that i\b)\S)|^(?:nein|falsch|korrektur)\s*[,:!.;—–-](?=.*\d)|\bdas stimmt (?:so )?nicht\b"
     r"|^(?:nein,?\s+)?ich meinte\b|^(?:no|incorrecto|corrección)\s*[,:!.;—–-](?=.*\d)|\beso no es (?:cierto"
     r"|correcto|así)\b|\bquise decir\b|\bme refería a\b"
     r"|^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是|^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
-    re.IGNORECASE,
+    _I,
 )
+MOST_WORDS = 12
+"""A longer correction has more than a value."""
+_OPENER = lazy(rf"\A(?:(?:{_HEDGES}|{_DENIALS}|{_IS_WRONG}|i meant(?: to say)?)\b[\s,:;.!–—-]*)+", _I)
+_SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
+_INSTEAD = lazy(
+    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+|at\s+)?(?P<old>[^,;]+)\Z", _I
+)
+_DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
+_SAYS_NOTHING = word_list("words of a correction")
 
 
 def polarity(text: str) -> Polarity:
@@ -57,3 +74,83 @@ def _corrects(sentence: str) -> bool:
     said = unquoted(sentence)
     is_form = len(said) <= MOST_CHARS and not asks(said) and _IS_CORRECTION.search(said) is not None
     return is_form and not is_order(said) and not sets_standing(sentence)
+
+
+# --- The corrected text ---
+
+
+class Correction(NamedTuple):
+    """The correction in a sentence: the words behind the opening, and the value named as wrong."""
+
+    said: str
+    instead_of: str
+
+
+class Corrected(NamedTuple):
+    """The whole corrected statement, the text's old value, and the new value."""
+
+    text: str
+    older: str
+    newer: str
+
+
+def correction_of(sentence: str) -> Correction | None:
+    """Return the correction in a sentence; None if the sentence says more than a value."""
+    sentence = " ".join(sentence.replace("’", "'").split())
+    opened = _OPENER.match(sentence)
+    said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
+    instead = _INSTEAD.search(said)
+    said, old = (said, "") if instead is None else (said[: instead.start()], instead["old"].strip(" '\"`"))
+    said = _SPOKEN_OF.sub("", said)
+    if not said or "?" in said or len(said.split()) > MOST_WORDS:
+        return None
+    return Correction(said, old)
+
+
+def corrected(text: str, correction: Correction, near: str) -> Corrected | None:
+    """Return the corrected text; None for a text about another subject, or with several possible values.
+
+    `near` is the text spoken last: of several values, the value in `near` is corrected.
+    """
+    near = correction.instead_of or near
+    found = dict.fromkeys(_readings(text, correction.said, near))
+    if len(found) > 1:
+        found = {it: None for it in found if _holds(near, it.older)}
+    only = next(iter(found), None)
+    if only is None or len(found) > 1:
+        return None
+    return None if correction.instead_of and not _holds(correction.instead_of, only.older) else only
+
+
+def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
+    """Yield the corrected text for each value of a text that the correction may mean."""
+    held = frozenset(term for _, term in worded_terms(text, ENGLISH))
+    for claim in () if reading(text).supposes else _claims(text):
+        spans = () if claim.cls == "any" else spans_of(said, claim.cls)
+        if len(spans) != 1 or spans[0][1] != len(said):
+            continue  # A correction ends with its only value.
+        if _shapes(text).count(_shapes(claim.value)[0]) > 1 and not _holds(near, claim.value):
+            continue  # The text has another value that may be meant.
+        rest, value = said[: spans[0][0]], said[spans[0][0] :]
+        stands = list(re.finditer(rf"(?<!\w){re.escape(claim.value)}(?!\w){_DAY_BEHIND}", text))
+        if len(stands) != 1 or any(
+            word not in _SAYS_NOTHING and term not in held for word, term in worded_terms(rest, ENGLISH)
+        ):
+            continue  # The correction names terms not in the text.
+        made = text[: stands[0].start()] + value + text[stands[0].end() :]
+        if any(it.slot == claim.slot and it.value == value and differ(it.tokens, claim.tokens) for it in _claims(made)):
+            yield Corrected(made, claim.value, value)
+
+
+def _claims(text: str) -> list[Claim]:
+    clauses = reading(text).clauses
+    return [claim for clause in clauses for claim in (*clause.claims, *singles_of(clause.text))]
+
+
+def _shapes(text: str) -> list[str]:
+    """Return the words of a text, with their numbers made equal."""
+    return re.sub(r"\d+", "0", text).replace(". ", " ").rstrip(".").split()
+
+
+def _holds(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, _I) is not None

@@ -2,18 +2,21 @@
 
 Or the newer text names the older value as ended, and all that the older text is about; or both texts are equal up
 to a name or number. When in doubt the answer is no. The caller orders the two by the times of the facts, and makes
-sure that a weaker source replaces no stronger one.
+sure that a weaker source replaces no stronger one. `Sharing` finds the texts to compare, by common words.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import without_digits
 from memtape.state.text.claims import (
+    FREE,
     GENERIC,
     MOST_VALUE_WORDS,
     SPEAKER,
@@ -28,16 +31,12 @@ from memtape.state.text.claims import (
     reading,
     subject_of,
 )
-from memtape.state.text.slots import FREE
+from memtape.state.text.terms import terms
 
 How = Literal["slot", "ended", "alike"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
-_COPULA = lazy(
-    r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)"
-    r"|[是:：=])\Z",
-    _I,
-)
+_COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
 """The words before the value in which two texts differ."""
 _FRAME_WORDS = r"\b(?!(?:is|are|was) )\w{2,} (?:with|to|in|at|by|from|on|through|via|using|of|for|as)(?: the)?\Z"
 _FRAME = lazy(_FRAME_WORDS, _I)
@@ -53,9 +52,8 @@ _CODE = lazy(
 """Signs of code and of a question, which state nothing."""
 _OF_SEVERAL = lazy(
     r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r"
-    r"|uncle|aunt|son"
-    r"|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server|host)\b(?! (?:lives?|works?"
-    r"|drives?)\b)",
+    r"|uncle|aunt|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server"
+    r"|host)\b(?! (?:lives?|works?|drives?)\b)",
     _I,
 )
 """Openings of things that a person may have several of; the rest of the text tells two of them apart."""
@@ -207,3 +205,42 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> Replacement
     if is_plain or (is_frame and all(is_value(value, "any") and not _RELATES.search(value) for value in values)):
         return Replacement("alike", "", *values, True)
     return None
+
+
+# --- Candidates ---
+
+MOST_HOLDING = 500
+"""A term in more texts identifies none of them; it is looked up only for a text without any other term."""
+
+
+class Sharing:
+    """Texts by number, indexed by their terms. The index follows from the texts, in any order of arrival."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, dict[int, None]] = {}
+        self._terms: dict[int, tuple[str, ...]] = {}
+
+    def put(self, number: int, text: str) -> None:
+        """Store a text under a number, replacing an older one."""
+        self.drop(number)
+        self._terms[number] = tuple(dict.fromkeys(terms(text)))
+        for term in self._terms[number]:
+            self._numbers.setdefault(term, {})[number] = None
+
+    def drop(self, number: int) -> None:
+        """Remove a number's text, if present."""
+        for term in self._terms.pop(number, ()):
+            del self._numbers[term][number]
+            if not self._numbers[term]:
+                del self._numbers[term]
+
+    def near(self, number: int, most: int) -> list[int]:
+        """Return at most `most` texts by falling number of terms shared with a stored text, then the latest first."""
+        return [other for other in self.near_terms(self._terms.get(number, ()), most + 1) if other != number][:most]
+
+    def near_terms(self, among: Iterable[str], most: int) -> list[int]:
+        """Return the same by the number of given terms."""
+        holding = [self._numbers[term] for term in among if term in self._numbers]
+        telling = [numbers for numbers in holding if len(numbers) <= MOST_HOLDING] or holding
+        shared = Counter(other for numbers in telling for other in numbers)
+        return sorted(shared, key=lambda other: (-shared[other], -other))[:most]

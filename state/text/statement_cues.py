@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import word_pattern
 
 _I = re.IGNORECASE
-PRODUCT, TASKS = word_pattern("parts of a product"), word_pattern("verbs of tasks")
 
 REMEMBER = lazy(
     r"^(?:(?:and|also|ok(?:ay)?|so|oh|hey)[,\s]+)?(?:please\s+|pls\s+|bitte\s+|por favor,?\s+)?"
@@ -28,16 +26,15 @@ DECISION = lazy(
     r"|jointly))*(?:'ve|’ve)?(?:\s+(?:finally|just|now|already|also|jointly|all|both|then"
     r"|never))*\s+(?:decided|agreed|(?:chose|chosen|picked)(?! (?:this|that|these|those|it|them)\b)"
     r"|settled on|opted|committed to|ruled out|signed off on|approved|(?:went|are going|'re going|will go"
-    r"|'ll go)\s+with)\b|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to"
-    r"| are going to)\s+(?:stick with|go with|stay (?:on|with)|keep using|standardi[sz]e on|use)\s+\S+"
-    r"|\b(?:we|i)(?:'re|’re|'m|’m| are| am)\s+(?:going with|sticking with|switching (?:to|from|over)"
-    r"|moving (?:to|off|away)|migrating|dropping|replacing|standardi[sz]ing on)\b|^(?:ok(?:ay)?|alright"
-    r"|right|yes|yeah|good|great|fine|perfect|sounds good)?[\s,.!:–—-]*let(?:'"
-    r"|’)?s\s+(?:just\s+)?(?:go with|stick with|use|keep|drop|switch to|settle on|stay with|move|freeze|tag"
-    r"|release|ship|pin|rename|publish|merge|split|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b"
-    r"|away\b|forward\b|up\b|off\b)\S+|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b"
-    r"|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support|ship|publish|add|release|accept|allow|maintain|merge|rename|use)"
-    r"\s+(?!it\b|that\b|this\b|you\b)\S+"
+    r"|'ll go)\s+with)\b|\b(?:we|i)(?:'ll|’ll| will|'re going to|’re going to| are going to)\s+(?:stick with"
+    r"|go with|stay (?:on|with)|keep using|standardi[sz]e on|use)\s+\S+|\b(?:we|i)(?:'re|’re|'m|’m| are"
+    r"| am)\s+(?:going with|sticking with|switching (?:to|from|over)|moving (?:to|off|away)|migrating"
+    r"|dropping|replacing|standardi[sz]ing on)\b|^(?:ok(?:ay)?|alright|right|yes|yeah|good|great|fine"
+    r"|perfect|sounds good)?[\s,.!:–—-]*let(?:'|’)?s\s+(?:just\s+)?(?:go with|stick with|use|keep|drop"
+    r"|switch to|settle on|stay with|move|freeze|tag|release|ship|pin|rename|publish|merge|split"
+    r"|set)\s+(?!\w+ing\b|it\b|this\b|that\b|on\b|out\b|in\b|away\b|forward\b|up\b|off\b)\S+"
+    r"|\bthat(?:'s|’s| is) (?:settled|decided|final|agreed)\b|\bwe\s+(?:won(?:'|’)t|will not)\s+(?:support"
+    r"|ship|publish|add|release|accept|allow|maintain|merge|rename|use)\s+(?!it\b|that\b|this\b|you\b)\S+"
     r"|^(?:final )?decision\s*[:–—]|^decided\s*[:–—]|\bit(?:'s| is|’s) (?:decided|settled|agreed)\b"
     r"|\bthe decision (?:is|was)\b|\bwir (?:haben (?:uns )?|sind )?.{0,60}\b(?:entschieden|beschlossen"
     r"|geeinigt)\b|\b(?:hemos|he) (?:decidido|acordado|elegido)\b|\bdecidimos\b",
@@ -51,17 +48,15 @@ AGREED = lazy(
 )
 
 PREFERENCE = lazy(
-    r"\b(?:i|we)(?:'d|’d| would)?\s+(?:(?:really|absolutely|just|still|also|generally|usually|personally|strongly|much"
-    r"|always|truly|totally|kinda|kind of)\s+)*"
-    r"(?:prefer|hate|loathe|can(?:'|’)t stand|cannot stand|adore|dislike|enjoy|love|don(?:'|’)t (?:like|enjoy"
-    r"|eat|drink)"
-    r"|like)\s+(?!(?:that|this|these|those|it|them|how|what|when|your|you|the (?:idea|sound|way|look|plan|first"
-    r"|second|new)"
-    r"|to (?:know|see|hear|thank|say|ask|add|think)|hearing|seeing|talking|chatting|if|(?:the|all|to (?:try|hear"
-    r"|help|check|visit|join|be|make|do|get|go|come|chat|talk|meet|catch|support))|helping|being)\b)\w+"
-    r"|\b(?:my|our) (?:(?:all-time|absolute|personal)\s+)?(?:favou?rite(?! (?:part|moment)s?\b)|preference|preferred)\b"
-    r"|\bi(?:'m|’m| am)\s+(?:(?:a\s+)?(?:big|huge|total|lifelong)\s+fan of|(?:really\s+|super\s+|totally\s+)?into\s+\w+"
-    r"|allergic to|vegan|vegetarian|pescatarian|lactose|gluten|intolerant)\b"
+    r"\b(?:i|we)(?:'d|’d| would)?\s+(?:(?:really|absolutely|just|still|also|generally|usually|personally"
+    r"|strongly|much|always|truly|totally|kinda|kind of)\s+)*(?:prefer|hate|loathe|can(?:'|’)t stand"
+    r"|cannot stand|adore|dislike|enjoy|love|don(?:'|’)t (?:like|enjoy|eat|drink)|like)\s+(?!(?:that|this"
+    r"|these|those|it|them|how|what|when|your|you|the (?:idea|sound|way|look|plan|first|second|new)"
+    r"|to (?:know|see|hear|thank|say|ask|add|think)|hearing|seeing|talking|chatting|if|(?:the|all|to (?:try"
+    r"|hear|help|check|visit|join|be|make|do|get|go|come|chat|talk|meet|catch|support))|helping|being)\b)\w+"
+    r"|\b(?:my|our) (?:(?:all-time|absolute|personal)\s+)?(?:favou?rite(?! (?:part|moment)s?\b)|preference"
+    r"|preferred)\b|\bi(?:'m|’m| am)\s+(?:(?:a\s+)?(?:big|huge|total|lifelong)\s+fan of|(?:really\s+"
+    r"|super\s+|totally\s+)?into\s+\w+|allergic to|vegan|vegetarian|pescatarian|lactose|gluten|intolerant)\b"
     r"|\bich (?:bevorzuge|mag (?:kein\w* )?|hasse)\b|\bprefiero\b|\bme (?:gusta|encanta)n?\b|\bodio\b",
     _I,
 )
@@ -136,113 +131,95 @@ LIFE = lazy(
 
 STATES = lazy(
     r"\b(?:is|are|was|were|runs?|listens?|lives?|sits?|points?|uses?|reads?|writes?|stores?|needs?|requires?"
-    r"|depends?|expects?"
-    r"|has|have|deployed|hosted|called|named|owned|owns|maintained|maintains|responsible|in charge|defaults?|expires?"
-    r"|starts?|ends?|takes?"
-    r"|costs?|supports?"
-    r"|belongs?|connects?|serves?|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at"
-    r"|scheduled|located"
-    r"|lies|läuft|liegt|heißt|ist|está|corre|usa|escucha|moved|renamed|added|created|replaced|upgraded|bumped|removed"
-    r"|configured|changed|switched|rotated|migrated|fixed|implemented|published|released|tagged|installed|enabled"
-    r"|disabled|wrote|put|split|extracted|deleted|stays?|collides?|conflicts?|clash(?:es)?)\b|=|:\s",
+    r"|depends?|expects?|has|have|deployed|hosted|called|named|owned|owns|maintained|maintains|responsible"
+    r"|in charge|defaults?|expires?|starts?|ends?|takes?|costs?|supports?|belongs?|connects?|serves?"
+    r"|exposes?|contains?|returns?|goes|ships?|targets?|pinned|set to|set at|scheduled|located|lies|läuft"
+    r"|liegt|heißt|ist|está|corre|usa|escucha|moved|renamed|added|created|replaced|upgraded|bumped|removed"
+    r"|configured|changed|switched|rotated|migrated|fixed|implemented|published|released|tagged|installed"
+    r"|enabled|disabled|wrote|put|split|extracted|deleted|stays?|collides?|conflicts?|clash(?:es)?)\b|=|:\s",
     _I,
 )
 IDENTIFIER = lazy(
     r"https?://\S+|\b[\w.+-]+@[\w-]+\.\w+|\b[Pp]ort\s+\d{2,5}\b|:\d{4,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml"
-    r"|ya?ml|json|md|sql|sh"
-    r"|env|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp|csv|txt|xml|conf)\b"
+    r"|ya?ml|json|md|sql|sh|env|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp|csv|txt|xml|conf)\b"
     r"|\bv?\d+\.\d+(?:\.\d+)*\b|\bv\d+\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[a-z0-9]+(?:_[a-z0-9]+)+\b"
-    r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b"
-    r"|\b[a-z]+(?:-[a-z]+)*-\d+[\w-]*\b|`[^`\n]{2,80}`|\b[A-Z]{2,}-\d+\b|#\d{1,6}\b|\b[0-9a-f]{7,40}\b(?=.*[0-9])"
-    r"|\b\d{4}-\d{2}-\d{2}\b|\b(?:owned|maintained|managed|run|led) by (?:the )?[A-Z]\w+"
-    r"|\b(?!It |That |This |He |She |They |Who |What )[A-Z][a-z]+ (?:owns|maintains|is responsible for|is in charge of)"
-    r" (?:the|all|every|our)\b|\b0x[0-9A-Fa-f]{4,}\b"
+    r"|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b[a-z]+(?:-[a-z]+)*-\d+[\w-]*\b|`[^`\n]{2,80}`|\b[A-Z]{2,}-\d+\b"
+    r"|#\d{1,6}\b|\b[0-9a-f]{7,40}\b(?=.*[0-9])|\b\d{4}-\d{2}-\d{2}\b|\b(?:owned|maintained|managed|run"
+    r"|led) by (?:the )?[A-Z]\w+|\b(?!It |That |This |He |She |They |Who |What )[A-Z][a-z]+ (?:owns"
+    r"|maintains|is responsible for|is in charge of) (?:the|all|every|our)\b|\b0x[0-9A-Fa-f]{4,}\b"
     r"|\b\d+(?:[.,]\d+)?\s?(?:%|ms|s|sec(?:onds?)?|min(?:utes?)?|hours?|days?|weeks?|months?|years?"
-    r"|[GMKTgmkt][Bb]|[GM]iB"
-    r"|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries|km|miles|kg|lbs|pounds)\b"
-    r"|[$€£]\s?\d",
+    r"|[GMKTgmkt][Bb]|[GM]iB|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries"
+    r"|km|miles|kg|lbs|pounds)\b|[$€£]\s?\d",
 )
 
 ASKS = lazy(
     r"[?？][\"'”’)\]]*\s*\Z|^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |also,? |well,? )*(?:what|how|why|when"
-    r"|where|who|which|whose|can"
-    r"|could|would|will|should|shall|do|does|did|is|are|am|was|were|have|has|any|may)(?:n't|n’t|'s|’s"
-    r"|'re)?\s+(?:i|you|we|it|the"
-    r"|this|that|there|they|he|she|a|an|my|our|your|to|about|if|else|one|many|much|long|is|are|do|does|did|would"
-    r"|should|can"
-    r"|could|will|advice|ideas|suggestions|tips|chance)\b"
-    r"|^(?:i(?:'m| am|’m) (?:wondering|curious|not sure|unsure|trying to (?:decide|figure|understand|find out))"
-    r"|i wonder"
-    r"|tell me|explain|describe|give me|show me|help me|suggest|list)\b",
+    r"|where|who|which|whose|can|could|would|will|should|shall|do|does|did|is|are|am|was|were|have|has|any"
+    r"|may)(?:n't|n’t|'s|’s|'re)?\s+(?:i|you|we|it|the|this|that|there|they|he|she|a|an|my|our|your|to|about"
+    r"|if|else|one|many|much|long|is|are|do|does|did|would|should|can|could|will|advice|ideas|suggestions"
+    r"|tips|chance)\b|^(?:i(?:'m| am|’m) (?:wondering|curious|not sure|unsure|trying to (?:decide|figure"
+    r"|understand|find out))|i wonder|tell me|explain|describe|give me|show me|help me|suggest|list)\b",
     _I,
 )
 SUPPOSES = lazy(
-    r"\b(?:if|maybe|perhaps|might|possibly|probably|suppose|supposing|imagine|assuming|hypothetical\w*|what if"
-    r"|let(?:'|’)?s say"
-    r"|say we|could|would have|wouldn(?:'|’)t|unless|whether|i guess|i think|not sure|wondering|considering"
-    r"|thinking (?:about|of)|in theory|wish|for example|for instance|e\.g\.|hopefully|i hope|vielleicht|wenn"
-    r"|falls|quizás|tal vez"
-    r"|si\s+\w+amos)\b|\bwould\b(?!\s+(?:rather|prefer|love|hate))|\bi(?:'d|’d)\s+(?!rather|prefer|love|hate)",
+    r"\b(?:if|maybe|perhaps|might|possibly|probably|suppose|supposing|imagine|assuming|hypothetical\w*"
+    r"|what if|let(?:'|’)?s say|say we|could|would have|wouldn(?:'|’)t|unless|whether|i guess|i think"
+    r"|not sure|wondering|considering|thinking (?:about|of)|in theory|wish|for example|for instance|e\.g\."
+    r"|hopefully|i hope|vielleicht|wenn|falls|quizás|tal vez|si\s+\w+amos)\b|\bwould\b(?!\s+(?:rather|prefer"
+    r"|love|hate))|\bi(?:'d|’d)\s+(?!rather|prefer|love|hate)",
     _I,
 )
 REPORTS = lazy(
     r"\b(?:he|she|they|someone|people|docs?|documentation|article|post|readme|error|log|output"
-    r"|message)\s+(?:says?|said|told|claims?"
-    r"|claimed|thinks?|wrote|reads?)\b|\baccording to\b|\bquote\b"
+    r"|message)\s+(?:says?|said|told|claims?|claimed|thinks?|wrote|reads?)\b|\baccording to\b|\bquote\b"
     r"|\bas .{1,20} (?:says|said|put it)\b|\b(?:joked|pretended|dream(?:ed|t)|imagined)\b"
-    r"|,\s*(?:said|says|wrote|joked|claimed)\b|\b(?:nobody|no one|noone) ever\b|\bjust kidding\b|\byeah,? right\b"
-    r"|\b(?:in|from) (?:the|a|an|my|your|his|her|our|this|that) (?:[\w-]+ ){0,2}(?:novel|story|book"
-    r"|film|movie|game|show"
-    r"|series|episode|play|chapter|tutorial|example|dream|nightmare|fairy tale|joke|exercise|scenario|lecture|podcast"
-    r"|comic|sitcom|musical|poem|fanfic)(?=\s*,|\s+(?:we|i|the|he|she|they|everyone|somebody|someone)\b)",
+    r"|,\s*(?:said|says|wrote|joked|claimed)\b|\b(?:nobody|no one|noone) ever\b|\bjust kidding\b"
+    r"|\byeah,? right\b|\b(?:in|from) (?:the|a|an|my|your|his|her|our|this|that) (?:[\w-]+ ){0,2}(?:novel"
+    r"|story|book|film|movie|game|show|series|episode|play|chapter|tutorial|example|dream|nightmare"
+    r"|fairy tale|joke|exercise|scenario|lecture|podcast|comic|sitcom|musical|poem|fanfic)(?=\s*,|\s+(?:we|i"
+    r"|the|he|she|they|everyone|somebody|someone)\b)",
     _I,
 )
 LEANS = lazy(
-    r"^(?:(?:and|but|so|also|then|yes|yeah|no|nope|actually|ok(?:ay)?|well|oh)[,\s]+)*"
-    r"(?:it|this|that|these|those|they|them|he|she|him|her|its|their|his|there|the (?:same|former|latter|other"
-    r"|first|second)"
-    r"|both|either|neither|one of them|es|das|er|sie|eso|esto)\b"
-    r"|^(?:on|in|at|for|with) (?:my|our|the) \w+,? (?:it|this|that|they)\b",
+    r"^(?:(?:and|but|so|also|then|yes|yeah|no|nope|actually|ok(?:ay)?|well|oh)[,\s]+)*(?:it|this|that|these"
+    r"|those|they|them|he|she|him|her|its|their|his|there|the (?:same|former|latter|other|first|second)|both"
+    r"|either|neither|one of them|es|das|er|sie|eso|esto)\b|^(?:on|in|at|for|with) (?:my|our"
+    r"|the) \w+,? (?:it|this|that|they)\b",
     _I,
 )
 """Openings of a sentence about a thing named before."""
 
 AHEAD = lazy(
-    r"\b(?:will|shall|going to|gonna|let(?:'|’)?s|have to|has to|needs? to|must|should|promised?|due|deadline|todo"
-    r"|remind"
-    r"|moves?|freeze|i still need)\b|(?:'|’)ll\b",
+    r"\b(?:will|shall|going to|gonna|let(?:'|’)?s|have to|has to|needs? to|must|should|promised?|due"
+    r"|deadline|todo|remind|moves?|freeze|i still need)\b|(?:'|’)ll\b",
     _I,
 )
 BEHIND = lazy(r"\b(?:was|were|had|did|said|told|asked|went|came|last|yesterday|ago|been)\b", _I)
 """Signs of a statement about the past or the future."""
 _LIGHT = (
-    r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only|really|now"
-    r"|today"
-    r"|i|we|you|let|me|us|do|not|dont|must|should|shall|will|would|can|could|have|has|had|need|needs|want|got|going"
-    r"|gonna"
-    r"|to|be|am|are|is|from|on|remember|make|sure|try|remind|promise|promised|decided|agreed|prefer|like|would)"
-    r"(?:['’](?:s|t|ll|d|ve|re|m))?(?:n['’]t)?"
+    r"(?:and|but|so|also|then|please|pls|ok(?:ay)?|yes|yeah|no|well|oh|always|never|ever|still|just|only"
+    r"|really|now|today|i|we|you|let|me|us|do|not|dont|must|should|shall|will|would|can|could|have|has|had"
+    r"|need|needs|want|got|going|gonna|to|be|am|are|is|from|on|remember|make|sure|try|remind|promise|promised"
+    r"|decided|agreed|prefer|like|would)(?:['’](?:s|t|ll|d|ve|re|m))?(?:n['’]t)?"
 )
 LEANS_ON = lazy(
-    r"^(?!(?:besides|apart|aside|after|before|despite|because|like|given|since|than|all|for|with|in|on|at)\b)"
-    rf"(?:(?:{_LIGHT}|don['’]t|won['’]t)[,:\s]+)*(?:\w+ (?:to )?)?\w+ (?:(?:to|on|with|at|up|out|off|for|about|in|of"
-    rf"|by) )?"
-    r"(?:(?:it|them)\b(?! (?:when|if|that|is|was|would|will)\b)(?!['’]s)|(?:that|this|these|those)\b(?=\s*(?:[.,;:!]|\Z"
-    r"|(?:when|if|before|after|in|on|by|for|from|to|at|with|and|or|but|until|because|since|too|again|now|then|today"
-    r"|tomorrow|here|instead|myself|later|soon|first)\b)))",
+    r"^(?!(?:besides|apart|aside|after|before|despite|because|like|given|since|than|all|for|with|in|on"
+    rf"|at)\b)(?:(?:{_LIGHT}|don['’]t|won['’]t)[,:\s]+)*(?:\w+ (?:to )?)?\w+ (?:(?:to|on|with|at|up|out|off"
+    r"|for|about|in|of|by) )?(?:(?:it|them)\b(?! (?:when|if|that|is|was|would|will)\b)(?!['’]s)|(?:that"
+    r"|this|these|those)\b(?=\s*(?:[.,;:!]|\Z|(?:when|if|before|after|in|on|by|for|from|to|at|with|and|or"
+    r"|but|until|because|since|too|again|now|then|today|tomorrow|here|instead|myself|later|soon|first)\b)))",
     _I,
 )
 """A sentence about "it" or "that" without an earlier noun for the pronoun."""
 
 TURNS_TO_ASK = lazy(
     r"[,;–—]\s*(?:(?:and|so|but|because|since)\s+(?:now\s+|also\s+|then\s+)?)?(?:(?:i(?:'m|’m| am"
-    r"| was)\s+(?:(?:kinda|kind of|really|just|also|still)\s+)*"
-    r"(?:wondering|curious|not sure|unsure|debating|stuck|worried|looking for|trying to|struggling|hoping"
-    r"|concerned|confused"
-    r"|having trouble))|i (?:want(?:ed)? to|need (?:help|to)|don(?:'|’)t know|would like|guess|feel like|hope)"
-    r"|what|how|which|where|when|why|who|can|could|would|will|should|do|does|is|are|any|right|maybe|given"
-    r"|considering|especially)\b",
+    r"| was)\s+(?:(?:kinda|kind of|really|just|also|still)\s+)*(?:wondering|curious|not sure|unsure|debating"
+    r"|stuck|worried|looking for|trying to|struggling|hoping|concerned|confused|having trouble))"
+    r"|i (?:want(?:ed)? to|need (?:help|to)|don(?:'|’)t know|would like|guess|feel like|hope)|what|how|which"
+    r"|where|when|why|who|can|could|would|will|should|do|does|is|are|any|right|maybe|given|considering"
+    r"|especially)\b",
     _I,
 )
 """Words from which on a sentence asks or doubts, after a statement."""
@@ -255,11 +232,9 @@ _DID = (
 DID = lazy(_DID, _I)
 """A person's own last action at work, which states no lasting fact."""
 REPORTED = lazy(
-    rf"{_DID}"
-    r"|\bnow (?:uses?|returns?|runs?|lives?|reads?|writes?|listens?|points?|has|takes?|requires?|expects?|fails?"
-    r"|passes)\b"
-    r"|\b(?:listens|runs|lives|is set|is configured|are stored|is stored|is defined|are defined|is pinned"
-    r"|defaults) (?:on|in|at|to)\b",
+    rf"{_DID}|\bnow (?:uses?|returns?|runs?|lives?|reads?|writes?|listens?|points?|has|takes?|requires?"
+    r"|expects?|fails?|passes)\b|\b(?:listens|runs|lives|is set|is configured|are stored|is stored"
+    r"|is defined|are defined|is pinned|defaults) (?:on|in|at|to)\b",
     _I,
 )
 BEGINS_REPORT = lazy(
@@ -267,15 +242,13 @@ BEGINS_REPORT = lazy(
 )
 """Openings of an agent's report of work or of a project's state; its other sentences advise or explain."""
 PLACE = lazy(
-    r"(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml|ya?ml"
-    r"|json|md|sql|sh"
-    r"|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp)\b"
+    r"(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@*-]+|\b\w[\w-]*\.(?:py|ts|tsx|js|jsx|go|rs|java|rb|toml"
+    r"|ya?ml|json|md|sql|sh|lock|cfg|ini|tf|proto|css|html|kt|swift|c|h|cpp)\b"
 )
 """A path or the name of a file."""
 ADVISES = lazy(
-    r"\b(?:you|your|can|should|would|could|may|let(?:'|’)?s|we|try|consider|helps?|ensures?|allows?|typically"
-    r"|usually|generally)\b"
-    r"|\]\(https?:|\\text|\^\{|^\W*\*\*|\*\*\s*:",
+    r"\b(?:you|your|can|should|would|could|may|let(?:'|’)?s|we|try|consider|helps?|ensures?|allows?"
+    r"|typically|usually|generally)\b|\]\(https?:|\\text|\^\{|^\W*\*\*|\*\*\s*:",
     _I,
 )
 

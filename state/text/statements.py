@@ -49,12 +49,10 @@ _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|�
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _OUTPUT = lazy(
     r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
-    r"|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|(?:error|warning|note)(?:\[\w+\])?:|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED"
-    r"|PASSED|ok|not ok)\s)"
-    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip|git"
-    r"|docker|curl)\s+\S+"
-    r"(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|(?:error|warning"
+    r"|note)(?:\[\w+\])?:|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED|PASSED|ok|not ok)\s)"
+    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip"
+    r"|git|docker|curl)\s+\S+(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
 )
 _DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
 _DAY = lazy(

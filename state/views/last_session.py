@@ -17,8 +17,8 @@ from memtape.schemas.events import PEOPLE
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
-from memtape.state.text.courtesies import is_goodbye, is_nod
-from memtape.state.text.files import named_files
+from memtape.state.text.asking import is_goodbye, is_nod
+from memtape.state.text.named import named_files
 from memtape.state.text.passages import ending
 from memtape.state.text.statements import asked, sentences, statements
 from memtape.state.views.filters import Spoken

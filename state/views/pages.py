@@ -38,7 +38,7 @@ from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
 from memtape.state.subjects.lifecycle import Summary, unit_of
 from memtape.state.subjects.validity import successor, valid_from
-from memtape.state.text.people import key_of_name
+from memtape.state.text.named import key_of_name
 from memtape.state.views.context import is_left_out
 from memtape.state.views.places import (
     ENTRIES_PER_PAGE,

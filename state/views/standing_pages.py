@@ -36,9 +36,9 @@ from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
 from memtape.state.text.instructions import heard_in
+from memtape.state.text.named import PROJECT_KEY
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
-from memtape.state.text.people import PROJECT_KEY
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
 from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened, Whole
     from memtape.tools.ask.looking import Session, Stale
+    from memtape.tools.ask.ordering import SearchQuery
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Answer, Result
@@ -104,44 +105,47 @@ class Asking(Writer):
         to three times, follows edges, and has one page (`Answer.trace`); it may ask a configured model.
         """
         from memtape.tools.ask.measuring import began, note_recall
-        from memtape.tools.ask.ordering import SearchQuery, quotas_of
         from memtape.tools.ask.paging import page_of
 
+        asked, as_of, cursor = self._search_query(query, limit, options), options.get("as_of"), options.get("cursor")
+        began_ns = began(self.door)
+        answer = self._read(lambda views, scope: page_of(views, self.log, scope, asked, cursor), as_of)
+        unkept = () if self.profile.keeps else (self.profile.told,)
+        answer = answer._replace(warnings=(*unkept, *self.reader.notes, *answer.warnings))
+        self.reader.notes.clear()
+        if options.get("quiet") or as_of is not None or asked.valid_at is not None:
+            return answer
+        recorded = self._append_recall(recalled(asked.query, limit, asked.filters, answer))
+        if self.silence() is None:
+            note_recall(self.home, self.door, answer, began_ns)
+        return answer._replace(recall_id=recorded)
+
+    def _search_query(self, query: str, limit: int, options: SearchOptions) -> SearchQuery:
+        """Return a question as it is asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
+        from memtape.tools.ask.ordering import SearchQuery, quotas_of
+
         check_asked(query, limit)
-        filters, as_of, valid_at = options.get("filters") or NO_FILTERS, options.get("as_of"), options.get("valid_at")
+        filters, deep = options.get("filters") or NO_FILTERS, None
         check_filters(filters)
-        # What is asked is what is recorded; of a secret both have the placeholder, which is that of the captured one.
         query, filters = self.redactor.question(query), self.redactor.part(filters)
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
-        deep = None
         if options.get("deep"):
             from memtape.tools.ask.deep import Deepening, judge_of
 
             deep = Deepening(judge_of(self.home, self.redactor))
-        asked = SearchQuery(
+        return SearchQuery(
             query,
             filters,
             lanes_left(options.get("without", ())),
             explain=options.get("explain", False),
             session=self.session,
-            valid_at=valid_at,
+            valid_at=options.get("valid_at"),
             deep=deep,
             limit=limit,
             archived=options.get("archived", False),
             quotas=quotas_of(options.get("quotas", ())),
         )
-        began_ns, cursor = began(self.door), options.get("cursor")
-        answer = self._read(lambda views, scope: page_of(views, self.log, scope, asked, cursor), as_of)
-        unkept = () if self.profile.keeps else (self.profile.told,)
-        answer = answer._replace(warnings=(*unkept, *self.reader.notes, *answer.warnings))
-        self.reader.notes.clear()
-        if options.get("quiet") or as_of is not None or valid_at is not None:
-            return answer
-        recorded = self._append_recall(recalled(query, limit, filters, answer))
-        if self.silence() is None:
-            note_recall(self.home, self.door, answer, began_ns)
-        return answer._replace(recall_id=recorded)
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
         """Return the `sure` ones of the best results for a prompt, from the loaded texts; append nothing."""
@@ -204,6 +208,12 @@ class Asking(Writer):
         from memtape.tools.ask.looking import sessions_of
 
         return self._read(lambda views, scope: sessions_of(views, scope, limit))
+
+    def session_turns(self, session: str) -> list[Result]:
+        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
+        from memtape.tools.ask.looking import session_of
+
+        return self._read(lambda views, scope: session_of(views, scope, session))
 
     def given(
         self,

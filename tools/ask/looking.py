@@ -21,7 +21,7 @@ from memtape.state.index.entries import KINDS, ORIGINS, TURN
 from memtape.state.index.parts import Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.text.courtesies import is_goodbye, is_nod
+from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
 from memtape.state.views.tail import PENDING_TYPES
@@ -94,6 +94,17 @@ def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
     last = {int(number): n for n, number in enumerate(numbers.tolist())}
     latest = sorted(last, key=lambda number: -last[number])[:limit]
     return [_session(found, scope, ordered[numbers == number]) for number in latest]
+
+
+def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
+    """Return the turns of a session in their order. Raises `NotFound` where the scope shows none."""
+    found, view = retriever.found(scope)
+    number = found.texts.sessions.number_of(session)
+    ordered = _turns(found)
+    own = ordered[found.texts.sessions.number[ordered] == number] if number is not None else ordered[:0]
+    if not len(own):
+        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape sessions` shows their ids.")
+    return _told(found, own, retriever.now([view]))
 
 
 def check_limit(limit: int, most: int = MOST) -> None:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from memtape.schemas.events import MAX_TEXT_BYTES, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of, tail_of
-from memtape.state.text.courtesies import is_nod
+from memtape.state.text.asking import is_nod
 
 HEAD_CHARS, TAIL_CHARS = 2_000, 500
 """The kept beginning of a pasted text, and its kept end, where the question about it often is."""

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from memtape.flows.workers.distill import WindowAnswer, fact_id
+from memtape.flows.workers.distill import Window, WindowAnswer, fact_id
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
@@ -20,7 +20,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import Outcome, count_window
 from memtape.sinks.home.settings import local_settings
 from memtape.state.text.statements import IMPORTANCE, Label
-from memtape.state.text.windows import Window
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us

@@ -18,8 +18,7 @@ from memtape.schemas.log import Log, events_between
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.validity import successor
-from memtape.state.text.correcting import corrected, correction_of
-from memtape.state.text.polarity import corrections_in
+from memtape.state.text.polarity import corrected, correction_of, corrections_in
 from memtape.state.text.traces import all_words
 from memtape.tools.capture.writing import now_us
 

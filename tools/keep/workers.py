@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from memtape.flows.workers.clock import Clock
 from memtape.flows.workers.commits import Commits
 from memtape.flows.workers.consolidate import Consolidation
-from memtape.flows.workers.distill import Ask, Distillation, WindowAnswer
+from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.log import Log
@@ -20,7 +20,6 @@ from memtape.schemas.rows import PassMark
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows, CommitMarks, OffsetMarks
 from memtape.sinks.home.settings import local_settings
-from memtape.state.text.windows import Window
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit

@@ -1,7 +1,8 @@
-"""People and projects named in an English text: beside typical words, as "ask Anna" or "project Reef".
+"""The people, projects and files named in a text.
 
-Precision before recall: products and places do not say, promise or have a sister. The names shown to readers
-are chosen elsewhere.
+People and projects are named in English beside typical words, as "ask Anna" or "project Reef". Precision
+comes before recall: products and places do not say, promise or have a sister. Files have a usual ending, or a
+folder before a name with any ending; hosts and settings have dots too and are no files.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import word_list
-from memtape.state.text.statements import MOST_TURN_CHARS, without_code
+from memtape.state.text.statements import HIDDEN, MOST_TURN_CHARS, without_code
 
 NAME_CHARS = 60
 PROJECT_KEY = "\x1f"
@@ -20,10 +21,8 @@ _NAME = r"(?P<name>[A-Z][a-zà-ÿ]+(?:[-'’][A-Z][a-zà-ÿ]+)?(?: [A-Z][a-zà-�
 _SAYS = lazy(
     _NAME
     + r" (?:said|says|told (?:me|us|you|him|her|them)|asked (?:me|us|you|him|her|them|if|whether|for|about)|thinks"
-    r"|thought"
-    r"|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to|me|us)|prefers"
-    r"|loves|likes"
-    r"|and I\b|called me|emailed|texted|wrote to)\b"
+    r"|thought|agreed|suggested|promised|insisted|recommended (?:that|I|we)|wants (?:to|me|us)|wanted (?:to"
+    r"|me|us)|prefers|loves|likes|and I\b|called me|emailed|texted|wrote to)\b"
 )
 _OF = lazy(
     r"\b(?:[Aa]sk(?:ed)?|[Tt]ell|[Tt]old|[Mm]et|[Mm]eet with|[Tt]alk(?:ed)? (?:to|with)|[Ss]poke (?:to|with)"
@@ -74,3 +73,41 @@ def _names(text: str) -> Iterator[str]:
             words = words[1:] if words[0] in _NO_NAME else words
             if words and not any(word in _NO_NAME for word in words):
                 yield " ".join(words)
+
+
+# --- Files ---
+
+ENDINGS = word_list("endings of files")
+"""Endings of files that people and agents work on."""
+BARE = word_list("files without an ending")
+"""Names of files without an ending."""
+
+_ADDRESS = lazy(r"\b[A-Za-z][\w+.-]{0,30}://\S+|\bwww\.\S+|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}")
+"""The parts have the greatest lengths of a scheme, a mailbox and a label of a host, so that no text is read twice."""
+_PATH = lazy(r"(?<![\w/:.@=$-])@?((?:~/|\.{1,2}/|/)?(?:[\w.@+-]+/)*[\w.+-]*\w)(?![\w/(*@=]|\.\w)")
+_HOST = lazy(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\Z")
+_NO_FILE = lazy(
+    r"(?:[A-Z][\w-]*\.js|(?:node|next|vue|nuxt|three|d3|express|process|meta|import\.meta)\.(?:js|env)|docs\.rs)\Z"
+)
+"""Names of libraries, hosts and variables that end as files do."""
+
+
+def named_files(text: str) -> list[str]:
+    """Return the files named in a text, each once, in order of first mention."""
+    plain = _ADDRESS.sub(" ", without_code(text)).replace(HIDDEN, " ")
+    return list(dict.fromkeys(path for path in _PATH.findall(plain) if _is_file(path)))
+
+
+def _is_file(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    first = folder.partition("/")[0]
+    if first and not first.startswith(".") and _HOST.match(first):
+        return False
+    if not dot:
+        return name.lower() in BARE and (name.isupper() or name.istitle() or bool(folder))
+    if _NO_FILE.match(path) or not ending.isascii():
+        return False
+    if ending.lower() in ENDINGS:
+        return bool(stem) or bool(folder)
+    return bool(folder) and bool(stem) and ending.isalpha() and len(ending) <= 8
