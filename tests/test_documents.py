@@ -8,14 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from builders import captured
 from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Erased, Event, Part
+from memtape.schemas.events import Captured, Erased, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.scopes import partition_of
@@ -229,13 +228,6 @@ def test_a_document_of_which_a_part_was_erased_is_not_taken_again(client: Client
     client.append("erased", Erased(ids=(client.capture_many([line])[3].id,)), SCOPE)
     with pytest.raises(InvalidEvent, match="erased"):
         client.events_of(line, {})
-
-
-def test_a_piece_of_no_document_does_not_tell_where_it_stands(client: Client) -> None:
-    event = captured("and so on", kind="turn", part=Part(count=2, index=1), scope=SCOPE)
-    client.log.append([event])
-    with pytest.raises(MemtapeError, match="part 2 of"):
-        client.whole(event.id)
 
 
 # The command

@@ -508,7 +508,7 @@ def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
                 client.capture(**fields)
         for kind in ("fact", "document"):
             with pytest.raises(MemtapeError):
-                call(client, "add_memory", {"text": long * 10, "kind": kind})
+                call(client, "add_memory", {"text": long * 11, "kind": kind})
         assert max(looked, default=0) < 65_536
         with pytest.raises(MemtapeError):
             client.forget("01234567-89ab-7def-8123-456789abcdef", reason=long)

@@ -19,8 +19,8 @@ from memtape.sinks.tables import Shard
 from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.recalls import SESSIONS
-from memtape.state.subjects.usage import HOT_WINDOW_US, MAX_TIMES, other_row_id, times_of
-from memtape.state.subjects.weights import HALF_LIFE_US, decayed
+from memtape.state.subjects.usage import MAX_TIMES
+from memtape.state.subjects.weights import HALF_LIFE_US, HOT_WINDOW_US, decayed, other_row_id, times_of
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.state.views.rows import all_changes, row_of

@@ -83,7 +83,7 @@ def rash(monkeypatch: pytest.MonkeyPatch) -> None:
         known = [birth for birth in others if birth not in (capture.seq, *barred)]
         return Verdict("similar", known[0], 9_000) if known else NEW
 
-    monkeypatch.setattr(memories, "judge_by_vector", judge)
+    monkeypatch.setattr(memories, "_judge_by_vector", judge)
 
 
 def with_vectors(client: Client, **said: tuple[str, list[int]]) -> dict[str, str]:

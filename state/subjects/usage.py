@@ -11,7 +11,6 @@ the same. Counts are stored by captured id; later folding changes nothing here. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import chain
 from typing import Any, Protocol
 
@@ -20,17 +19,15 @@ import msgspec
 from memtape.schemas.events import PEOPLE, Captured, Event, Recalled, Used
 from memtape.schemas.lanes import unasked_by
 from memtape.schemas.rows import Change
-from memtape.schemas.times import DAY_US, US_PER_S
+from memtape.schemas.times import US_PER_S
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, Captures
 from memtape.state.subjects.memories import HasMemories, Memories
 from memtape.state.subjects.recalls import put_latest
-from memtape.state.subjects.weights import ONE, decayed
+from memtape.state.subjects.weights import HOT_WINDOW_US, other_row_id
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 
-HOT_WINDOW_US = 18 * DAY_US
-"""Uses older than six half-lives no longer count for how hot something is."""
 MAX_TIMES = 64
 """Times of use stored of one capture; older uses are counted without a time."""
 ANSWERING = ("agent", "model")
@@ -185,28 +182,6 @@ def _carried(
                 yield seq
     for shown in waiting:
         shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
-
-
-def hot(uses: Sequence[int], now: int) -> int:
-    """Return how hot something is that was used at these times, in billionths of one use just now.
-
-    A use counts half after three days and nothing after eighteen. Of a memory hand in the times of all its members.
-    """
-    return sum(decayed(ONE, now - at) for at in uses if now - at <= HOT_WINDOW_US)
-
-
-def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, own: bool) -> list[int]:
-    """Return the times of use of these captured ids, for `hot`; for a memory pass all its ids.
-
-    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are
-    of `global`.
-    """
-    return [at for id in ids for at in times_by_row.get(id if own else other_row_id(id), ())]
-
-
-def other_row_id(id: str) -> str:
-    """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
-    return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"
 
 
 def digest(state: Usage, of: UsageInputs) -> Iterator[Any]:

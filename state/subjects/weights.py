@@ -6,14 +6,18 @@ no tick or read rewrites anything. The choice of memories to show is made elsewh
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cache
+from hashlib import blake2b
 
 from memtape.schemas.times import DAY_US
 
 ONE = 1_000_000_000
 """One use, in billionths, the unit of stored weights."""
 HALF_LIFE_US = 3 * DAY_US
+HOT_WINDOW_US = 18 * DAY_US
+"""Uses older than six half-lives no longer count for how hot something is."""
 FULL_AGE_DAYS, OLDEST_WORTH = 180, 500
 """Recency falls by days of 180, from a thousand to no less than half of it."""
 MOST_CONFIRMATIONS = 9
@@ -51,3 +55,25 @@ def decayed(amount: int, age_us: int) -> int:
     exponent = _CONTEXT.divide(_CONTEXT.multiply(_LN_2, Decimal(age_us)), Decimal(HALF_LIFE_US))
     factor = _CONTEXT.exp(_CONTEXT.minus(exponent))
     return int(_CONTEXT.multiply(Decimal(amount), factor).to_integral_value(ROUND_HALF_EVEN, _CONTEXT))
+
+
+def hot(uses: Sequence[int], now: int) -> int:
+    """Return how hot something is that was used at these times, in billionths of one use just now.
+
+    A use counts half after three days and nothing after eighteen. Of a memory hand in the times of all its members.
+    """
+    return sum(decayed(ONE, now - at) for at in uses if now - at <= HOT_WINDOW_US)
+
+
+def times_of(ids: Iterable[str], times_by_row: Mapping[str, Sequence[int]], *, own: bool) -> list[int]:
+    """Return the times of use of these captured ids, for `hot`; for a memory pass all its ids.
+
+    `times_by_row` are those of a scope's rows of uses. `own` says that the ids are the scope's, else they are
+    of `global`.
+    """
+    return [at for id in ids for at in times_by_row.get(id if own else other_row_id(id), ())]
+
+
+def other_row_id(id: str) -> str:
+    """Return the row id of an id without a capture in the scope: a digest, which hides the id."""
+    return f"other:{blake2b(id.encode(), digest_size=16).hexdigest()}"

@@ -41,8 +41,7 @@ from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory
 from memtape.state.subjects.tombstones import text_row_id
-from memtape.state.subjects.usage import other_row_id
-from memtape.state.subjects.weights import importance_confirmed
+from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
 from memtape.state.text.replacing import replaces

@@ -23,7 +23,8 @@ from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.entries import ORIGINS, TURN
 from memtape.state.index.parts import EVERY_TEXT, Ints
 from memtape.state.index.sorted_values import is_one_of
-from memtape.state.subjects.usage import ANSWERING, HOT_WINDOW_US, TURN_US, other_row_id
+from memtape.state.subjects.usage import ANSWERING, TURN_US
+from memtape.state.subjects.weights import HOT_WINDOW_US, other_row_id
 from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.retrieval import Retriever

@@ -16,7 +16,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.state.core.erasures import erasures_of
-from memtape.state.subjects.usage import other_row_id
+from memtape.state.subjects.weights import other_row_id
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.aged import PURGED, SummarySource, sources_of
 from memtape.tools.ask.retrieval import Retriever

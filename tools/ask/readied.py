@@ -24,8 +24,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
-from memtape.state.subjects.usage import hot, times_of
-from memtape.state.subjects.weights import ONE
+from memtape.state.subjects.weights import ONE, hot, times_of
 from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
