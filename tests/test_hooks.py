@@ -40,6 +40,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer
+from memtape.tools.keep.owner import Owner
 
 ROOT = Path(__file__).parent.parent
 PLAIN = (sys.executable, "-m", "memtape")
@@ -336,6 +337,12 @@ def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, ho
         assert "5433" in started(home, project, host, "resume", session="another")
 
 
+def project_after(client: Client) -> None:
+    """Project when the projector that a hook has left behind is done."""
+    with Owner(client.home, client.log, lock_wait_s=300) as owner:
+        owner.project()
+
+
 def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, project: Path) -> None:
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
         client.capture("The staging database listens on port 5433.")
@@ -346,7 +353,7 @@ def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, pr
     assert b"5433" not in hook(home, "claude", told(project, "SessionStart", source="startup"))
     with Client(home, scope=client.scope, origin="user") as client:
         client.forget(order)
-        client.project()
+        project_after(client)
     start = told(project, "SessionStart", source="startup", session_id="s-2")
     assert b"5433" in hook(home, "claude", start)
 
@@ -359,7 +366,7 @@ def test_a_prompt_that_corrects_what_its_session_was_shown_replaces_it(home: Pat
         assert [result.id for result in client.search("staging database port").results] == [old]
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="No, it is 5434."))
     with Client(home, scope=client.scope, origin="user") as client:
-        client.project()
+        project_after(client)
         best = next(it for it in client.search("staging database port").results if it.kind == "fact")
         assert best.text == "The staging database listens on port 5434." and best.replaces == (old,)
         assert best.origin == "user"
