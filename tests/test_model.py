@@ -661,6 +661,8 @@ class Life:
             self.capture()
             if types[0] == "unfolded":
                 self.configure()  # Under settings by which nothing folds, nothing can be unfolded.
+            if types[0] == "restored":
+                self.forget()  # Nothing else may be hidden.
             steps.get(types[0], Life.embed)(self)
         raise AssertionError(f"No life of this home meets {', '.join(types)}.")
 
