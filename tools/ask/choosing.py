@@ -116,16 +116,17 @@ def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -
     told = [_memory_at(found, place, held, asked) for place, held in zip(places, shares, strict=True)]
     # What stands below what answers the same stays there, however late it was said.
     lasting = [None if hit.yields < 1 else it for it, hit in zip(told, hits, strict=True)]
-    yield from latest_first(lasting, _alike(corpus, hits, [found.text(place) for place in places]))
+    yield from latest_first(lasting, _alike(found, corpus, hits, lasting))
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _alike(corpus: Corpus, hits: Sequence[Hit], texts: Sequence[str]) -> Alike:
+def _alike(found: ScopeTexts, corpus: Corpus, hits: Sequence[Hit], told: Sequence[FoundMemory | None]) -> Alike:
     """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
     if cosines is None:
         return nothing_alike
     near = [hit.lanes.get("dense", 0.0) for hit in hits]
+    texts = ["" if it is None else found.text(hit.place) for hit, it in zip(hits, told, strict=True)]
     alike, changes = about_one(cosines), are_changes(cosines, texts)
 
     def likeness(one: int, other: int) -> Likeness:
