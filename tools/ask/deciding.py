@@ -32,7 +32,7 @@ from memtape.schemas.variables import PROD
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask.asking import Asking
-from memtape.tools.ask.naming import LEAST_CHARS, folded, is_whole, state_of, the_one
+from memtape.tools.ask.naming import begun_by, folded, is_whole, state_of, the_one
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
@@ -332,12 +332,10 @@ class Deciding(Asking):
         """Return the scope and the conflict of an id or its beginning, from this scope and `global`."""
         states = [state for name in scopes_read(self.scope) if (state := state_of(self, name)) is not None]
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
-        found = [it for it in listed if len(given) >= LEAST_CHARS and it[1].id.startswith(given)]
-        if not found:
+        number = begun_by(given, ((it[1].id, number) for number, it in enumerate(listed)))
+        if number is None:
             raise NotFound(f"{self.scope} has no conflict {given[:60]}.", "`memtape conflicts --all` shows their ids.")
-        if len(found) > 1:
-            raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
-        return found[0]
+        return listed[number]
 
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
         return folded(self, scope, id, partial(state_of, self))

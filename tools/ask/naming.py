@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # Who folds nothing need not hold the fold.
     from memtape.state.core.scope import Scope
 
 ActionT = TypeVar("ActionT")
+NamedT = TypeVar("NamedT")
 
 LEAST_CHARS = 8
 LEAST_NEW_CHARS = 13
@@ -78,6 +79,17 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
         raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
     named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
     raise MemtapeError(f"{given} is the beginning of several ids: {named}.", "Give more of the one that is meant.")
+
+
+def begun_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
+    """Return which of these, by their ids, an id or its beginning means, None for no match.
+
+    Raises `MemtapeError` where the beginning is that of several.
+    """
+    found = dict.fromkeys(it for id, it in named if len(given) >= LEAST_CHARS and id.startswith(given))
+    if len(found) > 1:
+        raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
+    return next(iter(found), None)
 
 
 def state_of(writer: Writer, name: str) -> Scope | None:

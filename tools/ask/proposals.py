@@ -22,7 +22,7 @@ from memtape.state.text.instructions import same_instruction
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.views.context import Known, instructions_of
 from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
-from memtape.tools.ask.naming import LEAST_CHARS
+from memtape.tools.ask.naming import begun_by
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_in
 from memtape.tools.capture.lines import Line
@@ -87,12 +87,10 @@ def check_answers(origin: Origin) -> None:
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
     """Return the proposal that an id or its beginning means. Raises `NotFound`, and `MemtapeError` where several do."""
-    found = [it for it in proposals if len(given) >= LEAST_CHARS and it[0].id.startswith(given)]
-    if not found:
+    number = begun_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
+    if number is None:
         raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape accept` lists those that wait.")
-    if len(found) > 1:
-        raise MemtapeError(f"{given} is the beginning of several ids.", "Give more of the one that is meant.")
-    return found[0]
+    return proposals[number]
 
 
 def accept(writer: Writer, rule: Proposal, before: Answered) -> None:

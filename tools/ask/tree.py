@@ -32,7 +32,7 @@ from memtape.state.views.tree_pages import (
     text_of,
     way_down,
 )
-from memtape.tools.ask.naming import LEAST_CHARS, state_of
+from memtape.tools.ask.naming import LEAST_CHARS, begun_by, state_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Writer
@@ -391,10 +391,8 @@ def meant(scope: Scope, name: str) -> Page:
         page = page_of(scope, name)
     if page is None and len(name) >= LEAST_CHARS:
         by_seq = scope.captures.by_seq
-        found = {scope.pages.of_capture[seq]: None for seq in scope.pages.of_capture if by_seq[seq].id.startswith(name)}
-        if len(found) > 1:
-            raise MemtapeError(f"{name} is the beginning of several ids.", "Give more of the one that is meant.")
-        page = next((scope.pages.by_birth[birth] for birth in found), None)
+        birth = begun_by(name, ((by_seq[seq].id, birth) for seq, birth in scope.pages.of_capture.items()))
+        page = None if birth is None else scope.pages.by_birth[birth]
         if root_id(scope.name).startswith(name):
             page = scope.pages.at(ROOT)
     if page is None or not page.lives:
