@@ -237,7 +237,7 @@ def _key(partition: int) -> str:
 
 
 def run_flow(flow: Dataflow, epoch: timedelta) -> None:
-    """Run a dataflow to its end, in this thread."""
+    """Run a dataflow to the end, in the calling thread."""
     from bytewax._bytewax import cluster_main
 
     try:

@@ -189,7 +189,7 @@ class TurnRow(Displayed, frozen=True, kw_only=True):
 
 
 class KeyedRow(msgspec.Struct, frozen=True):
-    """The fields that name a row: its scope, its id in the scope, and both as its `key`."""
+    """A row with a scope, an id in the scope, and a `key` of both."""
 
     key: str
     id: str

@@ -257,7 +257,7 @@ def take_up(state: Scope, embedder: str) -> None:
 
 
 def tick(state: Scope, context: Context[Scope]) -> list[Change]:
-    """Take in that the clock has moved, and return the rows that it touched."""
+    """Apply a tick of the clock, and return the changed rows."""
     return _changed(state, aging.run(state.lifecycle, context), context)
 
 

@@ -149,7 +149,7 @@ class Ended(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A clause: its claims, its subject terms, the values that it ends, and its statements about change."""
+    """A clause with its claims, subject terms, ended values and words of change."""
 
     text: str
     claims: tuple[Claim, ...]

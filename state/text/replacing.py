@@ -168,7 +168,7 @@ def _by_end(before: ClauseReading, now: ClauseReading) -> Replacement | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the words that hide its former value from its subject."""
+    """Return a text without "from", "instead of" and the like, which part the former value from the subject."""
     return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=_I)
 
 

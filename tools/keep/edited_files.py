@@ -45,7 +45,7 @@ class EditedFiles(ABC):
     def _read(
         self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
     ) -> dict[str, PageNote]:
-        """Append the events of one file, and return its note, under its new path where it was renamed."""
+        """Append the events of a file, and return the note by path: the new path of a renamed file."""
 
     def _end(self, stamps: dict[str, Stamp]) -> None:  # noqa: B027 (most kinds have nothing left to do)
         """Do the rest of a taking, after the last file."""

@@ -53,7 +53,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lessee:
-    """A process that leases partitions, seen from its owner."""
+    """The owner's handle of a process with leased partitions."""
 
     def __init__(
         self, orders: Orders, environment: dict[str, str], on_report: Callable[[Orders, Report], None]
