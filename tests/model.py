@@ -134,6 +134,13 @@ class World:
             found |= {id for id, row in shown.items() if covered or row.get("into") not in shown}
         return found
 
+    def latest_at(self, *names: str) -> int:
+        """Return the time of the latest text that these scopes can show, in microseconds; 0 if there is none."""
+        found = self.visible(*names)
+        scopes = [self.scopes[name] for name in names if name in self.scopes]
+        rows = [row for scope in scopes for row in (*scope.memory_rows(), *scope.turn_rows())]
+        return max((row["at"] for row in rows if row["id"] in found), default=0)
+
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
         """Return those of the visible ids of which a living capture has one of these origins and of these sessions."""
         found = set()

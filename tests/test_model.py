@@ -720,7 +720,8 @@ class Life:
             assert {result.id for result in narrowed.results} <= expected
             assert sum(1 + result.again for result in narrowed.results) == len(expected)
             if as_of is None:
-                assert answer.now == max(self.now - self.now % HOUR, *(result.at for result in answer.results), 0)
+                latest = world.latest_at(scope, "global")
+                assert answer.now == max(self.now - self.now % HOUR, latest)
 
     def compare_vault(self, world: World, shards: list[Shard]) -> None:
         """The pages hold what is visible, each memory and each entry once, and nothing else."""
