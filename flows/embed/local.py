@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed import target
-from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
+from memtape.flows.embed.embedder import (
+    HARMLESS,
+    Embedder,
+    Embedding,
+    EmbeddingFailure,
+    checked,
+    clause,
+    sound_only,
+    the_vector,
+)
 from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
 from memtape.schemas.embedding import MINILM, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
@@ -42,7 +51,7 @@ LoadedModel = tuple[Encode, Encode, int]
 """Functions from questions and from documents to float32 arrays, a row for each, and the number of dimensions."""
 
 
-class LocalEmbedder:
+class LocalEmbedder(Embedder):
     """Vectors of a local model on the CPU, in float32. Text beyond the model's maximum length is ignored.
 
     `name` is the model's name without `sentence-transformers/`, or a folder's name; `revision` is 12 hex of
@@ -59,20 +68,13 @@ class LocalEmbedder:
         loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
         self._encode_query, self._encode_document, self.dimensions = loaded
 
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """See `Embedder.embed_each`. The last bits of a vector may depend on the batch."""
+        return sound_only(texts, lambda asked: self._sound(asked, self._encode_document))
+
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
-        return the_vector(self._embed([text], self._encode_query)[0])
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
-        return self._embed(texts, self._encode_document)
-
-    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
-        """Yield the same."""
-        return iter(self.embed_documents(texts))
-
-    def _embed(self, texts: Sequence[str], encode: Encode) -> list[Embedding]:
-        return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
+        return the_vector(*sound_only([text], lambda asked: self._sound(asked, self._encode_query)))
 
     def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
         """Return the vectors or failures of texts; raise if no text has a vector, not even a harmless one."""

@@ -8,14 +8,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.variables import PROD
 from memtape.sinks.home.folders import Home, write_whole
 
 CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
-CHOICES = ("auto", "http", "local", "floor")
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

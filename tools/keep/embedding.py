@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder
-from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, first_embedder, http_target
+from memtape.flows.embed.target import MODEL_VARIABLE, NAMES, URL_VARIABLE, first_embedder
+from memtape.flows.endpoint import target_of
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
@@ -304,7 +305,7 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
             if chosen.key == key:
                 return options
             if chosen.resolved.kind == "http" and chosen.embedder is None and options.choice == "http":
-                target = http_target(os.environ)
+                target = target_of(os.environ, NAMES)
                 if target is not None and target.model == name:  # It does not answer now, and will some time.
                     return options
         except MemtapeError:
