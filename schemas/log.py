@@ -108,8 +108,14 @@ class Log(Protocol):
         ...
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """Return the offset of the first event with `sent` after a time, the end if there is none."""
-        ...
+        """Return the offset of the first event with `sent` after a time, the end if there is none.
+
+        Without an index it reads from the beginning, since `sent` need not rise.
+        """
+        self.check_partition(partition)
+        end = self.ends()[partition]
+        found = events_between(self, partition, 0, end)
+        return next((slot.offset for slot, event in found if event.sent > sent), end)
 
     def ends(self) -> list[int]:
         """Return the next offset of each partition."""
@@ -125,7 +131,12 @@ class Log(Protocol):
 
     def check_briefly(self) -> None:
         """Raise `DamagedLog` where a look that takes some 10 ms for 100,000 events finds damage, for every start."""
-        ...
+        self.check()
+
+    def check_partition(self, partition: int) -> None:
+        """Raise `OffsetOutOfRange` for the number of no partition."""
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
     def close(self) -> None:
         """Release all resources of the log. Closing twice is allowed."""

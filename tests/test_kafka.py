@@ -39,7 +39,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka as kafka_log
-from memtape.sinks.logs import kafka_rewrite, kafka_topic
+from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.tools.client import Client
@@ -546,11 +546,11 @@ KafkaLog(url).blank({0: [3, 5]})
 """
 REWRITE_POINTS = (
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 1),
-    ("memtape.sinks.logs.kafka_rewrite:_await_silence", 1),
+    ("memtape.sinks.logs.kafka:_await_silence", 1),
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.create_next", 1),
     ("memtape.sinks.logs.kafka:KafkaLog.append_raw", 1),
-    ("memtape.sinks.logs.kafka_rewrite:_fill", 1),
-    ("memtape.sinks.logs.kafka_rewrite:_verify", 1),
+    ("memtape.sinks.logs.kafka:_fill", 1),
+    ("memtape.sinks.logs.kafka:_verify", 1),
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 2),
     ("memtape.sinks.logs.kafka_topic:KafkaTopic.delete", 1),
 )
@@ -562,7 +562,7 @@ REWRITE_KILLS = [(*point, when) for point in REWRITE_POINTS for when in ("before
 def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
     opened: Open, admin: Any, target: str, nth: int, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kafka_rewrite, "STALLED_S", 1.0)
+    monkeypatch.setattr(kafka_log, "STALLED_S", 1.0)
     log = opened(1)
     log.append([captured(f"text {number}", scope=A) for number in range(20)])
     before = [slot.payload for slot in log.read(0, 0, 100)]
@@ -589,7 +589,7 @@ def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
 def test_a_topic_that_is_closed_and_not_gone_on_with_takes_nothing_and_says_why(opened: Open) -> None:
     log = opened(1, deadline_s=3.0)
     log.topic.set(kafka_topic.CLOSED)
-    kafka_rewrite._await_silence(log)
+    kafka_log._await_silence(log)
     with pytest.raises(UnknownOutcome, match="closed while something is erased") as refusal:
         log.append([captured("refused", scope=A)])
     assert "memtape run" in refusal.value.hint

@@ -30,7 +30,7 @@ from memtape.schemas.errors import (
     StillHeld,
 )
 from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
-from memtape.schemas.log import Position, Slot
+from memtape.schemas.log import Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.sqlite_files import leave, use
@@ -61,7 +61,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class EmbeddedLog:
+class EmbeddedLog(Log):
     """A `Log` on a file. Safe for threads; each process opens its own.
 
     `partitions` is only asked when the log is made; opened with another number it raises `LogExists`. With
@@ -148,7 +148,7 @@ class EmbeddedLog:
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`. The call is one transaction; events are read and digests made before its write lock."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         rows = [_row(event_of(payload), os.urandom(SALT_BYTES), payload) for payload in payloads]
         with self._writing():
             first = self._end(partition)
@@ -165,7 +165,7 @@ class EmbeddedLog:
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
         """See `Log.read`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
         where, by = "partition = ? AND offset >= ?", ""
@@ -195,7 +195,7 @@ class EmbeddedLog:
 
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
             "SELECT offset, salt, digest, payload FROM slots AS it INDEXED BY slots_erased"
@@ -340,10 +340,6 @@ class EmbeddedLog:
                 "Restore log.db from a backup; nothing has been skipped.",
             )
         return Slot(partition, offset, payload)
-
-    def _check_partition(self, partition: int) -> None:
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
     def _end(self, partition: int) -> int:
         """Return the next offset of a partition. Raises `DamagedLog` where its last slots are hidden."""

@@ -14,7 +14,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot, events_between, matches
+from memtape.schemas.log import Log, Position, Slot, events_between, matches
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
@@ -29,7 +29,7 @@ def log_of_process(place: str) -> MemoryLog:
         return _of_process.setdefault(place, MemoryLog())
 
 
-class MemoryLog:
+class MemoryLog(Log):
     """A `Log` of lists, safe for threads."""
 
     def __init__(self, partitions: int = 16, settings: Settings | None = None) -> None:
@@ -121,15 +121,8 @@ class MemoryLog:
                 for offset in offsets:
                     self._payloads[partition][offset] = blanked(self._payloads[partition][offset])
 
-    def offset_after(self, partition: int, sent: int) -> int:
-        """See `Log.offset_after`."""
-        end = self.ends()[partition]
-        found = events_between(self, partition, 0, end)
-        return next((slot.offset for slot, event in found if event.sent > sent), end)
-
     def _check(self, partition: int, offset: int) -> None:
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        self.check_partition(partition)
         end = len(self._payloads[partition])
         if not 0 <= offset <= end:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
@@ -141,9 +134,6 @@ class MemoryLog:
 
     def check(self) -> None:
         """See `Log.check`. Memory is taken to be sound."""
-
-    def check_briefly(self) -> None:
-        """See `Log.check_briefly`."""
 
     def close(self) -> None:
         """See `Log.close`."""
