@@ -744,6 +744,14 @@ class Basis(NamedTuple):
     rules: str
     erased: int
 
+    def unlike(self, found: Basis) -> str:
+        """Return how a found basis differs from this one, a clause; empty if it does not."""
+        if found.log_id != self.log_id:
+            return "the log is another one"
+        if found.rules != self.rules:
+            return "the rules have changed"
+        return "something has been erased since" if found.erased != self.erased else ""
+
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
     """The offset (exclusive) up to which the views of a partition are valid, with their basis and settings.

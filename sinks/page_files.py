@@ -23,7 +23,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.scopes import GLOBAL
-from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, write_whole
+from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
 from memtape.sinks.zones import is_as_written, is_theirs, is_untouched, joined, parts
 
 WATERMARK_FILE = "watermark.json"
@@ -66,10 +66,7 @@ class ScopeFiles:
 
     def listed(self) -> Digests:
         """Return the files that are ours; of a list that is lost or damaged nothing is."""
-        try:
-            return msgspec.json.decode(self._list_path.read_bytes(), type=Digests)
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}
+        return read_json(self._list_path, Digests) or {}
 
     def read(self) -> dict[str, bytes]:
         """Return the bytes of every listed file, changed or not, and of any other file at a page's place.
@@ -189,10 +186,7 @@ class ScopeFiles:
         return True
 
     def _taken(self) -> Digests:
-        try:
-            return msgspec.json.decode(self._taken_path.read_bytes(), type=Digests)
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}
+        return read_json(self._taken_path, Digests) or {}
 
     def _is_held(self, path: str, known: Digests) -> bool:
         """Return whether a tree file holds a person's text not yet captured."""
@@ -318,11 +312,10 @@ def forget_taken(home: Home) -> None:
     """Drop the notes about captured versions of deleted files. The caller holds the right to import."""
     for file in (home.vault_notes / _TAKEN).rglob("*.json"):
         folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
-        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            taken = msgspec.json.decode(file.read_bytes(), type=Digests)
-            there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
-            if len(there) < len(taken):
-                write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
+        taken = read_json(file, Digests) or {}
+        there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
+        if len(there) < len(taken):
+            write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
 
 
 def kept(home: Home) -> list[str]:

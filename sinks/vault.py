@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.places import place_in
@@ -38,7 +36,7 @@ from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import Home, make_folder, write_whole
+from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote, standing
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.page_markdown import page_lines, page_zone
@@ -139,10 +137,7 @@ class Vault:
         """Return the mark up to which the pages of a scope are valid, None if missing or changed."""
         if not ScopeFiles(self.home, scope).is_ours(WATERMARK_FILE):
             return None
-        try:
-            return msgspec.json.decode((self.home.scope_folder(scope) / WATERMARK_FILE).read_bytes(), type=ScopeMark)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return None
+        return read_json(self.home.scope_folder(scope) / WATERMARK_FILE, ScopeMark)
 
     def zone_in(self, path: str) -> ZoneInPage | None:
         """Return the parts of a page, by its path in the home; None without a person's text in its zone."""

@@ -25,7 +25,7 @@ from memtape.flows import projection
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import EmbeddingMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.memory import MemoryLog
@@ -272,16 +272,16 @@ def test_marks_positions_and_blanked_slots_of_another_history_are_not_believed(h
     with Client(home, scope="project:a", origin="user", log=log) as client:
         assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).taken == 1
         assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).unchanged == 1
-        EmbeddingMarks(home, log).write("e@1:4", ends)
-        assert EmbeddingMarks(home, log).read("e@1:4") == ends
+        OffsetMarks(home.embedding_path, log).write("e@1:4", ends)
+        assert OffsetMarks(home.embedding_path, log).read("e@1:4") == ends
         log.append([erased(["base2 keeps the lighthouse"], "e1", scope="project:c")])
         with Owner(home, log) as owner:
             assert owner.scrub()[1] == 1
         going.go_back()
         log.append(said("new", 14, 20))
-        assert EmbeddingMarks(home, log).read("e@1:4") == [0] * PARTITIONS
-        EmbeddingMarks(home, log).write("e@1:4", log.ends())
-        assert EmbeddingMarks(home, log).read("e@1:4") == log.ends()
+        assert OffsetMarks(home.embedding_path, log).read("e@1:4") == [0] * PARTITIONS
+        OffsetMarks(home.embedding_path, log).write("e@1:4", log.ends())
+        assert OffsetMarks(home.embedding_path, log).read("e@1:4") == log.ends()
         assert Importer(client).take([ImportSource(note, MARKDOWN, note.name)]).taken == 1
         log.append([erased(["base2 keeps the lighthouse"], "e2", scope="project:c")])
         project(home, log)

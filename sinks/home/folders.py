@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import project_name
@@ -16,6 +19,7 @@ _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
 """The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
+ContentT = TypeVar("ContentT")
 KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
@@ -45,6 +49,14 @@ def write_whole(
         return False
     temporary.replace(path)
     return True
+
+
+def read_json(path: Path, kind: type[ContentT]) -> ContentT | None:
+    """Return the content of a file of JSON, None for a missing or damaged one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def private(name: str, flags: int) -> int:

@@ -24,7 +24,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import EmbeddingMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
@@ -84,7 +84,7 @@ class Embedding(Worker):
         self._home = home
         self._log = log
         self._history = History(log)
-        self._marks = EmbeddingMarks(home, log)
+        self._marks = OffsetMarks(home.embedding_path, log)
         self._opened: ChosenEmbedder | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
@@ -236,7 +236,7 @@ def given_up(home: Home, log: Log, key: str) -> int:
 def try_again(home: Home, log: Log) -> int:
     """Have the next `run`, or a living one, try the texts again that were given up, and return how many."""
     key = settings_on(log).embedder
-    EmbeddingMarks(home, log).tried_again(key, 0)
+    OffsetMarks(home.embedding_path, log).tried_again(key, 0)
     return given_up(home, log, key)
 
 
