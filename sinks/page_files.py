@@ -24,7 +24,7 @@ import msgspec
 
 from memtape.schemas.scopes import GLOBAL
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
-from memtape.sinks.zones import is_as_written, is_theirs, is_untouched, joined, parts
+from memtape.sinks.zones import is_untouched, joined, parts, was_changed
 
 WATERMARK_FILE = "watermark.json"
 PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
@@ -202,7 +202,7 @@ class ScopeFiles:
             return True
         if zone is None or zone == found.zone or not isinstance(there, bytes):
             return False
-        return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
+        return found.zone is None or was_changed(found) is False or _digest(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
         """Write or remove one file, which had one of the `known` digests before.
@@ -238,7 +238,7 @@ class ScopeFiles:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
-        if found is not None and (is_as_written(found) or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
+        if found is not None and (was_changed(found) is False or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
             zone = None
         if not data and (zone is None or is_untouched(zone)):
             if self._seen(path) != seen:
@@ -401,7 +401,7 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
     if not data.strip(b"\0") or _digest(data) in ours:
         return False
     found = parts(data)
-    return new if not ours else found is None or is_theirs(found) or _digest(found.ours) not in ours
+    return new if not ours else found is None or was_changed(found) is True or _digest(found.ours) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:
