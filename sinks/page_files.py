@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from itertools import count
@@ -81,16 +81,8 @@ class ScopeFiles:
 
     def stamps(self) -> dict[str, Stamp]:
         """Return by path the stamp of each file with the name of a page."""
-        found: dict[str, Stamp] = {}
-        for folder in ("", *PAGE_FOLDERS):
-            place = self._folder / folder
-            if self._in_the_way(place / "page") is None and place.is_dir():
-                for entry in os.scandir(place):
-                    path = f"{folder}/{entry.name}".lstrip("/")
-                    if _PAGE.fullmatch(path) and entry.is_file(follow_symlinks=False):
-                        with suppress(FileNotFoundError):
-                            found[path] = _stamp(entry.stat(follow_symlinks=False))
-        return found
+        folders = [self._folder / name for name in ("", *PAGE_FOLDERS)]
+        return self._stamps(folders, lambda path: _PAGE.fullmatch(path) is not None)
 
     def page(self, path: str) -> PageBytes | None:
         """Return a page with its zone, None without a readable file."""
@@ -131,15 +123,22 @@ class ScopeFiles:
 
     def tree_stamps(self) -> dict[str, Stamp]:
         """Return by path the stamp of every Markdown file of the tree, except hidden and kept ones."""
+
+        def is_page(path: str) -> bool:
+            name = path.rpartition("/")[2]
+            return name.endswith(".md") and not name.startswith(".") and not _KEPT.search(name)
+
+        return self._stamps(_folders(self._folder / TREE_FOLDER), is_page)
+
+    def _stamps(self, folders: Iterable[Path], is_page: Callable[[str], bool]) -> dict[str, Stamp]:
+        """Return by path in the scope's folder, in order, the stamp of each file in these folders that is a page."""
         found: dict[str, Stamp] = {}
-        for folder in _folders(self._folder / TREE_FOLDER):
-            if self._in_the_way(folder / "page") is not None:
-                continue
-            for file in _entries(folder):
-                if file.suffix == ".md" and not file.name.startswith(".") and not _KEPT.search(file.name):
-                    with suppress(FileNotFoundError):
-                        if stat.S_ISREG((status := file.lstat()).st_mode):
-                            found[file.relative_to(self._folder).as_posix()] = _stamp(status)
+        for folder in folders:
+            for file in _entries(folder) if self._in_the_way(folder / "page") is None else ():
+                path = file.relative_to(self._folder).as_posix()
+                with suppress(FileNotFoundError):
+                    if is_page(path) and stat.S_ISREG((status := file.lstat()).st_mode):
+                        found[path] = _stamp(status)
         return dict(sorted(found.items()))
 
     def has_tree(self) -> bool:

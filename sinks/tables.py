@@ -304,7 +304,7 @@ class Shard:
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
         import pyarrow as pa
 
-        data = pa.Table.from_pylist(records, schema=_keyed(schema, key))
+        data = pa.Table.from_pylist(records, schema=schema)
         table = self._table(name)
         if table is None:
             table = self._create(name, data)
@@ -318,7 +318,7 @@ class Shard:
         import pyarrow as pa
 
         table = self._table(name)
-        data = pa.Table.from_pylist(records, schema=_keyed(schema, "key"))
+        data = pa.Table.from_pylist(records, schema=schema)
         self._note_version(name, lance.write_dataset(data, table, mode="append"))
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
@@ -359,12 +359,6 @@ class Shard:
         return table
 
 
-def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
-    """Return a schema with a primary key: of two merges that insert the same key, the table keeps one row."""
-    place = schema.get_field_index(key)
-    return schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
-
-
 def foreign(log: Log, watermark: Watermark) -> str:
     """Return the reason why views with this watermark are not of the log as it is now, empty if they are."""
     if watermark.log_id != log.log_id:
@@ -393,14 +387,17 @@ def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
     """Return the Arrow schema of a row; all but its key may be null, since a gone row is."""
     import pyarrow as pa
 
+    # Of two merges that insert the same key, a table with a primary key keeps one row.
+    keyed = {("key" if guarded else "offset"): {"lance-schema:unenforced-primary-key": "true"}}
+    needed = ("key", "id", "scope") if guarded else row_type.__struct_fields__
     fields = [
-        pa.field(name, _arrow_type(hint), nullable=name not in ("key", "id", "scope"))
+        pa.field(name, _arrow_type(hint), name not in needed, keyed.get(name))
         for name, hint in typing.get_type_hints(row_type).items()
     ]
     if guarded:
         fields += [pa.field("gone", pa.bool_(), nullable=False)]
         fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
-    return pa.schema([field.with_nullable(False) if not guarded else field for field in fields])
+    return pa.schema(fields)
 
 
 @cache

@@ -65,7 +65,11 @@ class LocalEmbedder(Embedder):
         _check_official(folder, digest)
         self.revision = digest[:REVISION_CHARS]
         self.name = MINILM if digest == SHA256 else name or _name(options.model)
-        loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        try:
+            loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        except Exception as error:
+            told = f"The model in {folder} cannot be loaded ({type(error).__name__})."
+            raise MemtapeError(told, "Get it again, or name another one.") from error
         self._encode_query, self._encode_document, self.dimensions = loaded
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
@@ -206,37 +210,25 @@ def _check_official(folder: Path, digest: str) -> None:
 
 
 def _load_minilm(folder: Path) -> LoadedModel:
-    try:
-        model = MiniLm(folder)
-    except Exception as error:
-        raise _not_loaded(folder, error) from error
+    model = MiniLm(folder)
     return model.encode, model.encode, DIMENSIONS
 
 
 def _load(folder: Path) -> LoadedModel:
-    try:
-        from sentence_transformers import SentenceTransformer
+    from sentence_transformers import SentenceTransformer
 
-        with _no_progress_bars():
-            loaded = SentenceTransformer(
-                str(folder),
-                device="cpu",
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"use_safetensors": True},
-            )
-        loaded = loaded.float().eval()
-    except Exception as error:
-        raise _not_loaded(folder, error) from error
+    with _no_progress_bars():
+        loaded = SentenceTransformer(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
+    loaded = loaded.float().eval()
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
     return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
-
-
-def _not_loaded(folder: Path, error: Exception) -> MemtapeError:
-    return MemtapeError(
-        f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
-    )
 
 
 @contextmanager

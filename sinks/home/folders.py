@@ -263,17 +263,10 @@ class Home:
         """Remove the unfinished files of killed projectors; the caller holds the projector's lock."""
         from shutil import rmtree
 
-        pattern = f".*{UNFINISHED}"
-        for path in (
-            *self.path.glob(f".current{UNFINISHED}"),
-            *self.known_ids.glob(pattern),
-            *self.zones.rglob(pattern),
-            *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
-            *self.path.glob(f"builds/*/state/**/{pattern}"),
-            *self.path.glob(f"builds/*/lance/{pattern}"),
-            *self.path.glob(f"builds/*/lance/*/{pattern}"),
-            *self.path.glob(f"builds/*/lance/*/index/*/{pattern}"),
-        ):
+        # The rest of the vault is people's as well.
+        folders = (self.known_ids, self.zones, self.vault_notes, self.path / "builds")
+        found = [path for folder in folders for path in folder.rglob(f".*{UNFINISHED}")]
+        for path in (*self.path.glob(f".current{UNFINISHED}"), *found):
             if path.is_dir():
                 rmtree(path, ignore_errors=True)
             else:
