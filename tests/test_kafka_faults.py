@@ -17,20 +17,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from builders import captured, erased
+from builders import erased
 from kafka_broker import PASSWORD, USER, Broker, new_topic
 from soaked import soaked
 from test_views import history, vault_bytes
 
-from memtape.schemas.codec import decode, encode
+from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_EVENT_BYTES
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TurnRow
-from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -115,16 +113,6 @@ def opened(kafka: Broker) -> Iterator[Open]:
     yield open_log
     for log in logs:
         log.close()
-
-
-@pytest.fixture
-def stranger(kafka: Broker) -> Iterator[Any]:
-    """Another client's producer, which keeps none of our habits."""
-    from kafka import KafkaProducer
-
-    producer = KafkaProducer(bootstrap_servers=[kafka.server], max_request_size=5_000_000)
-    yield producer
-    producer.close()
 
 
 @pytest.fixture(scope="module")
@@ -215,40 +203,6 @@ def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> 
     _project(home, log)
     assert (_state_of(home, log), _pages(vault_bytes(home))) == (leaves, _pages(vault))
     print(f"seed {SEED}: {len(events):,} events, {sum(log.ends()):,} records, state hash {leaves}")
-
-
-@pytest.mark.slow
-def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: Any, tmp_path: Path) -> None:
-    log, home, rng = opened(), Home(tmp_path / "home"), random.Random(SEED)
-    place = partition_of(A, PARTITIONS)
-    good = encode(captured("good", scope=A))
-    poison = [
-        None,
-        b"",
-        b"\xff\x00 no text",
-        b"{",
-        b"[" * 100_000,
-        b"x" * (MAX_EVENT_BYTES + 1),
-        good.replace(b'"captured"', b'"dreamt"'),
-        good.replace(b'"v":1', b'"v":99'),
-        good.replace(b'"project:a"', b'"project:../a"'),
-        good[:-1],
-    ]
-    count = 10 * len(poison)
-    for number in range(count):
-        if number % 10 == 0:
-            stranger.send(log.target.topic, poison[number // 10], key=rng.randbytes(4), partition=place).get(WAIT_S)
-        log.append([captured(f"fact {number}", number, "turn", scope=A)])
-    stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(
-        WAIT_S
-    )
-    _project(home, log)
-    shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
-    letters = [letter for shard in shards if shard.exists() for letter in shard.dead_letters(1_000)]
-    assert [row.text for row in sorted(_turns(home), key=lambda row: row.seq)] == [f"fact {n}" for n in range(count)]
-    assert len(letters) == len(poison) + 1
-    assert verify(home, log).ok
-    print(f"seed {SEED}: {count} events, dead letters {sorted(letter.reason for letter in letters)}")
 
 
 @pytest.mark.slow
