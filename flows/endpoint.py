@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -123,17 +121,16 @@ class Endpoint:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def ask(self, body: bytes, read: Callable[[bytes], AnswerT], attempts: int | None = None) -> AnswerT:
+    def ask(self, body: bytes, read: Callable[[bytes], AnswerT]) -> AnswerT:
         """Return what `read`, which may raise `Unanswered`, makes of the answer to a request.
 
-        A request is repeated after a failure that may pass, by default as often as the limits say. Raises
+        A request is repeated after a failure that may pass, as often as the limits say. Raises
         `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
         """
         import tenacity
 
-        many = tenacity.stop_after_attempt(attempts or self._limits.attempts)
         retrying = tenacity.Retrying(
-            stop=many | tenacity.stop_before_delay(self._limits.all_s),
+            stop=tenacity.stop_after_attempt(self._limits.attempts) | tenacity.stop_before_delay(self._limits.all_s),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, Unanswered) and error.may_pass),
             wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,
@@ -167,7 +164,8 @@ class Endpoint:
                 f"Set {names.url} to where it is.",
             )
         if status == 429:
-            wait_s = _retry_after_s(response.headers.get("Retry-After", ""))
+            asked = response.headers.get("Retry-After", "")  # Or a date, for which the backoff does.
+            wait_s = float(asked[:9]) if asked.isascii() and asked.isdigit() else 0
             raise Unanswered("too many requests (HTTP 429)", "busy", wait_s)
         if status >= 500 or status == 408 or status in REFUSED_CONTENT:
             raise Unanswered(f"HTTP {status}", "refused" if status in REFUSED_CONTENT else "failed")
@@ -200,19 +198,6 @@ def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallSt
         return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
 
     return wait_s
-
-
-def _retry_after_s(value: str) -> float:
-    """Return the seconds that a Retry-After header names, a count or a date; 0 for none (RFC 9110, 10.2.3)."""
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
-    try:
-        then = parsedate_to_datetime(value)
-    except ValueError:
-        return 0
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=timezone.utc)
-    return max(0.0, (then - datetime.now(timezone.utc)).total_seconds())
 
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:

@@ -206,13 +206,8 @@ class Shard:
 
     @_reads
     def held(self) -> dict[str, ScopeHeld]:
-        """Return the counts of each scope with content, from the watermark; count a scope missing there."""
-        written = self._marked()[1]
-        found = dict(written.held)
-        for name in written.indexes.keys() - found.keys():
-            if (opened := self.index(name)) is not None:
-                found[name] = opened.held()
-        return {name: held for name, held in sorted(found.items()) if held != ScopeHeld()}
+        """Return the counts of each scope with content, from the watermark."""
+        return {name: held for name, held in sorted(self._marked()[1].held.items()) if held != ScopeHeld()}
 
     @_reads
     def check(self) -> None:

@@ -46,23 +46,20 @@ class ZoneNotes:
     def strayed(self, log: Log) -> bool:
         """Return whether texts of pages may be lost, since the log differs from the one at their reading."""
         kept = read_json(self._path, _ScopeNotes)
-        return kept is not None and _says_anything(kept.pages) and self._strayed(kept, log)
+        has_texts = kept is not None and any(note.texts for note in kept.pages.values())
+        return kept is not None and has_texts and self._strayed(kept, log)
 
     def _strayed(self, kept: _ScopeNotes, log: Log) -> bool:
-        if kept.log_id != log.log_id:
-            return True
         number = partition_of(self._scope, log.partitions)
-        return _says_anything(kept.pages) and bool(strayed(log, number, kept.end, kept.trail))
+        return kept.log_id != log.log_id or bool(strayed(log, number, kept.end, kept.trail))
 
     def write(self, log: Log, pages: dict[str, PageNote]) -> None:
         """Write the notes, whole or not at all."""
-        end, trail = 0, ""
-        if _says_anything(pages):
-            number = partition_of(self._scope, log.partitions)
-            end = log.ends()[number]
-            trail = trail_of(log, number, end)
+        number = partition_of(self._scope, log.partitions)
+        end = log.ends()[number]
         make_folder(self._path.parent)
-        write_whole(self._path, msgspec.json.encode(_ScopeNotes(log.log_id, end, trail, pages)))
+        kept = _ScopeNotes(log.log_id, end, trail_of(log, number, end), pages)
+        write_whole(self._path, msgspec.json.encode(kept))
 
 
 def forget_lost(home: Home) -> None:
@@ -85,7 +82,3 @@ def zone_problems(home: Home) -> list[str]:
     """Return the problems of a home's zones, a sentence each."""
     kept = (found for file in sorted(home.zones.rglob("*.json")) if (found := read_json(file, _ScopeNotes)) is not None)
     return [problem for found in kept for note in found.pages.values() for problem in note.problems]
-
-
-def _says_anything(pages: dict[str, PageNote]) -> bool:
-    return any(note.texts for note in pages.values())

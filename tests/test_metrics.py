@@ -1,4 +1,4 @@
-"""Metrics as a scraper sees them: over HTTP, parsed, bounded, without a text; and dashboards that name what there is."""
+"""Metrics as a scraper sees them: over HTTP, parsed, bounded, without a text; and what dashboards and alerts name."""
 
 from __future__ import annotations
 

@@ -98,25 +98,18 @@ class HttpEmbedder(Embedder):
             if error.how in ("unreachable", "busy"):
                 self._endpoint_failed(error)
             if len(texts) == 1:
-                made = [self._failed_alone(texts, error)]
+                made = [self._failed_alone(error)]
             else:
                 made = (one for text in texts for one in self._batch([text]))
         yield from made
 
-    def _failed_alone(self, text: list[str], error: Unanswered) -> Embedding:
-        """Return the failure of one text, if a harmless text was answered and the text then failed again."""
+    def _failed_alone(self, error: Unanswered) -> Embedding:
+        """Return the failure of one text, if a harmless text is answered."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except Unanswered as harmless:
             self._endpoint_failed(harmless)
-        if not error.may_pass:
-            return EmbeddingFailure(error.reason)
-        try:  # The endpoint may have come back between the two.
-            return self._vectors(self._ask(text, attempts=1))[0]
-        except Unanswered as again:
-            if again.how in ("unreachable", "busy"):
-                self._endpoint_failed(again)
-            return EmbeddingFailure(again.reason)
+        return EmbeddingFailure(error.reason)
 
     def _endpoint_failed(self, error: Unanswered) -> NoReturn:
         if error.how in ("refused", "long"):
@@ -142,9 +135,9 @@ class HttpEmbedder(Embedder):
             raise Unanswered(f"no vector of its answer can be used ({made[0].reason})")
         return made
 
-    def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
+    def _ask(self, texts: list[str]) -> EndpointAnswer:
         asked = {"model": self._target.model, "input": texts, "encoding_format": "float"}
-        return self._endpoint.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)), attempts)
+        return self._endpoint.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)))
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
