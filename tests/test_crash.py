@@ -157,9 +157,6 @@ def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
         assert done.returncode == 0, (done.returncode, done.stderr)
 
 
-# Killed producers
-
-
 # Stopped projectors
 
 
