@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +22,8 @@ import pytest
 from builders import erased
 from kafka_broker import PASSWORD, USER, Broker, new_topic
 from soaked import soaked
+from test_kafka import Open
+from test_kafka import opened as opened  # A fixture.
 from test_views import history, vault_bytes
 
 from memtape.schemas.codec import decode
@@ -90,8 +91,6 @@ with Owner(Home(Path(sys.argv[2])), log) as owner:
     owner.serve()
 """
 
-Open = Callable[..., KafkaLog]
-
 
 class Storm(NamedTuple):
     """A topic after everything has befallen it, a home that was projected meanwhile, and the state hash of that."""
@@ -99,20 +98,6 @@ class Storm(NamedTuple):
     url: str
     home: Home
     state_hash: str
-
-
-@pytest.fixture
-def opened(kafka: Broker) -> Iterator[Open]:
-    """Open logs, of a new topic each unless a URL is given, and close them at the end."""
-    logs: list[KafkaLog] = []
-
-    def open_log(url: str | None = None, partitions: int | None = PARTITIONS) -> KafkaLog:
-        logs.append(KafkaLog(url or kafka.url(), partitions))
-        return logs[-1]
-
-    yield open_log
-    for log in logs:
-        log.close()
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +164,7 @@ def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_
 def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_one(
     storm: Storm, opened: Open, tmp_path: Path
 ) -> None:
-    log, home = opened(storm.url, None), Home(tmp_path / "undisturbed")
+    log, home = opened(None, storm.url), Home(tmp_path / "undisturbed")
     began = time.perf_counter()
     _project(home, log)
     print(f"undisturbed: {sum(log.ends()):,} records in {time.perf_counter() - began:.1f} s")
@@ -191,7 +176,7 @@ def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_on
 
 @pytest.mark.slow
 def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
-    log, home = opened(), Home(tmp_path / "home")
+    log, home = opened(PARTITIONS), Home(tmp_path / "home")
     events, rng = history(200), random.Random(SEED)
     for part in (events[:100], events[100:]):
         for at in range(0, 100, 50):
@@ -217,12 +202,12 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
     with monkeypatch.context() as impatient:
         impatient.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
         with pytest.raises(MemtapeError, match=r"(?i)certificate"):
-            opened(url)
+            opened(PARTITIONS, url)
         url += f"&cafile={kafka.folder / 'ca.pem'}"
         impatient.setenv(PASSWORD_VARIABLE, "wrong")
         with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer"):
-            opened(url)
-    log, home = opened(url), Home(tmp_path / "home")
+            opened(PARTITIONS, url)
+    log, home = opened(PARTITIONS, url), Home(tmp_path / "home")
     log.append(history(100))
     _project(home, log, workers=workers)
     assert verify(home, log).ok
@@ -232,7 +217,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
 @pytest.mark.slow
 @pytest.mark.soak(short="test_views_of_a_log_on_kafka_are_what_the_log_says")
 def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
-    log = opened()
+    log = opened(PARTITIONS)
     events = history(800)
     for at in range(0, 800, 50):
         log.append(events[at : at + 50])

@@ -79,9 +79,12 @@ def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embed
 
 
 def _fault(text: str) -> str:
-    if not text.strip():
-        return "the text is blank"
-    return "the text holds half a surrogate pair" if any("\ud800" <= char <= "\udfff" for char in text) else ""
+    """Return why no embedder is asked about a text, empty if one can be."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "the text holds half a surrogate pair"
+    return "" if text.strip() else "the text is blank"
 
 
 def clause(error: MemtapeError) -> str:
