@@ -26,7 +26,6 @@ from test_kafka import Open
 from test_kafka import opened as opened  # A fixture.
 from test_views import history, vault_bytes
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TurnRow
@@ -36,6 +35,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE
 from memtape.sinks.tables import Shard
+from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
@@ -225,7 +225,8 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
     log.append_raw(2, [b"poison"])
     _project(Home(tmp_path / "first"), log)  # It blanks what is erased, which puts ticks on the topic.
     origin = Home(tmp_path / "embedded")
-    embedded = _copy(log, origin)
+    copy_log(log, str(origin.log_path))
+    embedded = EmbeddedLog(origin.log_path)
     found: dict[str, tuple[str, dict[str, bytes]]] = {}
     for name, source, workers in (
         ("embedded", embedded, 1),
@@ -279,16 +280,3 @@ def _state_of(home: Home, log: Log) -> str:
 def _pages(vault: dict[str, bytes]) -> dict[str, bytes]:
     """Return what of a vault is Markdown: its notes of offsets move on with every slot."""
     return {path: data for path, data in vault.items() if path.endswith(".md")}
-
-
-def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
-    """Return an embedded log in a home that holds the slots of a topic and nothing else."""
-    embedded = EmbeddedLog(home.log_path, log.partitions)
-    embedded._db.execute("DELETE FROM slots")
-    embedded._db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
-    embedded.log_id = log.log_id
-    embedded._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
-    for number, end in enumerate(log.ends()):
-        embedded.append_raw(number, [slot.payload for slot in log.read(number, 0, end)])
-        assert decode(embedded.read(number, 0, 1)[0].payload).type == "configured"
-    return embedded
