@@ -26,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.flows.embed import http as embedder_http
-from memtape.flows.embed.embedder import EmbeddingFailure, FloorEmbedder
+from memtape.flows.embed.embedder import EmbeddingFailure
 from memtape.flows.embed.http import BATCH_BYTES, BATCH_COUNT, HttpEmbedder, batches
 from memtape.flows.embed.local import LocalEmbedder
 from memtape.flows.embed.target import NAMES, packaged_minilm
@@ -386,10 +386,8 @@ def test_the_key_is_sent_and_never_shown(
     ("url", "endpoint"),
     [
         ("https://api.example.com", "https://api.example.com/v1/embeddings"),
-        ("https://api.example.com/v1/", "https://api.example.com/v1/embeddings"),
-        ("https://api.example.com/team/v2", "https://api.example.com/team/v2/embeddings"),
+        ("https://api.example.com/team/v2/", "https://api.example.com/team/v2/embeddings"),
         ("https://api.example.com/v1/embeddings", "https://api.example.com/v1/embeddings"),
-        ("http://localhost:11434/v1", "http://localhost:11434/v1/embeddings"),
         ("http://[::1]:8080", "http://[::1]:8080/v1/embeddings"),
     ],
 )
@@ -418,18 +416,6 @@ def test_a_target_that_would_leak_or_cannot_be_is_refused(change: dict[str, str]
     with pytest.raises(MemtapeError, match=message) as caught:
         target_of(good | change, NAMES)
     assert KEY not in str(caught.value) + caught.value.hint
-
-
-# --- The floor ---
-
-
-def test_the_floor_embeds_a_question_as_a_document() -> None:
-    floor = FloorEmbedder()
-    (document,) = floor.embed_documents(["Deploys run on Fridays."])
-    assert isinstance(document, np.ndarray) and document.shape == (384,) and document.dtype == np.float32
-    assert (floor.embed_query("Deploys run on Fridays.") == document).all()
-    with pytest.raises(NotEmbedded):
-        floor.embed_query("")
 
 
 # --- Which one is in effect ---
@@ -574,7 +560,7 @@ def test_a_missing_model_is_downloaded_only_if_the_settings_say_so(
     assert download or "download = true" in caught.value.hint
 
 
-def model_files(folder: Path, kind: str = "sentence_transformers.models.Transformer", *names: str) -> EmbedderOptions:
+def model_files(folder: Path, kind: str, *names: str) -> EmbedderOptions:
     (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": kind}]))
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
@@ -582,16 +568,15 @@ def model_files(folder: Path, kind: str = "sentence_transformers.models.Transfor
     return EmbedderOptions(choice="local", model=str(folder))
 
 
+LIBRARY_KIND = "sentence_transformers.models.Transformer"
+
+
 @pytest.mark.parametrize(
     ("kind", "names", "message"),
     [
-        ("sentence_transformers.models.Transformer", ("pytorch_model.bin",), "not safetensors"),
-        (
-            "sentence_transformers.models.Transformer",
-            ("model.safetensors", "2_Dense/pytorch_model.bin"),
-            "not safetens",
-        ),
-        ("sentence_transformers.models.Transformer", (), "not safetensors"),
+        (LIBRARY_KIND, ("pytorch_model.bin",), "not safetensors"),
+        (LIBRARY_KIND, ("model.safetensors", "2_Dense/pytorch_model.bin"), "not safetensors"),
+        (LIBRARY_KIND, (), "not safetensors"),
         ("custom_code.Evil", ("model.safetensors",), "code of its own"),
     ],
 )

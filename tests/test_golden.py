@@ -47,7 +47,7 @@ def golden(type: str, version: int = 1) -> list[bytes]:
 
 
 DIGESTS = "c65d3477f9418eaf"
-"""Digest of the `content_digest` of every golden event, by which the state tells a repetition of an id from another event.
+"""Digest of the `content_digest` of each golden event, by which the state tells a repetition from another event.
 
 A `configured` is left out, since its content grows when a setting is introduced; nothing compares it. A new version of
 a type changes the digests of its old events, which are lifted to it, and so must the rules of its subjects.
