@@ -23,6 +23,7 @@ import pytest
 from builders import captured
 from click.testing import CliRunner, Result
 from soaked import soaked
+from test_crash import strace as strace  # A fixture.
 from test_embedded_log import edited
 from test_views import filled, history, project, vault_bytes
 
@@ -48,9 +49,6 @@ FEW_CALLS = ("pwrite64", "fsync", "renameat")
 FAILING_KEPT = [(call, number % 2 == 0, number % 3 == 0, 7) for number, call in enumerate(WRITING_CALLS)]
 FAILING = [*FAILING_KEPT, *product(WRITING_CALLS, (False, True), (True, False), (1,))]
 """Which call fails, once or from then on, with a log there or not, and how many calls lie from one to the next."""
-AGAIN = [("pwrite64", (2, 7)), ("fdatasync", (3,)), *product(("pwrite64", "fdatasync"), [(2, 3, 5, 7, 11, 13, 29)])]
-"""Which call fails again and again, and every how many times."""
-
 A = "project:a"
 P = partition_of(A, 16)
 
@@ -82,15 +80,6 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-@pytest.fixture
-def strace() -> str:
-    """The fault injector, where it is installed and may trace."""
-    path, reason = crash.find_strace()
-    if not path:
-        pytest.skip(reason)
-    return path
-
-
 # Producers
 
 
@@ -103,14 +92,14 @@ class Tried(NamedTuple):
     hits: int
 
 
-def capture_under(strace: str, home: Path, call: str, error: str, when: str, count: int = CAPTURES) -> Tried:
+def capture_under(strace: str, home: Path, call: str, error: str, when: str) -> Tried:
     """Capture in a process of which the kernel fails some calls on the log's files."""
     trace = home.with_suffix(".trace")
     files = [f"{home / 'log.db'}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
     command = [strace, "-f", "-qq", "-y", "-o", str(trace), "-e", f"trace={call}"]
     command += ["-e", f"inject={call}:error={error}:when={when}", *(word for file in files for word in ("-P", file))]
     done = subprocess.run(
-        [*command, sys.executable, "-c", CAPTURER, str(home), str(count)],
+        [*command, sys.executable, "-c", CAPTURER, str(home), str(CAPTURES)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -176,25 +165,6 @@ def test_no_capture_is_acknowledged_whose_write_failed(
     assert all("cannot be used" in refusal for tried in tries for refusal in tried.refusals)
     if call == "pwrite64":
         assert refused > CAPTURES // step
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("call", "steps"), soaked(AGAIN, *AGAIN[:2]))
-def test_a_disk_that_fails_again_and_again_takes_what_it_acknowledges(
-    tmp_path: Path, strace: str, call: str, steps: tuple[int, ...]
-) -> None:
-    """Every second call fails, or every third, and so on, over many captures of one process."""
-    refused = 0
-    for step in steps:
-        home = tmp_path / f"{step}"
-        home.mkdir()
-        EmbeddedLog(home / "log.db").close()
-        # The first calls are left alone, so that the log can be opened.
-        tried = capture_under(strace, home, call, ERRORS[step % 3], f"{12 + step}+{step}", count=40)
-        check_log(home / "log.db", tried)
-        refused += len(tried.refusals)
-    print(f"{refused} refused")
-    assert call != "pwrite64" or refused > 2 * len(steps)
 
 
 # Projectors
