@@ -28,19 +28,13 @@ from memtape.schemas.log import Log
 from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
-    ArchiveRow,
-    ConflictRow,
     DeadLetter,
-    EdgeRow,
     GoneRow,
     Guarded,
-    MemoryRow,
+    LivingRow,
     Row,
     ScopeHeld,
     TableName,
-    TombstoneRow,
-    TurnRow,
-    UseRow,
     VectorRow,
     Watermark,
 )
@@ -69,7 +63,7 @@ _NEWER = (
 
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow, ConflictRow, ArchiveRow)
+RowT = TypeVar("RowT", bound=LivingRow)
 
 
 def _reads(
@@ -244,7 +238,7 @@ class Shard:
 
     def all_rows(self, name: TableName) -> list[Row]:
         """Return the rows of a table except removed ones, for comparing whole views."""
-        return list(self.rows(TABLES[name]))  # type: ignore[type-var]
+        return list(self.rows(TABLES[name]))
 
     @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:

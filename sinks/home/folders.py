@@ -325,22 +325,10 @@ def disk_of(home: Home) -> dict[str, int]:
     if home.is_nowhere:
         return {}
     found, log = dict.fromkeys(KINDS, 0), home.log_path.name
-    waiting: list[tuple[str, tuple[str, ...]]] = [(str(home.path), ())]
-    while waiting:
-        folder, place = waiting.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        for entry in entries:
-            its = (*place, entry.name)
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append((entry.path, its))
-                else:
-                    found[_kind(its, log)] += entry.stat(follow_symlinks=False).st_size
-            except OSError:
-                continue
+    for folder, _, names in os.walk(home.path):
+        for path in (Path(folder, name) for name in names):
+            with suppress(OSError):
+                found[_kind(path.relative_to(home.path).parts, log)] += path.lstat().st_size
     return {kind: size for kind, size in found.items() if size}
 
 
