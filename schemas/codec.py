@@ -20,7 +20,6 @@ from memtape.schemas.upcasts import upcast, version_of
 KEYS = frozenset(Event.__struct_fields__)
 
 _PATH = re.compile(r" - at `(\$[^`]*)`\Z")
-_NESTED = re.compile(r"^\$")
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -160,7 +159,8 @@ def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
     """Turn msgspec's message into ours, with the path counted from the event's own root."""
     message = str(error)
     path = _PATH.search(message)
-    where = _NESTED.sub("$.body", path[1]) if path and inside else path[1] if path else "$.body" if inside else "$"
+    where = path[1] if path else "$"
+    where = where.replace("$", "$.body", 1) if inside else where
     said = _PATH.sub("", message)
     return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
 

@@ -125,11 +125,7 @@ class EmbeddedLog(Log):
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. The call is one transaction; checks, encoding and digests come before its write lock."""
         admitted = admit(events, self.partitions, lambda *_: False)
-        salts = os.urandom(SALT_BYTES * len(admitted))
-        made = [
-            (entry, _row(entry.event, salts[number * SALT_BYTES : (number + 1) * SALT_BYTES], entry.payload))
-            for number, entry in enumerate(admitted)
-        ]
+        made = [(entry, _row(entry.event, entry.payload)) for entry in admitted]
         positions = [Position(0, 0)] * len(events)
         with self._writing():
             ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
@@ -149,7 +145,7 @@ class EmbeddedLog(Log):
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`. The call is one transaction; events are read and digests made before its write lock."""
         self.check_partition(partition)
-        rows = [_row(event_of(payload), os.urandom(SALT_BYTES), payload) for payload in payloads]
+        rows = [_row(event_of(payload), payload) for payload in payloads]
         with self._writing():
             first = self._end(partition)
             self._db.executemany(_INSERT, ((partition, offset, *row) for offset, row in enumerate(rows, first)))
@@ -395,10 +391,8 @@ class EmbeddedLog(Log):
             if copy_of:
                 return meta
             configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
-            rows = [
-                (entry.partition, 0, *_row(entry.event, os.urandom(SALT_BYTES), entry.payload))
-                for entry in admit([configured], partitions, lambda *_: True)
-            ]
+            admitted = admit([configured], partitions, lambda *_: True)
+            rows = [(entry.partition, 0, *_row(entry.event, entry.payload)) for entry in admitted]
             self._db.executemany(_INSERT, rows)
             self._record(dict.fromkeys(range(partitions), 1))
         return meta
@@ -523,8 +517,9 @@ def _end_key(partition: int) -> str:
     return f"end of {partition}"
 
 
-def _row(event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:
     """Return the columns of a slot after partition and offset."""
+    salt = os.urandom(SALT_BYTES)
     scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
     return scope, id, type, sent, salt, _digest(salt, payload), payload
 
