@@ -23,6 +23,7 @@ from builders import captured, forgotten
 from met import missing
 from soaked import soaked
 from test_views import filled, project
+from test_views import home as home  # A fixture.
 
 from memtape.schemas.errors import Locked
 from memtape.schemas.scopes import partition_of
@@ -53,11 +54,6 @@ for thread in threads:
 for thread in threads:
     thread.join()
 """
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture

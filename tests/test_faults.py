@@ -26,6 +26,7 @@ from soaked import soaked
 from test_crash import strace as strace  # A fixture.
 from test_embedded_log import edited
 from test_views import filled, history, project, vault_bytes
+from test_views import home as home  # A fixture.
 
 from memtape.schemas.codec import decode
 from memtape.schemas.log import Position
@@ -73,11 +74,6 @@ try:
 except MemtapeError as refusal:
     os.write(1, b"refused - %s\\n" % str(refusal).encode())
 """
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 # Producers
