@@ -500,22 +500,15 @@ class IndexPage(VaultPage, frozen=True, kw_only=True):
     people: tuple[str, ...] = ()
 
 
-class PageLink(msgspec.Struct, frozen=True):
-    """A memory used together with the page's memory, and the path of its page."""
-
-    id: str
-    path: str
-
-
 class MemoryPage(VaultPage, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
-    `links` has by row the memories used together with it, the strongest edge first.
+    `links` has by row the memories used together with it, the strongest edge first: the id, and the page's path.
     """
 
     number: int
     rows: tuple[MemoryRow, ...]
-    links: dict[str, tuple[PageLink, ...]] = {}
+    links: dict[str, tuple[tuple[str, str], ...]] = {}
 
 
 class DayPage(VaultPage, frozen=True, kw_only=True):

@@ -236,9 +236,8 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if place := place_in(row.path):
             lines.append("of " + escape(one_line(place.told())))
-        links = page.links.get(row.id, ())
-        if links:
-            lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
+        if links := page.links.get(row.id):
+            lines.append("used with " + ", ".join(f"[`{id}`]({_beside(path)})" for id, path in links))
         lines += map(escape, marks(row))
         lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
