@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import dimensions_of
@@ -404,18 +403,13 @@ def _vectors_table(embedder: str) -> str:
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
 
 
-def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
-    """Return a column of vectors as rows of a matrix."""
-    dimensions = column.type.list_size
-    parts = [chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions) for chunk in column.chunks]
-    return np.concatenate(parts) if parts else np.zeros((0, dimensions), dtype=np.float32)
-
-
 def _records(found: pa.Table) -> list[dict[str, Any]]:
     """Return found rows as plain values, vectors as recorded."""
     if "vector" not in found.column_names:
         return list(found.to_pylist())
-    matrix = _matrix(found.column("vector")).astype("<i2")
+    column = found.column("vector")
+    values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    matrix = values.reshape(-1, column.type.list_size).astype("<i2")
     rest = found.drop_columns(["vector"]).to_pylist()
     return [{**record, "vector": row.tobytes()} for record, row in zip(rest, matrix, strict=True)]
 

@@ -219,7 +219,8 @@ def _index(page: IndexPage) -> list[str]:
     if page.day_pages:
         lines += ["Daily logs: " + " · ".join(link(path) for path in page.day_pages), ""]
     if page.summary_pages:
-        lines += ["Summaries: " + " · ".join(_summary_link(path) for path in page.summary_pages), ""]
+        names = ((name_of(path)[: -ID_CHARS - 1], path) for path in page.summary_pages)  # Without ids.
+        lines += ["Summaries: " + " · ".join(f"[{name}]({path})" for name, path in names), ""]
     return lines[:-1]
 
 
@@ -237,7 +238,7 @@ def _memories(page: MemoryPage) -> list[str]:
         if place := place_in(row.path):
             lines.append("of " + escape(one_line(place.told())))
         if links := page.links.get(row.id):
-            lines.append("used with " + ", ".join(f"[`{id}`]({_beside(path)})" for id, path in links))
+            lines.append("used with " + ", ".join(f"[`{id}`]({path.removeprefix('memories/')})" for id, path in links))
         lines += map(escape, marks(row))
         lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
@@ -342,13 +343,3 @@ def _confirmed(row: MemoryRow) -> str:
 
 def _said_by(row: MemoryRow) -> str:
     return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
-
-
-def _beside(path: str) -> str:
-    """Return the path of a page of the list as another page of it names it."""
-    return path.removeprefix("memories/")
-
-
-def _summary_link(path: str) -> str:
-    """Return a link to the page of a summary, without the id in its name."""
-    return f"[{name_of(path)[: -ID_CHARS - 1]}]({path})"

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -378,12 +379,13 @@ class KafkaLog(Log):
             futures: list[Any] = []
             topic = self.topic.name
             for partition, payload, event in records:
+                headers = [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
                 try:
                     future = self._producer.send(
                         topic,
                         value=payload,
                         key=event.scope.encode() if event is not None and event.scope is not None else None,
-                        headers=_headers(event),
+                        headers=headers,
                         partition=partition,
                     )
                 except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
@@ -591,10 +593,6 @@ def _compression() -> str:
     return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
 
 
-def _headers(event: Event | None) -> list[tuple[str, bytes]]:
-    return [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
-
-
 def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
     """Yield (partition, hour) of each ordinary tick; a tick accepted by an operator is left out."""
     for partition, _, event in records:
@@ -670,16 +668,13 @@ def _await_silence(log: KafkaLog) -> None:
     """
     open_ones = set(range(log.partitions))
     deadline = time.monotonic() + STALLED_S
-    while open_ones := open_ones - log.refused({number: _tick(number) for number in sorted(open_ones)}):
+    tick = partial(make_tick, sent=time.time_ns() // 1_000)
+    while open_ones := open_ones - log.refused({number: encode(tick(number)) for number in sorted(open_ones)}):
         if time.monotonic() > deadline:
             raise StillHeld(
                 f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
             )
         time.sleep(FOLLOW_S)
-
-
-def _tick(partition: int) -> bytes:
-    return encode(make_tick(partition, time.time_ns() // 1_000))
 
 
 def _fill(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]]) -> None:
