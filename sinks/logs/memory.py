@@ -14,8 +14,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Log, Position, Slot, events_between, matches
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.log import Log, Position, Slot, matches
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
 
@@ -86,32 +85,6 @@ class MemoryLog(Log):
                 if matches(payloads[place], scope, types):
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
-
-    def erased(self, partition: int) -> list[Slot]:
-        """See `Log.erased`."""
-        first: dict[tuple[str | None, str], Slot] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition]):
-            first.setdefault((event.scope, event.id), slot)
-        return [slot for slot in first.values() if matches(slot.payload, None, ("erased",))]
-
-    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """See `Log.known`."""
-        partition = partition_of(scope, self.partitions)
-        first: dict[str, int] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition], scope):
-            first.setdefault(event.id, slot.offset)
-        return {id: first[id] for id in ids if id in first}
-
-    def matching(
-        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
-    ) -> list[tuple[str, str]]:
-        """See `Log.matching`."""
-        found: dict[tuple[str, str], None] = {}
-        for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
-            for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
-                if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
-                    found[event.id, event.scope] = None
-        return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""
