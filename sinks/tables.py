@@ -50,7 +50,6 @@ OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
 """The entries of a partition's folder beside its tables."""
-ROWS_AT_ONCE = 20_000
 OPEN_INDEXES = 8
 """Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
