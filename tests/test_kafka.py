@@ -247,52 +247,28 @@ def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka
 
 
 @pytest.mark.slow
-def test_a_topic_of_something_else_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
-    topic = make_topic(admin, 2)
-    stranger.send(topic, b"an order", partition=0).get(WAIT_S)
+def test_what_others_put_on_a_topic_before_is_left_alone(
+    admin: Any, opened: Open, stranger: Any, kafka: Broker
+) -> None:
+    """Another client can be quicker than the first opener, or come between its two steps, and an opener can die."""
+
+    def laid(*by_partition: list[bytes]) -> str:
+        topic = make_topic(admin, len(by_partition))
+        for number, them in enumerate(by_partition):
+            for payload in them:
+                stranger.send(topic, payload, partition=number).get(WAIT_S)
+        return kafka.url(topic)
+
+    first, another = encode(configured(partitions=2)), encode(configured(Settings(echo_recalls=9), partitions=2))
     with pytest.raises(LogExists, match="no log of Memtape"):
-        opened(None, kafka.url(topic))
-    from kafka import KafkaConsumer, TopicPartition
-
-    consumer = KafkaConsumer(bootstrap_servers=[kafka.server], group_id=None)
-    assert sum(consumer.end_offsets([TopicPartition(topic, number) for number in range(2)]).values()) == 1
-    consumer.close()
-
-
-@pytest.mark.slow
-def test_events_that_came_before_the_settings_do_not_hinder(
-    admin: Any, opened: Open, stranger: Any, kafka: Broker
-) -> None:
-    """Another client can be quicker than the first opener, or come between its two steps."""
-    topic = make_topic(admin, 2)
-    first = configured(partitions=2)
-    for payload in (b"early", encode(first), encode(configured(Settings(echo_recalls=9), partitions=2))):
-        stranger.send(topic, payload, partition=0).get(WAIT_S)
-    log = opened(2, kafka.url(topic))
-    assert log.log_id == first.body.log_id  # type: ignore[union-attr]
-    assert payloads(log, 1) == [encode(first)]
-    log.check()
-
-
-@pytest.mark.slow
-def test_an_opener_that_died_half_way_is_finished_by_the_next(
-    admin: Any, opened: Open, stranger: Any, kafka: Broker
-) -> None:
-    topic = make_topic(admin, 4)
-    first = configured(partitions=4)
-    stranger.send(topic, encode(first), partition=0).get(WAIT_S)
-    stranger.send(topic, encode(first), partition=2).get(WAIT_S)
-    log = opened(None, kafka.url(topic), settings=Settings(echo_recalls=9))
-    assert [payloads(log, partition) for partition in range(4)] == [[encode(first)]] * 4
-
-
-@pytest.mark.slow
-def test_a_partition_with_another_logs_settings_is_found_by_a_check(
-    admin: Any, opened: Open, stranger: Any, kafka: Broker
-) -> None:
-    topic = make_topic(admin, 2)
-    stranger.send(topic, b"early", partition=1).get(WAIT_S)
-    log = opened(2, kafka.url(topic))
+        opened(None, url := laid([b"an order"], []))
+    assert opened(None, url, copy_of="another").ends() == [1, 0]
+    for begun, rest in (([b"early", first, another], []), ([first], []), ([first], [first])):
+        log = opened(2, laid(begun, rest), settings=Settings(echo_recalls=9))
+        assert log.log_id == decode(first).body.log_id  # type: ignore[union-attr]
+        assert [payloads(log, partition) for partition in range(2)] == [begun, [first]]
+        log.check()
+    log = opened(2, laid([], [b"early"]))
     with pytest.raises(DamagedLog, match=r"Partition 1 .* does not begin with the settings"):
         log.check()
 
