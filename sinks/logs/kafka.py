@@ -662,10 +662,11 @@ def _another_is_copying(log: KafkaLog) -> bool:
 
 
 def _await_silence(log: KafkaLog) -> None:
-    """Return when every partition has refused an event: settings reach the brokers one by one.
+    """Return when every partition has refused an event: settings reach the brokers one by one, within moments.
 
     The probe is a tick of the hour, since a repeated tick changes nothing.
     """
+    time.sleep(FOLLOW_S)
     open_ones = set(range(log.partitions))
     deadline = time.monotonic() + STALLED_S
     tick = partial(make_tick, sent=time.time_ns() // 1_000)
