@@ -1,13 +1,15 @@
-"""An endpoint of an OpenAI-compatible API as a person names it, checked, and a client bound to the endpoint.
+"""An endpoint of an OpenAI-compatible API: named by a person, checked, and asked over HTTP.
 
-Requests and answers are in the files that call the endpoint.
+The key goes to the one origin that was set, and into no error or log. The content of requests and answers is in
+the files that call the endpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,8 +18,19 @@ from memtape.schemas.errors import MemtapeError
 
 if TYPE_CHECKING:
     import httpx
+    import tenacity
 
 CONNECT_S = 5.0
+BACKOFF_MAX_S = 8.0
+RETRY_AFTER_MAX_S = 60.0
+REFUSED_CONTENT = (400, 413, 422)
+"""Status codes for a refused request whose content may be the cause, for example a text that is too long."""
+
+AnswerT = TypeVar("AnswerT")
+Trouble = Literal["unreachable", "busy", "late", "failed", "long", "refused"]
+"""How a request stayed without an answer: no connection, too many requests, too slow, an error or a useless answer, an
+answer too long, or a refusal of the content.
+"""
 
 
 class Names(NamedTuple):
@@ -47,35 +60,144 @@ class HttpTarget(msgspec.Struct, frozen=True):
         """The endpoint's name in errors."""
         return f"The {self.what} {self.model} at {urlsplit(self.url).netloc}"
 
-    @property
-    def encrypted(self) -> bool:
-        """Return whether the connection is encrypted (HTTPS)."""
-        return self.url.startswith("https:")
 
-    def redirected(self, status: int, url_variable: str) -> MemtapeError:
-        """Return the refusal of an answer that names another place."""
-        return MemtapeError(
-            f"{self.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
-            f"Set {url_variable} to where it is.",
+class Unanswered(Exception):
+    """A request without an answer. `reason` is a clause; `wait_s` is the wait that the endpoint asked for."""
+
+    def __init__(self, reason: str, how: Trouble = "failed", wait_s: float = 0) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.how = how
+        self.wait_s = wait_s
+
+    @property
+    def may_pass(self) -> bool:
+        """Return whether the same request may be answered later."""
+        return self.how in ("busy", "late", "failed")
+
+
+class Limits(NamedTuple):
+    """The limits of the requests to an endpoint: for each wait for bytes, an answer, and all attempts together.
+
+    The size of an answer is limited too, so that no sender goes on for ever.
+    """
+
+    wait_s: float
+    answer_s: float
+    all_s: float
+    attempts: int
+    answer_bytes: int
+
+
+class Endpoint:
+    """A client of an endpoint. It follows no redirect."""
+
+    def __init__(
+        self, target: HttpTarget, names: Names, limits: Limits, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        import httpx
+
+        self._target = target
+        self._names = names
+        self._limits = limits
+        self._sleep = sleep
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        if target.key:
+            headers["Authorization"] = f"Bearer {target.key}"
+        is_encrypted = target.url.startswith("https:")
+        self._client = httpx.Client(
+            headers=headers,
+            timeout=httpx.Timeout(limits.wait_s, connect=min(limits.wait_s, CONNECT_S)),
+            follow_redirects=False,
+            # Plain http needs no certificates, and loading the trusted ones takes 25 ms.
+            verify=is_encrypted,
+            # An environment's proxy could read plain http, so it is used with encryption only.
+            trust_env=is_encrypted,
         )
 
+    def __enter__(self) -> Endpoint:
+        return self
 
-def http_client(target: HttpTarget, timeout_s: float) -> httpx.Client:
-    """Return a client with the key of an endpoint, which follows no redirect; `timeout_s` is for each wait."""
-    import httpx
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    if target.key:
-        headers["Authorization"] = f"Bearer {target.key}"
-    # An environment's proxy could read plain http, so it is used with encryption only.
-    return httpx.Client(
-        headers=headers,
-        timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S)),
-        follow_redirects=False,
-        # Plain http needs no certificates, and loading the trusted ones takes 25 ms.
-        verify=target.encrypted,
-        trust_env=target.encrypted,
-    )
+    def ask(self, body: bytes, read: Callable[[bytes], AnswerT]) -> AnswerT:
+        """Return what `read`, which may raise `Unanswered`, makes of the answer to a request.
+
+        A request is repeated after a failure that may pass, as often as the limits say. Raises
+        `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
+        """
+        import tenacity
+
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self._limits.attempts) | tenacity.stop_before_delay(self._limits.all_s),
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Unanswered) and error.may_pass),
+            wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        answer: AnswerT = retrying(lambda: read(self._ask_once(body)))
+        return answer
+
+    def _ask_once(self, body: bytes) -> bytes:
+        import httpx
+
+        # httpx's exceptions hold the request with its headers, and must not become a cause.
+        try:
+            with self._client.stream("POST", self._target.url, content=body) as response:
+                self._check_status(response)
+                return self._read(response)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Unanswered(f"no connection ({type(error).__name__})", "unreachable") from None
+        except httpx.TimeoutException:
+            raise Unanswered(f"no answer within {self._limits.wait_s:g} s", "late") from None
+        except httpx.HTTPError as error:
+            raise Unanswered(f"the connection broke ({type(error).__name__})") from None
+
+    def _check_status(self, response: httpx.Response) -> None:
+        status, names = response.status_code, self._names
+        if status == 200:
+            return
+        if 300 <= status < 400:
+            raise MemtapeError(
+                f"{self._target.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
+                f"Set {names.url} to where it is.",
+            )
+        if status == 429:
+            asked = response.headers.get("Retry-After", "")  # Or a date, for which the backoff does.
+            wait_s = float(asked[:9]) if asked.isascii() and asked.isdigit() else 0
+            raise Unanswered("too many requests (HTTP 429)", "busy", wait_s)
+        if status >= 500 or status == 408 or status in REFUSED_CONTENT:
+            raise Unanswered(f"HTTP {status}", "refused" if status in REFUSED_CONTENT else "failed")
+        hints = {401: f"Set {names.key} to a valid key.", 403: f"Set {names.key} to a key that may use this model."}
+        hint = hints.get(status, f"Check {names.url} (it usually ends in /v1) and {names.model}.")
+        raise MemtapeError(f"{self._target.place} refuses with HTTP {status}.", hint)
+
+    def _read(self, response: httpx.Response) -> bytes:
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise Unanswered("its answer is compressed, which it was told not to do")
+        limits = self._limits
+        deadline = time.monotonic() + limits.answer_s
+        body = bytearray()
+        # Without a size, since a piece of a given size is not handed out before it is full.
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > limits.answer_bytes:
+                raise Unanswered(f"its answer has more than {limits.answer_bytes >> 20} MiB", "long")
+            if time.monotonic() > deadline:
+                raise Unanswered(f"its answer takes longer than {limits.answer_s:g} s", "late")
+        return bytes(body)
+
+
+def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallState], float]:
+    """Return the wait by an exponential backoff, or as long as the endpoint asked for, up to a minute."""
+
+    def wait_s(state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked_s = error.wait_s if isinstance(error, Unanswered) else 0
+        return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
+
+    return wait_s
 
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:

@@ -20,7 +20,6 @@ from memtape.schemas.upcasts import upcast, version_of
 KEYS = frozenset(Event.__struct_fields__)
 
 _PATH = re.compile(r" - at `(\$[^`]*)`\Z")
-_NESTED = re.compile(r"^\$")
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -58,20 +57,12 @@ def encode(event: Event) -> bytes:
         raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
     if len(payload) > MAX_EVENT_BYTES:
         check_event(event)  # It names the field that is too large, where `decode` only sees many bytes.
-    if event.type != "captured" or not _is_capture(payload):
+    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and b"\\u0000" not in payload
+    if is_plain and (capture := _as_capture(payload)) is not None:
+        check_event(capture)
+    else:
         decode(payload)
     return payload
-
-
-def _is_capture(payload: bytes) -> bool:
-    """Return whether bytes written here are a valid capture; for any other bytes `decode` names the fault."""
-    if len(payload) > MAX_EVENT_BYTES or b"\\u0000" in payload:
-        return False
-    event = _as_capture(payload)
-    if event is None:
-        return False
-    check_event(event)
-    return True
 
 
 def _as_capture(payload: bytes) -> _Capture | None:
@@ -159,18 +150,7 @@ def _typed(parsed: dict[str, Any]) -> Event:
             body = msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
         raise _invalid(error, where) from None
-    event = Event(
-        actor=envelope.actor,
-        at=envelope.at,
-        body=body,
-        id=envelope.id,
-        refs=envelope.refs,
-        scope=envelope.scope,
-        sent=envelope.sent,
-        session=envelope.session,
-        type=envelope.type,
-        v=envelope.v,
-    )
+    event = Event(**msgspec.structs.asdict(envelope) | {"body": body})
     check_event(event)
     return event
 
@@ -179,7 +159,8 @@ def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
     """Turn msgspec's message into ours, with the path counted from the event's own root."""
     message = str(error)
     path = _PATH.search(message)
-    where = _NESTED.sub("$.body", path[1]) if path and inside else path[1] if path else "$.body" if inside else "$"
+    where = path[1] if path else "$"
+    where = where.replace("$", "$.body", 1) if inside else where
     said = _PATH.sub("", message)
     return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
 Kind = Literal["http", "local", "floor"]
-
+Choice = Literal["auto", "http", "local", "floor"]
+CHOICES: tuple[Choice, ...] = get_args(Choice)
 
 FLOOR = "floor"
 """The key of the lexical floor, whose vectors are computed from the text alone and never recorded."""
@@ -35,7 +36,7 @@ digest.
 class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The embedder that is wanted here. Where an endpoint is and its key come by the environment."""
 
-    choice: Literal["auto", "http", "local", "floor"] = "auto"
+    choice: Choice = "auto"
     """`auto` takes an endpoint that answers, else a local model that is at hand, else the floor."""
 
     model: str = MINILM
@@ -48,28 +49,9 @@ class EmbedderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     """How many texts a second are embedded at most; 0 for as many as there can be."""
 
 
-class Probed(msgspec.Struct, frozen=True, kw_only=True):
-    """The available embedders: whether each was `configured` by a person, and why each is unusable.
-
-    A reason is a clause, and empty if the embedder answers. Without an endpoint's URL `http_configured` is
-    False.
-    """
-
-    http_configured: bool = False
-    http_reason: str = ""
-    local_reason: str = ""
-
-
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     """The embedder in effect. Degraded: old vectors stay in use; new ones are made once it answers."""
 
     kind: Kind
     degraded: bool = False
     warning: str = ""
-
-
-class EmbedderRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """A refusal of vectors until a person decides: one sentence, and the next step."""
-
-    message: str
-    hint: str

@@ -37,26 +37,10 @@ class InvalidEvent(MemtapeError):
 
 
 class Denied(InvalidEvent):
-    """A capture of a file whose content is never stored, for example a key file."""
+    """A capture that is never stored: of a file of keys, of a private text, or below the profile's least importance."""
 
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__("denied", message, "$.body.path")
-        self.hint = hint
-
-
-class OnlyPrivate(Denied):
-    """A capture whose text is private as a whole, so that nothing is left to store."""
-
-    def __init__(self) -> None:
-        InvalidEvent.__init__(self, "private", "The text is private as a whole, and nothing was stored.", "$.body.text")
-        self.hint = "What stands outside of <private>…</private> is stored."
-
-
-class Unimportant(Denied):
-    """A capture whose given importance is below the minimum of the profile in force."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        InvalidEvent.__init__(self, "unimportant", message, "$.body.importance_given")
+    def __init__(self, code: str, message: str, where: str, hint: str) -> None:
+        super().__init__(code, message, where)
         self.hint = hint
 
 

@@ -14,6 +14,7 @@ import msgspec
 from memtape.schemas.codec import blanked, event_of
 from memtape.schemas.errors import DamagedLog, OffsetOutOfRange
 from memtape.schemas.events import Event
+from memtape.schemas.scopes import partition_of
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -39,7 +40,8 @@ class Log(Protocol):
     """An append-only log of events in a fixed number of partitions, durable when `append` returns.
 
     Several processes and threads may append and read at once. The log does not remove duplicates
-    and does not judge: readers do both.
+    and does not judge: readers do both. Questions are answered here by reading the log; a log with an
+    index answers them by the index, at once.
     """
 
     log_id: str
@@ -76,10 +78,12 @@ class Log(Protocol):
     def erased(self, partition: int) -> list[Slot]:
         """Return the slots of the `erased` events of a partition, which readers need before all other slots.
 
-        An event is left out if an earlier event of its scope has its id. The call is quick: a log keeps an
-        index of these events.
+        An event is left out if an earlier event of its scope has its id.
         """
-        ...
+        first: dict[tuple[str | None, str], Slot] = {}
+        for slot, event in events_between(self, partition, 0, self.ends()[partition]):
+            first.setdefault((event.scope, event.id), slot)
+        return [slot for slot in first.values() if matches(slot.payload, None, ("erased",))]
 
     def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the ids already used by events of a scope, erased ones too, each with its first offset.
@@ -87,7 +91,11 @@ class Log(Protocol):
         Importers use it, so that a second import adds nothing. A concurrent writer may still append an id
         again; only the first event of an id counts.
         """
-        ...
+        partition = partition_of(scope, self.partitions)
+        first: dict[str, int] = {}
+        for slot, event in events_between(self, partition, 0, self.ends()[partition], scope):
+            first.setdefault(event.id, slot.offset)
+        return {id: first[id] for id in ids if id in first}
 
     def matching(
         self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
@@ -97,7 +105,12 @@ class Log(Protocol):
 
         No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
-        ...
+        found: dict[tuple[str, str], None] = {}
+        for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
+            for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
+                if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
+                    found[event.id, event.scope] = None
+        return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """Remove the bodies from slots (offsets by partition) for good; the rest of each event stays.
@@ -108,8 +121,11 @@ class Log(Protocol):
         ...
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """Return the offset of the first event with `sent` after a time, the end if there is none."""
-        ...
+        """Return the offset of the first event with `sent`, which need not rise, after a time; the end without one."""
+        self.check_partition(partition)
+        end = self.ends()[partition]
+        found = events_between(self, partition, 0, end)
+        return next((slot.offset for slot, event in found if event.sent > sent), end)
 
     def ends(self) -> list[int]:
         """Return the next offset of each partition."""
@@ -125,7 +141,12 @@ class Log(Protocol):
 
     def check_briefly(self) -> None:
         """Raise `DamagedLog` where a look that takes some 10 ms for 100,000 events finds damage, for every start."""
-        ...
+        self.check()
+
+    def check_partition(self, partition: int) -> None:
+        """Raise `OffsetOutOfRange` for the number of no partition."""
+        if not 0 <= partition < self.partitions:
+            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
 
     def close(self) -> None:
         """Release all resources of the log. Closing twice is allowed."""

@@ -500,22 +500,15 @@ class IndexPage(VaultPage, frozen=True, kw_only=True):
     people: tuple[str, ...] = ()
 
 
-class PageLink(msgspec.Struct, frozen=True):
-    """A memory used together with the page's memory, and the path of its page."""
-
-    id: str
-    path: str
-
-
 class MemoryPage(VaultPage, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
-    `links` has by row the memories used together with it, the strongest edge first.
+    `links` has by row the memories used together with it, the strongest edge first: the id, and the page's path.
     """
 
     number: int
     rows: tuple[MemoryRow, ...]
-    links: dict[str, tuple[PageLink, ...]] = {}
+    links: dict[str, tuple[tuple[str, str], ...]] = {}
 
 
 class DayPage(VaultPage, frozen=True, kw_only=True):
@@ -743,6 +736,14 @@ class Basis(NamedTuple):
     log_id: str
     rules: str
     erased: int
+
+    def unlike(self, found: Basis) -> str:
+        """Return how a found basis differs from this one, a clause; empty if it does not."""
+        if found.log_id != self.log_id:
+            return "the log is another one"
+        if found.rules != self.rules:
+            return "the rules have changed"
+        return "something has been erased since" if found.erased != self.erased else ""
 
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):

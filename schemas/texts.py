@@ -56,36 +56,22 @@ def texts_of(event: Event) -> Iterator[Said]:
     yield Said("$.actor.name", event.actor.name, "name")
 
 
-def texts_of_body(body: Body) -> Iterator[Said]:
+def texts_of_body(body: Body) -> list[Said]:
     """Return every text of a body, in the order of its fields."""
-    return _texts(body, "$.body", "label")
+    found: list[Said] = []
+
+    def note(said: Said) -> str:
+        found.append(said)
+        return said.text
+
+    with_texts(body, note)
+    return found
 
 
 def with_texts(body: T, change: Callable[[Said], str]) -> T:
     """Return a body, or a struct inside a body, with each text replaced by `change` of it."""
     changed: T = _changed(body, "$.body", None, change)
     return changed
-
-
-def _texts(value: Any, place: str, role: Role) -> Iterator[Said]:
-    if isinstance(value, str):
-        yield Said(place, value, role)
-    elif isinstance(value, tuple):
-        for number, inner in enumerate(value):
-            yield from _texts(inner, f"{place}[{number}]", role)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield Said(place, key, role)
-            if not isinstance(inner, str):  # Beside a key there is no free text, but a word such as a state.
-                yield from _texts(inner, f"{place}.{key}", role)
-    elif type(value) in _FIELDS:
-        for name, own in _FIELDS[type(value)]:
-            inner, told = getattr(value, name), role if role == "program" else own
-            # The fold walks every event, and most fields are these: neither is worth a generator.
-            if isinstance(inner, str):
-                yield Said(f"{place}.{name}", inner, told)
-            elif inner:
-                yield from _texts(inner, f"{place}.{name}", told)
 
 
 def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said], str]) -> Any:

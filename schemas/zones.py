@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from memtape.schemas.events import Origin
+from memtape.schemas.events import PEOPLE, Origin
 
 ZONE_START = "<!-- memtape: yours from here -->"
 ZONE_END = "<!-- memtape: yours until here -->"
 
 _SOURCE = "vault:"
-_PEOPLE: tuple[Origin, ...] = ("operator", "user")
 
 
 def zone_source(path: str) -> str:
@@ -21,6 +20,6 @@ def zone_source(path: str) -> str:
 
 def zone_path(source: str | None, origin: Origin) -> str | None:
     """Return the path of the page of a capture's zone, None for others. Only people write in zones."""
-    if source is None or not source.startswith(_SOURCE) or origin not in _PEOPLE:
+    if source is None or not source.startswith(_SOURCE) or origin not in PEOPLE:
         return None
     return source.removeprefix(_SOURCE)

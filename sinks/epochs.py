@@ -34,7 +34,7 @@ class PartitionViews:
         """
         if not self._shard.exists():
             return 0
-        why = "they cannot be read" if watermark is None else _unfit(basis, watermark) or strayed
+        why = "they cannot be read" if watermark is None else strayed or basis.unlike(watermark.basis)
         if watermark is None or why:
             self.doubts.append(f"The views of partition {self.partition} are made anew from the log: {why}.")
             self._shard.discard()
@@ -79,11 +79,3 @@ class PartitionViews:
         if self._vault is not None:
             self._vault.cover(self.partition, watermark.offset)
         self._unwritten, self._passes = None, watermark.passes
-
-
-def _unfit(basis: Basis, watermark: Watermark) -> str:
-    if watermark.rules != basis.rules:
-        return "they were made under other rules"
-    if watermark.erased != basis.erased:
-        return "they may hold what was erased"
-    return ""

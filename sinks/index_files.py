@@ -39,14 +39,6 @@ _PAD = 8
 _TYPES_OF = {Segment: SEGMENT_TYPES, VectorSegment: VECTOR_TYPES}
 
 
-class Tensor(msgspec.Struct, frozen=True):
-    """An array in the header of a file."""
-
-    dtype: str
-    shape: list[int]
-    data_offsets: tuple[int, int]
-
-
 class ManifestSegment(msgspec.Struct, frozen=True):
     """A segment in a manifest: the name of its file, its rows, and the size of the file in bytes."""
 
@@ -78,7 +70,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-_HEADER, _MANIFEST = msgspec.json.Decoder(dict[str, Tensor]), msgspec.json.Decoder(Manifest)
+_HEADER, _MANIFEST = msgspec.json.Decoder(dict[str, dict[str, Any]]), msgspec.json.Decoder(Manifest)
 _MAPPED: WeakSet[mmap.mmap] = WeakSet()
 
 
@@ -87,10 +79,11 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
     types = _TYPES_OF[type(segment)]
     # The widest first, so that each array begins where its type may.
     arrays = sorted(segment._asdict().items(), key=lambda item: -np.dtype(types[item[0]]).itemsize)
-    header: dict[str, Tensor] = {}
+    header: dict[str, dict[str, Any]] = {}
     end = 0
     for name, array in arrays:
-        header[name] = Tensor(_NAMES[types[name]], list(array.shape), (end, end + array.nbytes))
+        place = end, end + array.nbytes
+        header[name] = {"dtype": _NAMES[types[name]], "shape": array.shape, "data_offsets": place}
         end += array.nbytes
     said = msgspec.json.encode(header)
     said += b" " * (-len(said) % _PAD)
@@ -129,13 +122,13 @@ def _read(path: Path, size: int | None, kind: type[SegmentT]) -> SegmentT:
     return kind(**{name: _array(mapped, begin, name, code, header[name]) for name, code in types})
 
 
-def _array(mapped: mmap.mmap | bytes, begin: int, name: str, code: str, tensor: Tensor) -> NDArray[Any]:
-    dtype = _TYPES[tensor.dtype]
+def _array(mapped: mmap.mmap | bytes, begin: int, name: str, code: str, tensor: dict[str, Any]) -> NDArray[Any]:
+    dtype = _TYPES[tensor["dtype"]]
     if dtype != np.dtype(code):
         raise ValueError(f"{name} is of another type than it should be.")
-    start, end = tensor.data_offsets
+    start, end = tensor["data_offsets"]
     count = (end - start) // dtype.itemsize
-    return np.frombuffer(mapped, dtype, count, begin + start).reshape(tensor.shape)
+    return np.frombuffer(mapped, dtype, count, begin + start).reshape(tensor["shape"])
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:

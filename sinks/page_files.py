@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from itertools import count
@@ -23,8 +23,8 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.scopes import GLOBAL
-from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, write_whole
-from memtape.sinks.zones import is_as_written, is_theirs, is_untouched, joined, parts
+from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
+from memtape.sinks.zones import is_untouched, joined, parts, was_changed
 
 WATERMARK_FILE = "watermark.json"
 PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
@@ -66,10 +66,7 @@ class ScopeFiles:
 
     def listed(self) -> Digests:
         """Return the files that are ours; of a list that is lost or damaged nothing is."""
-        try:
-            return msgspec.json.decode(self._list_path.read_bytes(), type=Digests)
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}
+        return read_json(self._list_path, Digests) or {}
 
     def read(self) -> dict[str, bytes]:
         """Return the bytes of every listed file, changed or not, and of any other file at a page's place.
@@ -84,16 +81,8 @@ class ScopeFiles:
 
     def stamps(self) -> dict[str, Stamp]:
         """Return by path the stamp of each file with the name of a page."""
-        found: dict[str, Stamp] = {}
-        for folder in ("", *PAGE_FOLDERS):
-            place = self._folder / folder
-            if self._in_the_way(place / "page") is None and place.is_dir():
-                for entry in os.scandir(place):
-                    path = f"{folder}/{entry.name}".lstrip("/")
-                    if _PAGE.fullmatch(path) and entry.is_file(follow_symlinks=False):
-                        with suppress(FileNotFoundError):
-                            found[path] = _stamp(entry.stat(follow_symlinks=False))
-        return found
+        folders = [self._folder / name for name in ("", *PAGE_FOLDERS)]
+        return self._stamps(folders, lambda path: _PAGE.fullmatch(path) is not None)
 
     def page(self, path: str) -> PageBytes | None:
         """Return a page with its zone, None without a readable file."""
@@ -134,15 +123,22 @@ class ScopeFiles:
 
     def tree_stamps(self) -> dict[str, Stamp]:
         """Return by path the stamp of every Markdown file of the tree, except hidden and kept ones."""
+
+        def is_page(path: str) -> bool:
+            name = path.rpartition("/")[2]
+            return name.endswith(".md") and not name.startswith(".") and not _KEPT.search(name)
+
+        return self._stamps(_folders(self._folder / TREE_FOLDER), is_page)
+
+    def _stamps(self, folders: Iterable[Path], is_page: Callable[[str], bool]) -> dict[str, Stamp]:
+        """Return by path in the scope's folder, in order, the stamp of each file in these folders that is a page."""
         found: dict[str, Stamp] = {}
-        for folder in _folders(self._folder / TREE_FOLDER):
-            if self._in_the_way(folder / "page") is not None:
-                continue
-            for file in _entries(folder):
-                if file.suffix == ".md" and not file.name.startswith(".") and not _KEPT.search(file.name):
-                    with suppress(FileNotFoundError):
-                        if stat.S_ISREG((status := file.lstat()).st_mode):
-                            found[file.relative_to(self._folder).as_posix()] = _stamp(status)
+        for folder in folders:
+            for file in _entries(folder) if self._in_the_way(folder / "page") is None else ():
+                path = file.relative_to(self._folder).as_posix()
+                with suppress(FileNotFoundError):
+                    if is_page(path) and stat.S_ISREG((status := file.lstat()).st_mode):
+                        found[path] = _stamp(status)
         return dict(sorted(found.items()))
 
     def has_tree(self) -> bool:
@@ -189,10 +185,7 @@ class ScopeFiles:
         return True
 
     def _taken(self) -> Digests:
-        try:
-            return msgspec.json.decode(self._taken_path.read_bytes(), type=Digests)
-        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}
+        return read_json(self._taken_path, Digests) or {}
 
     def _is_held(self, path: str, known: Digests) -> bool:
         """Return whether a tree file holds a person's text not yet captured."""
@@ -208,7 +201,7 @@ class ScopeFiles:
             return True
         if zone is None or zone == found.zone or not isinstance(there, bytes):
             return False
-        return found.zone is None or is_as_written(found) or _digest(there) in listed.get(path, ())
+        return found.zone is None or was_changed(found) is False or _digest(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
         """Write or remove one file, which had one of the `known` digests before.
@@ -244,7 +237,7 @@ class ScopeFiles:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
-        if found is not None and (is_as_written(found) or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
+        if found is not None and (was_changed(found) is False or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
             zone = None
         if not data and (zone is None or is_untouched(zone)):
             if self._seen(path) != seen:
@@ -318,11 +311,10 @@ def forget_taken(home: Home) -> None:
     """Drop the notes about captured versions of deleted files. The caller holds the right to import."""
     for file in (home.vault_notes / _TAKEN).rglob("*.json"):
         folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
-        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            taken = msgspec.json.decode(file.read_bytes(), type=Digests)
-            there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
-            if len(there) < len(taken):
-                write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
+        taken = read_json(file, Digests) or {}
+        there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
+        if len(there) < len(taken):
+            write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
 
 
 def kept(home: Home) -> list[str]:
@@ -408,7 +400,7 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
     if not data.strip(b"\0") or _digest(data) in ours:
         return False
     found = parts(data)
-    return new if not ours else found is None or is_theirs(found) or _digest(found.ours) not in ours
+    return new if not ours else found is None or was_changed(found) is True or _digest(found.ours) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:

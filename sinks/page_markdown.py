@@ -93,7 +93,8 @@ def _rest(rest: str) -> Iterator[str]:
     if rest.strip() and visible(rest) == rest and not ends:
         yield from lines
     elif rest.strip():
-        yield f"{REST}: {_ascii(rest)}"
+        escaped = "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in _quoted(rest))
+        yield f"{REST}: {escaped}"
 
 
 def _index(page: TreePage, row: PageRow) -> Iterator[str]:
@@ -148,7 +149,3 @@ def _text(value: str) -> str:
 def _quoted(text: str) -> str:
     """Return a text as a JSON string, which YAML reads alike, and which holds no mark of a zone."""
     return orjson.dumps(text).decode().replace("<", "\\u003c")
-
-
-def _ascii(text: str) -> str:
-    return "".join(char if char.isascii() else f"\\U{ord(char):08x}" for char in _quoted(text))

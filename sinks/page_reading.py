@@ -17,7 +17,7 @@ from memtape.schemas.ids import ID_PATTERN
 from memtape.schemas.patterns import lazy
 from memtape.schemas.slugs import ROOT, is_slug, slug_of
 from memtape.sinks.page_markdown import REST
-from memtape.sinks.zones import inner, is_as_written, parts
+from memtape.sinks.zones import inner, parts, was_changed
 
 MAX_FRONT_BYTES = 4 * 1024 * 1024
 """A page of 10,000 children has front matter of half a megabyte."""
@@ -95,7 +95,7 @@ def page_file(data: bytes, index: str | None = None) -> PageFile:
     return PageFile(
         id[1] if id and re.match(ID_PATTERN, id[1]) else None,
         version[1] if version is not None and is_version else None,
-        not ours or (zoned := parts(data)) is None or not is_as_written(zoned),
+        not ours or (zoned := parts(data)) is None or was_changed(zoned) is not False,
         fields,
         text,
         tuple(problems),

@@ -94,30 +94,21 @@ class OpenIndex(NamedTuple):
             for place in np.flatnonzero(chosen).tolist():
                 yield row_at(segment, place)
 
-    def counts(self) -> Counter[str]:
-        """Return the counts of `memories`, `turns` and `summaries`, and of `hidden` ones.
-
-        Archived ones are counted too.
-        """
-        counts: Counter[str] = Counter()
+    def held(self) -> ScopeHeld:
+        """Return the counts of the index, archived texts included, as `status` prints them."""
+        counts, hidden = Counter[TableName](), 0
         for segment, alive in zip(self.segments, self.living, strict=True):
-            heads = alive[: segment.size] & (segment.wordings == 0)
-            shown = heads & (segment.flags & HIDDEN == 0)
-            counts["hidden"] += int(self._restorable(segment, alive).sum())
+            shown = alive[: segment.size] & (segment.wordings == 0) & (segment.flags & HIDDEN == 0)
+            hidden += int(self._restorable(segment, alive).sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
-        return counts
-
-    def held(self) -> ScopeHeld:
-        """Return the counts of the index, as `status` prints them."""
-        counts = self.counts()
         pending = (isinstance(row, ConflictRow) and row.status == "pending" for row in self.rows("conflicts"))
         return ScopeHeld(
             memories=counts["memories"],
             turns=counts["turns"],
             summaries=counts["summaries"],
-            hidden=counts["hidden"],
-            hidden_ids=tuple(self.hidden(NAMED_HIDDEN)) if counts["hidden"] else (),
+            hidden=hidden,
+            hidden_ids=tuple(self.hidden(NAMED_HIDDEN)) if hidden else (),
             conflicts=sum(pending),
         )
 

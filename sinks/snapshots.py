@@ -35,28 +35,32 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Snapshots:
-    """The snapshots of one partition of one build. `doubts` has the reason for each discarded one."""
+    """The snapshots of one partition of one build. `doubts` has the reason for each discarded one.
 
-    def __init__(self, build: Build, partition: int, basis: Basis) -> None:
-        self._folder = build.snapshots(partition)
+    A `past` one stands at an even step of the log and is left by views of the past: any past offset is near one.
+    """
+
+    def __init__(self, build: Build, partition: int, basis: Basis, *, past: bool = False) -> None:
+        self._past = past
+        self._folder = build.snapshots(partition) / "past" if past else build.snapshots(partition)
         self._partition = partition
         self._basis = basis
         self.doubts: list[str] = []
 
     def write(self, offset: int, trail: str, data: bytes) -> None:
-        """Keep the state before `offset`, durably, and of the older ones only the newest; none is left beyond it."""
-        path = self._write(offset, trail, data)
-        paths = self._paths()
-        place = paths.index(path)
-        for other in (*paths[:place], *paths[place + KEPT :]):  # One beyond may be of what the log held before.
-            other.unlink(missing_ok=True)
+        """Keep the state before `offset`, durably.
 
-    def _write(self, offset: int, trail: str, data: bytes) -> Path:
+        Of others, unless they are past, only the newest before it stay: one beyond may be of what the log held before.
+        """
         make_folder(self._folder)
         path = self._folder / f"{offset:012}.snapshot"
         header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
         write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
-        return path
+        paths = self._paths()
+        kept = paths if self._past else paths[paths.index(path) :][:KEPT]
+        for other in paths:
+            if other not in kept:
+                other.unlink(missing_ok=True)
 
     def newest(self, at_most: int, trail_at: Callable[[int], str]) -> bytes | None:
         """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way.
@@ -80,6 +84,12 @@ class Snapshots:
         for path in self._paths():
             self._read(path)
 
+    def thin_out(self, step: int) -> None:
+        """Discard the snapshots not at a multiple of a step, which grows with the log."""
+        for path in self._paths():
+            if int(path.name[:12]) % step:
+                path.unlink(missing_ok=True)
+
     def _paths(self) -> list[Path]:
         """Return the snapshot files, newest first."""
         if not self._folder.is_dir():
@@ -91,7 +101,11 @@ class Snapshots:
             magic, line, data = path.read_bytes().split(b"\n", 2)
             header = msgspec.json.decode(line, type=_Header)
             expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data), header.trail)
-            doubt = "" if magic + b"\n" == MAGIC and header == expected else _reason(magic + b"\n", header, expected)
+            if magic + b"\n" != MAGIC:
+                doubt = "it was written by another version"
+            else:
+                doubt = self._basis.unlike(Basis(header.log_id, header.rules, header.erased))
+                doubt = doubt or ("its bytes do not match its digest" if header != expected else "")
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             doubt, data = f"it cannot be read ({error})", b""
         if not doubt and trail_at is not None and trail_at(header.offset) != header.trail:
@@ -101,36 +115,6 @@ class Snapshots:
         self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
         path.unlink(missing_ok=True)
         return None
-
-
-class PastSnapshots(Snapshots):
-    """Snapshots at even steps of the log, left by views of the past: any past offset is near one."""
-
-    def __init__(self, build: Build, partition: int, basis: Basis) -> None:
-        super().__init__(build, partition, basis)
-        self._folder /= "past"
-
-    def write(self, offset: int, trail: str, data: bytes) -> None:
-        """Keep the state before `offset`."""
-        self._write(offset, trail, data)
-
-    def thin_out(self, step: int) -> None:
-        """Discard the snapshots not at a multiple of a step, which grows with the log."""
-        for path in self._paths():
-            if int(path.name[:12]) % step:
-                path.unlink(missing_ok=True)
-
-
-def _reason(magic: bytes, header: _Header, expected: _Header) -> str:
-    if magic != MAGIC:
-        return "it was written by another version"
-    if header.log_id != expected.log_id:
-        return "it is of another log"
-    if header.rules != expected.rules:
-        return "it was made under other rules"
-    if header.erased != expected.erased:
-        return "it may hold what was erased"
-    return "its bytes do not match its digest"
 
 
 def _digest(data: bytes) -> str:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar,
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.embedding import dimensions_of
@@ -28,19 +27,13 @@ from memtape.schemas.log import Log
 from memtape.schemas.log import strayed as strayed_from
 from memtape.schemas.rows import (
     TABLES,
-    ArchiveRow,
-    ConflictRow,
     DeadLetter,
-    EdgeRow,
     GoneRow,
     Guarded,
-    MemoryRow,
+    LivingRow,
     Row,
     ScopeHeld,
     TableName,
-    TombstoneRow,
-    TurnRow,
-    UseRow,
     VectorRow,
     Watermark,
 )
@@ -57,7 +50,6 @@ OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
 """The entries of a partition's folder beside its tables."""
-ROWS_AT_ONCE = 20_000
 OPEN_INDEXES = 8
 """Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
@@ -69,7 +61,7 @@ _NEWER = (
 
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
-RowT = TypeVar("RowT", MemoryRow, TurnRow, TombstoneRow, VectorRow, UseRow, EdgeRow, ConflictRow, ArchiveRow)
+RowT = TypeVar("RowT", bound=LivingRow)
 
 
 def _reads(
@@ -206,13 +198,8 @@ class Shard:
 
     @_reads
     def held(self) -> dict[str, ScopeHeld]:
-        """Return the counts of each scope with content, from the watermark; count a scope missing there."""
-        written = self._marked()[1]
-        found = dict(written.held)
-        for name in written.indexes.keys() - found.keys():
-            if (opened := self.index(name)) is not None:
-                found[name] = opened.held()
-        return {name: held for name, held in sorted(found.items()) if held != ScopeHeld()}
+        """Return the counts of each scope with content, from the watermark."""
+        return {name: held for name, held in sorted(self._marked()[1].held.items()) if held != ScopeHeld()}
 
     @_reads
     def check(self) -> None:
@@ -249,7 +236,7 @@ class Shard:
 
     def all_rows(self, name: TableName) -> list[Row]:
         """Return the rows of a table except removed ones, for comparing whole views."""
-        return list(self.rows(TABLES[name]))  # type: ignore[type-var]
+        return list(self.rows(TABLES[name]))
 
     @_reads
     def dead_letters(self, limit: int) -> list[DeadLetter]:
@@ -304,7 +291,7 @@ class Shard:
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
         import pyarrow as pa
 
-        data = pa.Table.from_pylist(records, schema=_keyed(schema, key))
+        data = pa.Table.from_pylist(records, schema=schema)
         table = self._table(name)
         if table is None:
             table = self._create(name, data)
@@ -318,7 +305,7 @@ class Shard:
         import pyarrow as pa
 
         table = self._table(name)
-        data = pa.Table.from_pylist(records, schema=_keyed(schema, "key"))
+        data = pa.Table.from_pylist(records, schema=schema)
         self._note_version(name, lance.write_dataset(data, table, mode="append"))
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
@@ -359,12 +346,6 @@ class Shard:
         return table
 
 
-def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
-    """Return a schema with a primary key: of two merges that insert the same key, the table keeps one row."""
-    place = schema.get_field_index(key)
-    return schema.set(place, schema.field(place).with_metadata({"lance-schema:unenforced-primary-key": "true"}))
-
-
 def foreign(log: Log, watermark: Watermark) -> str:
     """Return the reason why views with this watermark are not of the log as it is now, empty if they are."""
     if watermark.log_id != log.log_id:
@@ -393,14 +374,17 @@ def _schema(row_type: type[Any], guarded: bool = True) -> pa.Schema:
     """Return the Arrow schema of a row; all but its key may be null, since a gone row is."""
     import pyarrow as pa
 
+    # Of two merges that insert the same key, a table with a primary key keeps one row.
+    keyed = {("key" if guarded else "offset"): {"lance-schema:unenforced-primary-key": "true"}}
+    needed = ("key", "id", "scope") if guarded else row_type.__struct_fields__
     fields = [
-        pa.field(name, _arrow_type(hint), nullable=name not in ("key", "id", "scope"))
+        pa.field(name, _arrow_type(hint), name not in needed, keyed.get(name))
         for name, hint in typing.get_type_hints(row_type).items()
     ]
     if guarded:
         fields += [pa.field("gone", pa.bool_(), nullable=False)]
         fields += [pa.field(name, pa.int64(), nullable=False) for name in ("generation", "offset")]
-    return pa.schema([field.with_nullable(False) if not guarded else field for field in fields])
+    return pa.schema(fields)
 
 
 @cache
@@ -418,18 +402,13 @@ def _vectors_table(embedder: str) -> str:
     return f"{VECTORS}{blake2b(embedder.encode(), digest_size=8).hexdigest()}"
 
 
-def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
-    """Return a column of vectors as rows of a matrix."""
-    dimensions = column.type.list_size
-    parts = [chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions) for chunk in column.chunks]
-    return np.concatenate(parts) if parts else np.zeros((0, dimensions), dtype=np.float32)
-
-
 def _records(found: pa.Table) -> list[dict[str, Any]]:
     """Return found rows as plain values, vectors as recorded."""
     if "vector" not in found.column_names:
         return list(found.to_pylist())
-    matrix = _matrix(found.column("vector")).astype("<i2")
+    column = found.column("vector")
+    values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    matrix = values.reshape(-1, column.type.list_size).astype("<i2")
     rest = found.drop_columns(["vector"]).to_pylist()
     return [{**record, "vector": row.tobytes()} for record, row in zip(rest, matrix, strict=True)]
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
 from memtape.schemas.places import place_in
@@ -38,7 +36,7 @@ from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
 from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.folders import Home, make_folder, write_whole
+from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote, standing
 from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
 from memtape.sinks.page_markdown import page_lines, page_zone
@@ -139,10 +137,7 @@ class Vault:
         """Return the mark up to which the pages of a scope are valid, None if missing or changed."""
         if not ScopeFiles(self.home, scope).is_ours(WATERMARK_FILE):
             return None
-        try:
-            return msgspec.json.decode((self.home.scope_folder(scope) / WATERMARK_FILE).read_bytes(), type=ScopeMark)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return None
+        return read_json(self.home.scope_folder(scope) / WATERMARK_FILE, ScopeMark)
 
     def zone_in(self, path: str) -> ZoneInPage | None:
         """Return the parts of a page, by its path in the home; None without a person's text in its zone."""
@@ -224,7 +219,8 @@ def _index(page: IndexPage) -> list[str]:
     if page.day_pages:
         lines += ["Daily logs: " + " · ".join(link(path) for path in page.day_pages), ""]
     if page.summary_pages:
-        lines += ["Summaries: " + " · ".join(_summary_link(path) for path in page.summary_pages), ""]
+        names = ((name_of(path)[: -ID_CHARS - 1], path) for path in page.summary_pages)  # Without ids.
+        lines += ["Summaries: " + " · ".join(f"[{name}]({path})" for name, path in names), ""]
     return lines[:-1]
 
 
@@ -241,9 +237,8 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if place := place_in(row.path):
             lines.append("of " + escape(one_line(place.told())))
-        links = page.links.get(row.id, ())
-        if links:
-            lines.append("used with " + ", ".join(f"[`{link.id}`]({_beside(link.path)})" for link in links))
+        if links := page.links.get(row.id):
+            lines.append("used with " + ", ".join(f"[`{id}`]({path.removeprefix('memories/')})" for id, path in links))
         lines += map(escape, marks(row))
         lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
@@ -348,13 +343,3 @@ def _confirmed(row: MemoryRow) -> str:
 
 def _said_by(row: MemoryRow) -> str:
     return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
-
-
-def _beside(path: str) -> str:
-    """Return the path of a page of the list as another page of it names it."""
-    return path.removeprefix("memories/")
-
-
-def _summary_link(path: str) -> str:
-    """Return a link to the page of a summary, without the id in its name."""
-    return f"[{name_of(path)[: -ID_CHARS - 1]}]({path})"

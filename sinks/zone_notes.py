@@ -6,13 +6,11 @@ and hold no words of a zone.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Home, make_folder, write_whole
+from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import TREE_FOLDER, Stamp
 
 
@@ -42,29 +40,26 @@ class ZoneNotes:
 
     def read(self, log: Log) -> dict[str, PageNote]:
         """Return the note of each page; none if lost, or not of the log as it is."""
-        kept = _read(self._path)
+        kept = read_json(self._path, _ScopeNotes)
         return {} if kept is None or self._strayed(kept, log) else kept.pages
 
     def strayed(self, log: Log) -> bool:
         """Return whether texts of pages may be lost, since the log differs from the one at their reading."""
-        kept = _read(self._path)
-        return kept is not None and _says_anything(kept.pages) and self._strayed(kept, log)
+        kept = read_json(self._path, _ScopeNotes)
+        has_texts = kept is not None and any(note.texts for note in kept.pages.values())
+        return kept is not None and has_texts and self._strayed(kept, log)
 
     def _strayed(self, kept: _ScopeNotes, log: Log) -> bool:
-        if kept.log_id != log.log_id:
-            return True
         number = partition_of(self._scope, log.partitions)
-        return _says_anything(kept.pages) and bool(strayed(log, number, kept.end, kept.trail))
+        return kept.log_id != log.log_id or bool(strayed(log, number, kept.end, kept.trail))
 
     def write(self, log: Log, pages: dict[str, PageNote]) -> None:
         """Write the notes, whole or not at all."""
-        end, trail = 0, ""
-        if _says_anything(pages):
-            number = partition_of(self._scope, log.partitions)
-            end = log.ends()[number]
-            trail = trail_of(log, number, end)
+        number = partition_of(self._scope, log.partitions)
+        end = log.ends()[number]
         make_folder(self._path.parent)
-        write_whole(self._path, msgspec.json.encode(_ScopeNotes(log.log_id, end, trail, pages)))
+        kept = _ScopeNotes(log.log_id, end, trail_of(log, number, end), pages)
+        write_whole(self._path, msgspec.json.encode(kept))
 
 
 def forget_lost(home: Home) -> None:
@@ -75,7 +70,7 @@ def forget_lost(home: Home) -> None:
     for file in home.zones.rglob("*.json"):
         place = file.relative_to(home.zones).with_suffix("")
         folder = home.vault / (place.relative_to(TREE_FOLDER) if place.parts[0] == TREE_FOLDER else place)
-        if (kept := _read(file)) is None:
+        if (kept := read_json(file, _ScopeNotes)) is None:
             continue
         pages = {path: note for path, note in kept.pages.items() if (folder / path).exists()}
         if len(pages) < len(kept.pages):
@@ -85,16 +80,5 @@ def forget_lost(home: Home) -> None:
 
 def zone_problems(home: Home) -> list[str]:
     """Return the problems of a home's zones, a sentence each."""
-    kept = (found for file in sorted(home.zones.rglob("*.json")) if (found := _read(file)) is not None)
+    kept = (found for file in sorted(home.zones.rglob("*.json")) if (found := read_json(file, _ScopeNotes)) is not None)
     return [problem for found in kept for note in found.pages.values() for problem in note.problems]
-
-
-def _says_anything(pages: dict[str, PageNote]) -> bool:
-    return any(note.texts for note in pages.values())
-
-
-def _read(path: Path) -> _ScopeNotes | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_ScopeNotes)
-    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None

@@ -81,16 +81,13 @@ def as_written(version: str, zone: bytes) -> str:
     return f"written: {version} {_digest(zone)}"
 
 
-def is_theirs(found: Parts) -> bool:
-    """Return whether a person changed the zone whose digest stands in the page's front matter."""
-    said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
-    return said is not None and found.zone is not None and said[1].decode() != _digest(found.zone)
+def was_changed(found: Parts) -> bool | None:
+    """Return whether a zone lacks the digest in its page's front matter, None without one.
 
-
-def is_as_written(found: Parts) -> bool:
-    """Return whether a zone has the digest in the page's front matter, so that a new zone may replace it."""
-    said = _WRITTEN.search(found.ours) if found.zone is not None and found.ours.startswith(_FENCE) else None
-    return said is not None and not is_theirs(found)
+    A new zone may replace one as written; a changed one is a person's.
+    """
+    said = _WRITTEN.search(found.ours) if found.ours.startswith(_FENCE) else None
+    return None if said is None or found.zone is None else said[1].decode() != _digest(found.zone)
 
 
 def inner(zone: bytes) -> bytes:

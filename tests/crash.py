@@ -71,7 +71,7 @@ from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.home.requests import Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
-from memtape.sinks.tables import INDEX, WATERMARK  # noqa: E402
+from memtape.sinks.tables import WATERMARK  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 KILLS_A_LIFE = 5
@@ -677,24 +677,6 @@ def _short(value: object) -> str:
 # What a home may meet with before a start
 
 
-def _lose_vault(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    shutil.rmtree(home.vault, ignore_errors=True)
-
-
-def _lose_shard(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    shutil.rmtree(rng.choice(_shards(home)))
-
-
-def _damage_watermark(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    (rng.choice(_shards(home)) / WATERMARK).write_bytes(b"")
-
-
-def _damage_index(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    for path in sorted(rng.choice(_shards(home)).glob(f"{INDEX}/*/*")):
-        if rng.random() < 0.5:
-            path.write_bytes(rng.choice((b"", path.read_bytes()[:-7])))
-
-
 def _damage_snapshots(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
     for path in home.current().state.rglob("*.snapshot"):
         path.write_bytes(path.read_bytes()[: rng.randrange(200)])
@@ -716,18 +698,13 @@ def _shards(home: Home) -> list[Path]:
     return sorted((home.current().path / "lance").glob("p*"))
 
 
-def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    Requests(home.requests).ask("rebuild")
-
-
-DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
-    "a lost vault": _lose_vault,
-    "a lost shard": _lose_shard,
-    "a damaged watermark": _damage_watermark,
-    "a damaged search index": _damage_index,
+DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], object]] = {
+    "a lost vault": lambda home, log, rng: shutil.rmtree(home.vault, ignore_errors=True),
+    "a lost shard": lambda home, log, rng: shutil.rmtree(rng.choice(_shards(home))),
+    "a damaged watermark": lambda home, log, rng: (rng.choice(_shards(home)) / WATERMARK).write_bytes(b""),
     "damaged snapshots": _damage_snapshots,
     "other rules": _make_views_under_other_rules,
-    "a request": _ask_for_rebuild,
+    "a request": lambda home, log, rng: Requests(home.requests).ask("rebuild"),
 }
 
 

@@ -34,22 +34,10 @@ USER, PASSWORD = "ada", "a-secret-of-the-tests"
 class Broker:
     """A broker that is running. `home` and `folder` are None where somebody else started it."""
 
-    def __init__(
-        self,
-        server: str,
-        home: Path | None = None,
-        folder: Path | None = None,
-        login: str = "",
-        private: str = "",
-        secret: str = "",
-    ) -> None:
+    def __init__(self, server: str, home: Path | None = None, folder: Path | None = None, secret: str = "") -> None:
         self.server = server
-        self.login = login
-        """Where a user and password are asked for."""
-        self.private = private
-        """Where it speaks TLS, empty where there is no OpenSSL to make a certificate."""
         self.secret = secret
-        """Where it speaks TLS and asks for a user and password, in the clear or by SCRAM."""
+        """Where it speaks TLS and asks for a user and password; empty without OpenSSL, which makes the certificate."""
         self.home = home
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -181,13 +169,9 @@ def make_broker(folder: Path) -> Broker:
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else shutil.which("java")
     if not java or not Path(java).is_file():
         pytest.skip("no Java for Kafka; install a JRE 17 or newer")
-    ports = free_ports(5)
-    certified = make_certificate(folder)
-    private = f"127.0.0.1:{ports[3]}" if certified else ""
-    secret = f"127.0.0.1:{ports[4]}" if certified else ""
-    broker = Broker(
-        f"127.0.0.1:{ports[0]}", home, folder, login=f"127.0.0.1:{ports[2]}", private=private, secret=secret
-    )
+    ports = free_ports(3)
+    secret = f"127.0.0.1:{ports[2]}" if make_certificate(folder) else ""
+    broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, secret)
     (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in properties(folder, ports).items()))
     cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")  # It may not begin with a dash.
     settings = str(folder / "server.properties")
@@ -213,28 +197,23 @@ def make_certificate(folder: Path) -> bool:
 
 def properties(folder: Path, ports: list[int]) -> dict[str, Any]:
     """Return the settings of one node; what a user's broker would delete after seven days, this one does too."""
-    own, controller, login, private, secret = (f"127.0.0.1:{port}" for port in ports)
-    tls = f",TLS://{private},SECRET://{secret}" if (folder / "broker.pem").exists() else ""
+    own, controller, secret = (f"127.0.0.1:{port}" for port in ports)
+    tls = f",SECRET://{secret}" if (folder / "broker.pem").exists() else ""
     module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
     scram = "org.apache.kafka.common.security.scram.ScramLoginModule required"
     return {
         "process.roles": "broker,controller",
         "node.id": 1,
         "controller.quorum.bootstrap.servers": controller,
-        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller},LOGIN://{login}{tls}",
-        "advertised.listeners": f"PLAINTEXT://{own},LOGIN://{login}{tls}",
+        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller}{tls}",
+        "advertised.listeners": f"PLAINTEXT://{own}{tls}",
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,TLS:SSL,"
-        "SECRET:SASL_SSL",
-        "listener.name.tls.ssl.keystore.type": "PEM",
-        "listener.name.tls.ssl.keystore.location": folder / "broker.pem",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SECRET:SASL_SSL",
         "listener.name.secret.ssl.keystore.type": "PEM",
         "listener.name.secret.ssl.keystore.location": folder / "broker.pem",
         "listener.name.secret.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
         "listener.name.secret.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
         "listener.name.secret.scram-sha-512.sasl.jaas.config": f"{scram};",
-        "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.login.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
         "log.dirs": folder / "logs",
         "auto.create.topics.enable": "true",  # So that a client which makes topics by asking for them is found out.
         # A killed broker may come back when its session has ended, which takes 9 s unless said.

@@ -23,6 +23,7 @@ from builders import captured, forgotten
 from met import missing
 from soaked import soaked
 from test_views import filled, project
+from test_views import home as home  # A fixture.
 
 from memtape.schemas.errors import Locked
 from memtape.schemas.scopes import partition_of
@@ -53,11 +54,6 @@ for thread in threads:
 for thread in threads:
     thread.join()
 """
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture
@@ -155,9 +151,6 @@ def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
             env={**os.environ, "PYTHONPATH": os.pathsep.join((str(crash.ROOT), str(crash.ROOT / "tests")))},
         )
         assert done.returncode == 0, (done.returncode, done.stderr)
-
-
-# Killed producers
 
 
 # Stopped projectors

@@ -35,6 +35,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import Needles, search_home
 
 P = partition_of(A, 16)
+PAGE_BYTES = 4_096
 
 # Appends a batch for each line on stdin, and says each event's id and position as soon as `append` has returned. One
 # write of a short line to a pipe is whole or not at all, so that a kill leaves nothing half said.
@@ -273,7 +274,7 @@ def test_a_flipped_bit_is_found_and_its_slot_named(path: Path, column: str) -> N
     assert decode(log.read(P, position.offset, 1)[0].payload).body.text == "after"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("place", [0, 1, 10, 20])
+@pytest.mark.parametrize("place", [0, 20])
 def test_a_slot_that_is_gone_is_found(path: Path, place: int) -> None:
     log = EmbeddedLog(path)
     log.append([captured(str(number), scope=A) for number in range(20)])
@@ -289,34 +290,34 @@ def test_a_slot_that_is_gone_is_found(path: Path, place: int) -> None:
 
 
 @pytest.mark.slow
-def test_any_flipped_bit_of_the_file_is_an_error_or_changes_nothing(path: Path) -> None:
-    """Where a page's own bytes are hit, SQLite may lose the tail of a partition, which only its whole check finds."""
+def test_any_flipped_bit_of_the_file_is_found_or_changes_nothing(path: Path) -> None:
+    """Half of them are in the headers of pages: a page that says that it holds less makes slots vanish."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     rng = random.Random(seed)
     log = EmbeddedLog(path)
     for number in range(200):
         log.append([captured(f"{number} " * 30, scope=SCOPES[number % 40])])
-    whole = everything(log)
+    whole, ends = everything(log), log.ends()
     log.close()
-    sound = path.read_bytes()
-    for _ in range(1_000):
+    sound, refused = path.read_bytes(), 0
+    for number in range(1_000):
         place, bit = rng.randrange(len(sound)), rng.randrange(8)
+        place = place if number % 2 else place // PAGE_BYTES * PAGE_BYTES + rng.randrange(12)
         path.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << bit]) + sound[place + 1 :])
+        log = None
         try:
             log = EmbeddedLog(path)
+            log.check()
+            assert (everything(log), log.ends()) == (whole, ends), f"bit {bit} of byte {place}"
         except MemtapeError:
-            continue
-        for partition, expected in enumerate(whole):
-            try:
-                found = payloads(log, partition)
-            except MemtapeError:
-                continue
-            if found != expected:
-                print(f"bit {bit} of byte {place}: {len(found)} of {len(expected)} in partition {partition}")
-                assert found == expected[: len(found)]
-                assert not is_whole(log._db)
-        log.close()
+            refused += 1
+        finally:
+            if log is not None:
+                log.close()
+            for other in path.parent.glob("log.db-*"):
+                other.unlink()
+    assert refused
 
 
 @pytest.mark.parametrize(
@@ -348,9 +349,6 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
     log.append([captured("One more.")])
     assert log.ends()[0] > 2
     log.close()
-
-
-# The number of partitions
 
 
 # Files

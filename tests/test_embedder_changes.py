@@ -21,7 +21,7 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Embedded
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import EmbeddingMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -183,7 +183,7 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
     said("The tide tables are in the attic.")
     server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
     call("run", "--once")
-    marks = EmbeddingMarks(home, running.log)
+    marks = OffsetMarks(home.embedding_path, running.log)
 
     def come_round() -> None:
         if how == "asked":

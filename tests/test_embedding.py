@@ -35,7 +35,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.state.core.replay import replay
+from memtape.state.core.replay import Replay, replay
 from memtape.state.core.scope import Scope
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
@@ -93,6 +93,10 @@ def recorded(log: Log) -> list[Event]:
     ]
 
 
+def replayed_of(log: Log) -> Replay:
+    return replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+
+
 def filled(log: Log, texts: int) -> Log:
     log.append([captured(f"fact {number} of many", scope=(A, B)[number % 2], sent=START) for number in range(texts)])
     return log
@@ -107,7 +111,7 @@ def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -
     for event in events:
         assert isinstance(event.body, Embedded)
         assert event.body.vector == quantised(FloorEmbedder().embed_query(texts[event.refs[0]]))
-    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    replayed = replayed_of(log)
     found = [scope.embeddings.vectors[KEY] for p in replayed.partitions.values() for scope in p.scopes.values()]
     assert sum(map(len, found)) == 30
 
@@ -120,7 +124,7 @@ def test_of_two_workers_the_first_vector_counts() -> None:
     while one.waiting or two.waiting:
         one.embed(FloorEmbedder(), 3, START)
         two.embed(FloorEmbedder(), 4, START + 1)
-    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    replayed = replayed_of(log)
     counters = [partition.counters for partition in replayed.partitions.values()]
     assert sum(counter.embedded.get(KEY, 0) for counter in counters) == 10
     assert sum(counter.duplicates + counter.divergent for counter in counters) == len(recorded(log)) - 10 == 10
@@ -163,7 +167,7 @@ def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_noth
     events = [event for event in recorded(log) if event.refs[0] == make_id("blank")]
     assert [event.body.attempt for event in events] == list(range(1, MAX_ATTEMPTS + 1))  # type: ignore[union-attr]
     assert {event.body.reason for event in events} == {"the text is blank"}  # type: ignore[union-attr]
-    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    replayed = replayed_of(log)
     assert sum(p.counters.failed.get(KEY, 0) for p in replayed.partitions.values()) == 1
     work(EmbedQueue(log, KEY, MemoryMarks()), again := Failing())
     assert again.texts == []
@@ -181,7 +185,7 @@ def test_what_was_erased_is_given_to_no_embedder() -> None:
 
 def states(log: Log) -> list[Scope]:
     """Return every scope that a log means."""
-    replayed = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+    replayed = replayed_of(log)
     return [scope for partition in replayed.partitions.values() for scope in partition.scopes.values()]
 
 
@@ -250,18 +254,18 @@ DENSE, OTHER = "m@1/3", "n@1/3"
 @pytest.mark.parametrize(
     ("settings", "own", "planned"),
     [
-        (Settings(), FLOOR, EmbedderPlan(None)),
-        (Settings(), DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
-        (Settings(embedder_next=DENSE), DENSE, EmbedderPlan(DENSE, then=True)),
-        (Settings(embedder=DENSE), DENSE, EmbedderPlan(DENSE)),
-        (Settings(embedder=DENSE, embedder_next=OTHER), DENSE, EmbedderPlan(DENSE, drift="next")),
-        (Settings(embedder=DENSE), FLOOR, EmbedderPlan(None)),
+        ({}, FLOOR, EmbedderPlan(None)),
+        ({}, DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
+        ({"embedder_next": DENSE}, DENSE, EmbedderPlan(DENSE, then=True)),
+        ({"embedder": DENSE}, DENSE, EmbedderPlan(DENSE)),
+        ({"embedder": DENSE, "embedder_next": OTHER}, DENSE, EmbedderPlan(DENSE, drift="next")),
+        ({"embedder": DENSE}, FLOOR, EmbedderPlan(None)),
     ],
 )
 def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
-    settings: Settings, own: str, planned: EmbedderPlan
+    settings: dict[str, str], own: str, planned: EmbedderPlan
 ) -> None:
-    assert plan(settings, [settings], own) == planned
+    assert plan(now := Settings(**settings), [now], own) == planned  # type: ignore[arg-type]
 
 
 # --- A home, an endpoint, and the commands ---

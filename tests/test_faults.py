@@ -23,11 +23,12 @@ import pytest
 from builders import captured
 from click.testing import CliRunner, Result
 from soaked import soaked
+from test_crash import strace as strace  # A fixture.
 from test_embedded_log import edited
 from test_views import filled, history, project, vault_bytes
+from test_views import home as home  # A fixture.
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Position
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
@@ -49,9 +50,6 @@ FEW_CALLS = ("pwrite64", "fsync", "renameat")
 FAILING_KEPT = [(call, number % 2 == 0, number % 3 == 0, 7) for number, call in enumerate(WRITING_CALLS)]
 FAILING = [*FAILING_KEPT, *product(WRITING_CALLS, (False, True), (True, False), (1,))]
 """Which call fails, once or from then on, with a log there or not, and how many calls lie from one to the next."""
-AGAIN = [("pwrite64", (2, 7)), ("fdatasync", (3,)), *product(("pwrite64", "fdatasync"), [(2, 3, 5, 7, 11, 13, 29)])]
-"""Which call fails again and again, and every how many times."""
-
 A = "project:a"
 P = partition_of(A, 16)
 
@@ -78,20 +76,6 @@ except MemtapeError as refusal:
 """
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def strace() -> str:
-    """The fault injector, where it is installed and may trace."""
-    path, reason = crash.find_strace()
-    if not path:
-        pytest.skip(reason)
-    return path
-
-
 # Producers
 
 
@@ -104,14 +88,14 @@ class Tried(NamedTuple):
     hits: int
 
 
-def capture_under(strace: str, home: Path, call: str, error: str, when: str, count: int = CAPTURES) -> Tried:
+def capture_under(strace: str, home: Path, call: str, error: str, when: str) -> Tried:
     """Capture in a process of which the kernel fails some calls on the log's files."""
     trace = home.with_suffix(".trace")
     files = [f"{home / 'log.db'}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
     command = [strace, "-f", "-qq", "-y", "-o", str(trace), "-e", f"trace={call}"]
     command += ["-e", f"inject={call}:error={error}:when={when}", *(word for file in files for word in ("-P", file))]
     done = subprocess.run(
-        [*command, sys.executable, "-c", CAPTURER, str(home), str(count)],
+        [*command, sys.executable, "-c", CAPTURER, str(home), str(CAPTURES)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -177,25 +161,6 @@ def test_no_capture_is_acknowledged_whose_write_failed(
     assert all("cannot be used" in refusal for tried in tries for refusal in tried.refusals)
     if call == "pwrite64":
         assert refused > CAPTURES // step
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("call", "steps"), soaked(AGAIN, *AGAIN[:2]))
-def test_a_disk_that_fails_again_and_again_takes_what_it_acknowledges(
-    tmp_path: Path, strace: str, call: str, steps: tuple[int, ...]
-) -> None:
-    """Every second call fails, or every third, and so on, over many captures of one process."""
-    refused = 0
-    for step in steps:
-        home = tmp_path / f"{step}"
-        home.mkdir()
-        EmbeddedLog(home / "log.db").close()
-        # The first calls are left alone, so that the log can be opened.
-        tried = capture_under(strace, home, call, ERRORS[step % 3], f"{12 + step}+{step}", count=40)
-        check_log(home / "log.db", tried)
-        refused += len(tried.refusals)
-    print(f"{refused} refused")
-    assert call != "pwrite64" or refused > 2 * len(steps)
 
 
 # Projectors
@@ -375,64 +340,3 @@ def test_a_log_that_was_cut_short_is_refused_by_every_command(home: Home, part: 
         assert verify(home, log).state_hash == state_hash
     project(home, log)
     assert verify(home, log).ok
-
-
-def pages_of_slots(path: Path) -> list[int]:
-    """Return where the pages of the table of slots begin, its inner pages and its leaves, in bytes."""
-    data = path.read_bytes()
-    size = int.from_bytes(data[16:18], "big")
-    with edited(path) as db:
-        (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'slots'").fetchone()
-    found = []
-    waiting = [root]
-    while waiting:
-        begin = (waiting.pop() - 1) * size
-        found.append(begin)
-        if data[begin] == 2:  # An inner page of an index, which a table without rowid is.
-            cells = int.from_bytes(data[begin + 3 : begin + 5], "big")
-            places = [int.from_bytes(data[begin + 12 + 2 * n : begin + 14 + 2 * n], "big") for n in range(cells)]
-            waiting += [int.from_bytes(data[begin + place : begin + place + 4], "big") for place in places]
-            waiting.append(int.from_bytes(data[begin + 8 : begin + 12], "big"))
-    return found
-
-
-@pytest.mark.slow
-def test_a_damaged_page_header_is_never_passed_over_in_silence(home: Home) -> None:
-    """A page that says that it holds less than it does makes slots vanish; each reader must miss them."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    rng = random.Random(seed)
-    log = filled(home, 150)
-    whole = {number: [slot.payload for slot in log.read(number, 0, 10_000)] for number in range(16)}
-    ends = log.ends()
-    log.close()
-    sound = home.log_path.read_bytes()
-    silent, refusals = [], 0
-    for page in pages_of_slots(home.log_path):
-        for byte in range(12):
-            data = bytearray(sound)
-            bit = rng.randrange(8)
-            data[page + byte] ^= 1 << bit
-            home.log_path.write_bytes(data)
-            for path in home.path.glob("log.db-*"):
-                path.unlink()
-            log = None
-            try:
-                log = EmbeddedLog(home.log_path)
-                log.check()
-                for number, payloads in whole.items():
-                    found: list[bytes] = []
-                    while slots := log.read(number, len(found), 50):
-                        found += [slot.payload for slot in slots]
-                        if slots[-1].offset + 1 != len(found):
-                            break
-                    if found != payloads or log.ends() != ends:
-                        silent.append(f"bit {bit} of byte {byte} of page {page // 4096}, partition {number}")
-            except MemtapeError:
-                refusals += 1
-            finally:
-                if log is not None:
-                    log.close()
-    print(f"{refusals} refused")
-    assert refusals
-    assert not silent, f"{len(silent)} times something was missing, and nobody said so: {silent[:10]}"

@@ -7,6 +7,7 @@ version of a type gets a file in the folder of its version, and the old lines mu
 from __future__ import annotations
 
 import warnings
+from hashlib import blake2b
 from pathlib import Path
 
 import json_schemas
@@ -45,34 +46,12 @@ def golden(type: str, version: int = 1) -> list[bytes]:
     return (GOLDEN / f"v{version}" / f"{type}.json").read_bytes().splitlines()
 
 
-# Of each golden event its `content_digest`, which the state keeps to tell a repetition of an id from another event. A
-# `configured` has none here, since its content grows when a setting is introduced; nothing compares it. A new version
-# of a type changes that of its old events, which are lifted to it, and so must the rules of its subjects.
-DIGESTS = {
-    "captured": [
-        "f82193d51b0e634e", "ef84d53c372025ca", "38a4e78a7892ccac", "b9d09b73c7900e4d", "e2064b763beb6e5a",
-        "071cb46b9c24fb9c", "ed68bb22ad54346c", "a0a33656130ff3a4",
-    ],
-    "recalled": [
-        "a84ab3d85af8a938", "c5cf82b97e768fa0", "6c69ca46fd3d850c", "82bedd9c4e2a1767", "b8f231e734d43fe1",
-        "ccfc2161b25e748a",
-    ],
-    "forgotten": ["63f9859f23ad5f3e", "7311ca9f8fbb3a1e"],
-    "restored": ["6b92ba04ee6d2e8f", "24abc76fd3852d8d"],
-    "erased": ["6bd82f31f32ff6fe", "aa13ea04f2d547fb"],
-    "unfolded": ["8a615f46496fac76"],
-    "pinned": ["d316759616af2495", "68a182546e4fbd46"],
-    "withdrawn": ["68d2c776cab0618d", "7e33b38cb65d0ff0"],
-    "archived": ["1a82f45966ecbd04", "f31e7a83a889dc04"],
-    "scope_changed": ["ed33ee5841645b79", "c3bddc56d2b943b4"],
-    "linked": ["1c2e3075616f5826", "b8e8656dd194a43f", "546aaca57f95741a", "e75528aa74dfe0d3"],
-    "edited": ["db51e993419ea7fa", "c0b6f8599099745d"],
-    "settled": ["f1f47e8a5078926b", "b9d5be8795c1a82f"],
-    "decided": ["dd1a979bd8503767", "628cfa9c57d8ac59", "2ec03fdf3399d52a", "bd0c0e9c61c7d619"],
-    "embedded": ["23a72c53b3f6702b", "d47dcf5680e0a058"],
-    "used": ["4f26081e14379e36", "0e021f18a154feb3", "a7df6795c330fb44"],
-    "ticked": ["ee9dd0abaa1e5451", "3d743b2599b866ed", "44667fd35841a873"],
-}  # fmt: skip
+DIGESTS = "c65d3477f9418eaf"
+"""Digest of the `content_digest` of each golden event, by which the state tells a repetition from another event.
+
+A `configured` is left out, since its content grows when a setting is introduced; nothing compares it. A new version of
+a type changes the digests of its old events, which are lifted to it, and so must the rules of its subjects.
+"""
 
 
 @pytest.mark.parametrize("type", EVENT_TYPES)
@@ -87,9 +66,10 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
         assert canonical(again) == canonical(old)
 
 
-@pytest.mark.parametrize("type", DIGESTS)
-def test_digests_of_contents_stay(type: str) -> None:
-    assert [f"{content_digest(event):016x}" for event in map(decode, golden(type))] == DIGESTS[type]
+def test_digests_of_contents_stay() -> None:
+    events = [decode(payload) for type in sorted(EVENT_TYPES) if type != "configured" for payload in golden(type)]
+    digests = b"".join(content_digest(event).to_bytes(8, "big") for event in events)
+    assert blake2b(digests, digest_size=8).hexdigest() == DIGESTS
 
 
 def test_derived_ids_stay() -> None:

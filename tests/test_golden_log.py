@@ -88,16 +88,11 @@ def copy_into(home: Home, slots: Sequence[Slot]) -> EmbeddedLog:
     """Return an embedded log in a home that holds these slots and nothing else."""
     from memtape.sinks.logs.embedded import EmbeddedLog
 
-    partitions = slots[-1].partition + 1
-    first = decode(slots[0].payload)
-    log = EmbeddedLog(home.log_path, partitions)
-    # There is no command yet that copies a log, so what a new log begins with is taken out by hand.
-    log._db.execute("DELETE FROM slots")
-    log._db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
-    log.log_id = first.body.log_id  # type: ignore[union-attr]
-    log._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
+    partitions, configured = slots[-1].partition + 1, decode(slots[0].payload).body
+    log = EmbeddedLog(home.log_path, partitions, copy_of=configured.log_id)  # type: ignore[union-attr]
     for number in range(partitions):
         log.append_raw(number, [slot.payload for slot in slots if slot.partition == number])
+    log.finish_copy()
     return log
 
 

@@ -15,28 +15,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from builders import captured, erased
+from builders import erased
 from kafka_broker import PASSWORD, USER, Broker, new_topic
 from soaked import soaked
+from test_kafka import Open
+from test_kafka import opened as opened  # A fixture.
 from test_views import history, vault_bytes
 
-from memtape.schemas.codec import decode, encode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_EVENT_BYTES
 from memtape.schemas.log import Log
 from memtape.schemas.rows import TurnRow
-from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE
 from memtape.sinks.tables import Shard
+from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
@@ -92,8 +91,6 @@ with Owner(Home(Path(sys.argv[2])), log) as owner:
     owner.serve()
 """
 
-Open = Callable[..., KafkaLog]
-
 
 class Storm(NamedTuple):
     """A topic after everything has befallen it, a home that was projected meanwhile, and the state hash of that."""
@@ -101,30 +98,6 @@ class Storm(NamedTuple):
     url: str
     home: Home
     state_hash: str
-
-
-@pytest.fixture
-def opened(kafka: Broker) -> Iterator[Open]:
-    """Open logs, of a new topic each unless a URL is given, and close them at the end."""
-    logs: list[KafkaLog] = []
-
-    def open_log(url: str | None = None, partitions: int | None = PARTITIONS) -> KafkaLog:
-        logs.append(KafkaLog(url or kafka.url(), partitions))
-        return logs[-1]
-
-    yield open_log
-    for log in logs:
-        log.close()
-
-
-@pytest.fixture
-def stranger(kafka: Broker) -> Iterator[Any]:
-    """Another client's producer, which keeps none of our habits."""
-    from kafka import KafkaProducer
-
-    producer = KafkaProducer(bootstrap_servers=[kafka.server], max_request_size=5_000_000)
-    yield producer
-    producer.close()
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +164,7 @@ def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_
 def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_one(
     storm: Storm, opened: Open, tmp_path: Path
 ) -> None:
-    log, home = opened(storm.url, None), Home(tmp_path / "undisturbed")
+    log, home = opened(None, storm.url), Home(tmp_path / "undisturbed")
     began = time.perf_counter()
     _project(home, log)
     print(f"undisturbed: {sum(log.ends()):,} records in {time.perf_counter() - began:.1f} s")
@@ -203,7 +176,7 @@ def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_on
 
 @pytest.mark.slow
 def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> None:
-    log, home = opened(), Home(tmp_path / "home")
+    log, home = opened(PARTITIONS), Home(tmp_path / "home")
     events, rng = history(200), random.Random(SEED)
     for part in (events[:100], events[100:]):
         for at in range(0, 100, 50):
@@ -218,40 +191,6 @@ def test_duplicates_and_rewinds_change_nothing(opened: Open, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_poison_becomes_dead_letters_and_stops_nothing(opened: Open, stranger: Any, tmp_path: Path) -> None:
-    log, home, rng = opened(), Home(tmp_path / "home"), random.Random(SEED)
-    place = partition_of(A, PARTITIONS)
-    good = encode(captured("good", scope=A))
-    poison = [
-        None,
-        b"",
-        b"\xff\x00 no text",
-        b"{",
-        b"[" * 100_000,
-        b"x" * (MAX_EVENT_BYTES + 1),
-        good.replace(b'"captured"', b'"dreamt"'),
-        good.replace(b'"v":1', b'"v":99'),
-        good.replace(b'"project:a"', b'"project:../a"'),
-        good[:-1],
-    ]
-    count = 10 * len(poison)
-    for number in range(count):
-        if number % 10 == 0:
-            stranger.send(log.target.topic, poison[number // 10], key=rng.randbytes(4), partition=place).get(WAIT_S)
-        log.append([captured(f"fact {number}", number, "turn", scope=A)])
-    stranger.send(log.target.topic, encode(captured("misplaced", scope=A)), partition=(place + 1) % PARTITIONS).get(
-        WAIT_S
-    )
-    _project(home, log)
-    shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
-    letters = [letter for shard in shards if shard.exists() for letter in shard.dead_letters(1_000)]
-    assert [row.text for row in sorted(_turns(home), key=lambda row: row.seq)] == [f"fact {n}" for n in range(count)]
-    assert len(letters) == len(poison) + 1
-    assert verify(home, log).ok
-    print(f"seed {SEED}: {count} events, dead letters {sorted(letter.reason for letter in letters)}")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "workers"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
 def test_a_log_is_kept_and_projected_over_tls_with_a_password(
     kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, workers: int
@@ -263,12 +202,12 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
     with monkeypatch.context() as impatient:
         impatient.setattr(kafka_topic, "OPEN_TIMEOUT_S", 3.0)
         with pytest.raises(MemtapeError, match=r"(?i)certificate"):
-            opened(url)
+            opened(PARTITIONS, url)
         url += f"&cafile={kafka.folder / 'ca.pem'}"
         impatient.setenv(PASSWORD_VARIABLE, "wrong")
         with pytest.raises(MemtapeError, match=f"does not let {USER} in|does not answer"):
-            opened(url)
-    log, home = opened(url), Home(tmp_path / "home")
+            opened(PARTITIONS, url)
+    log, home = opened(PARTITIONS, url), Home(tmp_path / "home")
     log.append(history(100))
     _project(home, log, workers=workers)
     assert verify(home, log).ok
@@ -278,7 +217,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
 @pytest.mark.slow
 @pytest.mark.soak(short="test_views_of_a_log_on_kafka_are_what_the_log_says")
 def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
-    log = opened()
+    log = opened(PARTITIONS)
     events = history(800)
     for at in range(0, 800, 50):
         log.append(events[at : at + 50])
@@ -286,7 +225,8 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
     log.append_raw(2, [b"poison"])
     _project(Home(tmp_path / "first"), log)  # It blanks what is erased, which puts ticks on the topic.
     origin = Home(tmp_path / "embedded")
-    embedded = _copy(log, origin)
+    copy_log(log, str(origin.log_path))
+    embedded = EmbeddedLog(origin.log_path)
     found: dict[str, tuple[str, dict[str, bytes]]] = {}
     for name, source, workers in (
         ("embedded", embedded, 1),
@@ -340,16 +280,3 @@ def _state_of(home: Home, log: Log) -> str:
 def _pages(vault: dict[str, bytes]) -> dict[str, bytes]:
     """Return what of a vault is Markdown: its notes of offsets move on with every slot."""
     return {path: data for path, data in vault.items() if path.endswith(".md")}
-
-
-def _copy(log: KafkaLog, home: Home) -> EmbeddedLog:
-    """Return an embedded log in a home that holds the slots of a topic and nothing else."""
-    embedded = EmbeddedLog(home.log_path, log.partitions)
-    embedded._db.execute("DELETE FROM slots")
-    embedded._db.execute("DELETE FROM meta WHERE key LIKE 'end of %'")
-    embedded.log_id = log.log_id
-    embedded._db.execute("UPDATE meta SET value = ? WHERE key = 'log_id'", [log.log_id])
-    for number, end in enumerate(log.ends()):
-        embedded.append_raw(number, [slot.payload for slot in log.read(number, 0, end)])
-        assert decode(embedded.read(number, 0, 1)[0].payload).type == "configured"
-    return embedded

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from test_texts import filled
 
-from memtape.schemas.errors import OnlyPrivate
+from memtape.schemas.errors import Denied
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.log import Log
 from memtape.schemas.private import MARK, is_private, without_marks, without_private, without_private_parts
@@ -175,7 +175,7 @@ def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: P
     taken = run("capture", "-", input=lines)
     assert taken.exit_code == 1 and "Captured 2 events" in taken.output and "Line 2 was refused" in taken.output
     with Client(home, scope="project:test", origin="user") as client:
-        with pytest.raises(OnlyPrivate):
+        with pytest.raises(Denied):
             client.capture(f"<private>{HIDDEN}")
         long = f"{'A sentence of it. ' * 80}<private>{f'{HIDDEN}. ' * 300}</private> {'The end of it. ' * 80}"
         client.capture(long, "document")

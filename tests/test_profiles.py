@@ -24,7 +24,7 @@ from test_one_server import Host
 from test_pausing import transcript
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import MemtapeError, Unimportant
+from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.events import DEV_TAG, Captured, Event
 from memtape.schemas.variables import HOOKS_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home
@@ -338,7 +338,7 @@ def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
     client.profile = PROFILES[name]
     below = importance is not None and round(importance * 100) < 60
     if below and name == "dev_standard" and kind in LONG_TERM:
-        with pytest.raises(Unimportant, match=r"0\.6 or more.*nothing was stored"):
+        with pytest.raises(Denied, match=r"0\.6 or more.*nothing was stored"):
             client.capture("A crane.", kind, importance=importance)
         receipts = client.capture_many([Line(text="A crane.", kind=kind, importance=importance), Line(text="Another.")])
         assert len(receipts) == 1 and [place for place, _ in receipts.refused] == [0]

@@ -15,6 +15,7 @@ import pytest
 from builders import captured, erased, make_id
 from soaked import soaked
 from test_views import filled, history, project, vault_bytes
+from test_views import home as home  # A fixture.
 
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, MemtapeError
@@ -31,11 +32,6 @@ WAIT_S = 300.0
 A = "project:a"
 
 Run = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture

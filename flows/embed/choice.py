@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause, key_of
-from memtape.flows.embed.target import URL_VARIABLE, http_target
-from memtape.schemas.embedding import FLOOR, EmbedderOptions, EmbedderRefusal, Probed, Resolved
-from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
+from memtape.flows.embed.target import NAMES
+from memtape.flows.endpoint import target_of
+from memtape.schemas.embedding import FLOOR, EmbedderOptions, Resolved
+from memtape.schemas.errors import EmbedderUnavailable
 from memtape.state.vectors.choice import resolve
 
 
@@ -44,10 +45,8 @@ def choose_embedder(
     a local model that takes seconds to load is not loaded, and `EmbedderUnavailable` is raised. Raises
     `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
-    http, probed = _probe(options, environment, brief)
-    decided = resolve(options, probed, dense_on_log)
-    if isinstance(decided, EmbedderRefusal):
-        raise MemtapeError(decided.message, decided.hint)
+    http, http_reason, local_reason = _probe(options, environment, brief)
+    decided = resolve(options, http_reason, local_reason, dense_on_log)
     if decided.degraded:
         return ChosenEmbedder(None, decided)
     if decided.kind == "http":
@@ -63,34 +62,31 @@ def choose_embedder(
     return ChosenEmbedder(FloorEmbedder(), decided)
 
 
-def probe(options: EmbedderOptions, environment: Mapping[str, str] = os.environ) -> Probed:
-    """Return the available embedders: ask the endpoint briefly, load no model. Raises `MemtapeError` as
-    above.
+def probe(options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ) -> Resolved:
+    """Return the embedder in effect: ask the endpoint briefly, load no model. Raises `MemtapeError` as above."""
+    _, http_reason, local_reason = _probe(options, environment, brief=True)
+    return resolve(options, http_reason, local_reason, dense_on_log)
+
+
+def _probe(
+    options: EmbedderOptions, environment: Mapping[str, str], brief: bool
+) -> tuple[Embedder | None, str | None, str]:
+    """Return the endpoint's embedder, and why the endpoint and the local model cannot be used, as for `resolve`.
+
+    The search goes only as far as the choice needs: an endpoint that answers under `auto` ends it.
     """
-    return _probe(options, environment, brief=True)[1]
+    http, http_reason = None, None
+    if options.choice in ("auto", "http") and (target := target_of(environment, NAMES)) is not None:
+        from memtape.flows.embed.http import BRIEF_TIMEOUT_S, HttpEmbedder
 
-
-def _probe(options: EmbedderOptions, environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, Probed]:
-    """Look only as far as the choice needs: an endpoint that answers under `auto` ends the search."""
-    http, http_reason = None, ""
-    configured = options.choice in ("auto", "http") and bool(environment.get(URL_VARIABLE, "").strip())
-    if configured:
-        http, http_reason = _ask_endpoint(environment, brief)
+        try:
+            http = HttpEmbedder(target, timeout_s=BRIEF_TIMEOUT_S, attempts=1) if brief else HttpEmbedder(target)
+            http_reason = ""
+        except EmbedderUnavailable as error:
+            http_reason = clause(error)
     local_reason = "it was not looked for"
     if options.choice == "local" or (options.choice == "auto" and http is None):
         from memtape.flows.embed.local import why_not_local
 
         local_reason = why_not_local(options)
-    return http, Probed(http_configured=configured, http_reason=http_reason, local_reason=local_reason)
-
-
-def _ask_endpoint(environment: Mapping[str, str], brief: bool) -> tuple[Embedder | None, str]:
-    from memtape.flows.embed.http import BRIEF_TIMEOUT_S, HttpEmbedder
-
-    target = http_target(environment)
-    if target is None:
-        return None, f"{URL_VARIABLE} is not set"
-    try:
-        return HttpEmbedder(target, timeout_s=BRIEF_TIMEOUT_S, attempts=1) if brief else HttpEmbedder(target), ""
-    except EmbedderUnavailable as error:
-        return None, clause(error)
+    return http, http_reason, local_reason

@@ -7,7 +7,7 @@ a vector: a doubtful vector is an `EmbeddingFailure`. Nothing here imports a mod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,51 +31,37 @@ class EmbeddingFailure(NamedTuple):
 Embedding = NDArray[np.float32] | EmbeddingFailure
 
 
-class Embedder(Protocol):
+class Embedder:
     """Texts to vectors of float32, shape (dimensions,), of which only the direction counts (see `quantised`).
 
-    Vectors are comparable where `name`, `revision` and `dimensions` are the same, and nowhere else.
+    Vectors are comparable where `name`, `revision` and `dimensions` are the same, and nowhere else. `name` is the
+    model's own name; `revision` changes with the model's weights, as far as can be known.
     """
 
-    @property
-    def name(self) -> str:
-        """The model's own name."""
+    name: str
+    revision: str
+    dimensions: int
 
-    @property
-    def revision(self) -> str:
-        """A value that changes with the model's weights, as far as can be known."""
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """Yield, in the order given, the vector of each text or why it alone has none.
 
-    @property
-    def dimensions(self) -> int:
-        """How many components each vector has."""
+        Raises `EmbedderUnavailable` where the embedder and not a text is the cause; the results so far are of
+        the first texts.
+        """
+        raise NotImplementedError
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return the results of `embed_each`."""
+        return list(self.embed_each(texts))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return, in the order given, the vector of each text or why it alone has none.
-
-        Raises `EmbedderUnavailable` where the embedder and not a text is the cause; then no result is known.
-        """
-
-    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
-        """Yield the same one by one. After an exception, the vectors so far are of the first texts."""
+        return the_vector(*self.embed_each([text]))
 
 
 def key_of(embedder: Embedder) -> str:
     """Return the key under which an embedder's vectors are recorded."""
     return embedder_key(embedder.name, embedder.revision, embedder.dimensions)
-
-
-def text_fault(text: str) -> str:
-    """Return why no embedder is asked about this text, in a few words; nothing if it can be."""
-    if not text.strip():
-        return "the text is blank"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "the text holds half a surrogate pair"
-    return ""
 
 
 def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
@@ -86,10 +72,19 @@ def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
 
 def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
     """Yield the result of `embed` for each valid text, in its place, and a failure for each invalid text."""
-    faults = [text_fault(text) for text in texts]
+    faults = [_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
     made = iter(embed(asked) if asked else [])
     return (EmbeddingFailure(fault) if fault else next(made) for fault in faults)
+
+
+def _fault(text: str) -> str:
+    """Return why no embedder is asked about a text, empty if one can be."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "the text holds half a surrogate pair"
+    return "" if text.strip() else "the text is blank"
 
 
 def clause(error: MemtapeError) -> str:
@@ -107,7 +102,7 @@ def the_vector(embedding: Embedding) -> NDArray[np.float32]:
     return embedding
 
 
-class FloorEmbedder:
+class FloorEmbedder(Embedder):
     """The lexical floor: vectors of hashed terms, 384 dimensions, at once and equal on every machine.
 
     The components are whole numbers, so that `quantised` gives exactly the values of `floor_vector`.
@@ -117,16 +112,8 @@ class FloorEmbedder:
     revision = "1"
     dimensions = DIMENSIONS
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question; raises `NotEmbedded`."""
-        return the_vector(self.embed_documents([text])[0])
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the vectors of texts; a text whose terms cancel out has none."""
-        return list(self.embed_each(texts))
-
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
-        """Yield the same."""
+        """See `Embedder.embed_each`. A text whose terms cancel out has no vector."""
         return sound_only(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
 
     def _vector(self, text: str) -> NDArray[np.float32]:

@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.flows.embed import target
-from memtape.flows.embed.embedder import HARMLESS, Embedding, EmbeddingFailure, checked, clause, sound_only, the_vector
+from memtape.flows.embed.embedder import (
+    HARMLESS,
+    Embedder,
+    Embedding,
+    EmbeddingFailure,
+    checked,
+    clause,
+    sound_only,
+    the_vector,
+)
 from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
 from memtape.schemas.embedding import MINILM, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
@@ -42,7 +51,7 @@ LoadedModel = tuple[Encode, Encode, int]
 """Functions from questions and from documents to float32 arrays, a row for each, and the number of dimensions."""
 
 
-class LocalEmbedder:
+class LocalEmbedder(Embedder):
     """Vectors of a local model on the CPU, in float32. Text beyond the model's maximum length is ignored.
 
     `name` is the model's name without `sentence-transformers/`, or a folder's name; `revision` is 12 hex of
@@ -56,23 +65,20 @@ class LocalEmbedder:
         _check_official(folder, digest)
         self.revision = digest[:REVISION_CHARS]
         self.name = MINILM if digest == SHA256 else name or _name(options.model)
-        loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        try:
+            loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+        except Exception as error:
+            told = f"The model in {folder} cannot be loaded ({type(error).__name__})."
+            raise MemtapeError(told, "Get it again, or name another one.") from error
         self._encode_query, self._encode_document, self.dimensions = loaded
+
+    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
+        """See `Embedder.embed_each`. The last bits of a vector may depend on the batch."""
+        return sound_only(texts, lambda asked: self._sound(asked, self._encode_document))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
-        return the_vector(self._embed([text], self._encode_query)[0])
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the vectors of texts, in order. The last bits of a vector may depend on the batch."""
-        return self._embed(texts, self._encode_document)
-
-    def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
-        """Yield the same."""
-        return iter(self.embed_documents(texts))
-
-    def _embed(self, texts: Sequence[str], encode: Encode) -> list[Embedding]:
-        return list(sound_only(texts, lambda asked: self._sound(asked, encode)))
+        return the_vector(*sound_only([text], lambda asked: self._sound(asked, self._encode_query)))
 
     def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
         """Return the vectors or failures of texts; raise if no text has a vector, not even a harmless one."""
@@ -204,37 +210,25 @@ def _check_official(folder: Path, digest: str) -> None:
 
 
 def _load_minilm(folder: Path) -> LoadedModel:
-    try:
-        model = MiniLm(folder)
-    except Exception as error:
-        raise _not_loaded(folder, error) from error
+    model = MiniLm(folder)
     return model.encode, model.encode, DIMENSIONS
 
 
 def _load(folder: Path) -> LoadedModel:
-    try:
-        from sentence_transformers import SentenceTransformer
+    from sentence_transformers import SentenceTransformer
 
-        with _no_progress_bars():
-            loaded = SentenceTransformer(
-                str(folder),
-                device="cpu",
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"use_safetensors": True},
-            )
-        loaded = loaded.float().eval()
-    except Exception as error:
-        raise _not_loaded(folder, error) from error
+    with _no_progress_bars():
+        loaded = SentenceTransformer(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
+    loaded = loaded.float().eval()
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
     return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
-
-
-def _not_loaded(folder: Path, error: Exception) -> MemtapeError:
-    return MemtapeError(
-        f"The model in {folder} cannot be loaded ({type(error).__name__}).", "Get it again, or name another one."
-    )
 
 
 @contextmanager

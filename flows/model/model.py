@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
+from memtape.flows.endpoint import Names
 from memtape.schemas.errors import BadAnswer, ModelTimeout
 
-URL_VARIABLE = "MEMTAPE_MODEL_URL"
-MODEL_VARIABLE = "MEMTAPE_MODEL"
-KEY_VARIABLE = "MEMTAPE_MODEL_KEY"
+NAMES = Names(
+    "model", "chat/completions", "MEMTAPE_MODEL_URL", "MEMTAPE_MODEL", "MEMTAPE_MODEL_KEY", "MEMTAPE_MODEL_INSECURE"
+)
 COMMAND_VARIABLE = "MEMTAPE_MODEL_COMMAND"
-INSECURE_VARIABLE = "MEMTAPE_MODEL_INSECURE"
 ANSWER_MAX_BYTES = 1024 * 1024
 
 

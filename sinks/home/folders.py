@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import project_name
@@ -16,6 +19,7 @@ _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
 """The ending of an unfinished file. Each has one writer; the file of a killed writer is overwritten."""
+ContentT = TypeVar("ContentT")
 KINDS = ("log", "tables", "index", "snapshots", "pages", "past", "rest")
 
 
@@ -45,6 +49,14 @@ def write_whole(
         return False
     temporary.replace(path)
     return True
+
+
+def read_json(path: Path, kind: type[ContentT]) -> ContentT | None:
+    """Return the content of a file of JSON, None for a missing or damaged one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def private(name: str, flags: int) -> int:
@@ -251,17 +263,10 @@ class Home:
         """Remove the unfinished files of killed projectors; the caller holds the projector's lock."""
         from shutil import rmtree
 
-        pattern = f".*{UNFINISHED}"
-        for path in (
-            *self.path.glob(f".current{UNFINISHED}"),
-            *self.known_ids.glob(pattern),
-            *self.zones.rglob(pattern),
-            *self.vault_notes.rglob(pattern),  # The rest of the vault is people's as well.
-            *self.path.glob(f"builds/*/state/**/{pattern}"),
-            *self.path.glob(f"builds/*/lance/{pattern}"),
-            *self.path.glob(f"builds/*/lance/*/{pattern}"),
-            *self.path.glob(f"builds/*/lance/*/index/*/{pattern}"),
-        ):
+        # The rest of the vault is people's as well.
+        folders = (self.known_ids, self.zones, self.vault_notes, self.path / "builds")
+        found = [path for folder in folders for path in folder.rglob(f".*{UNFINISHED}")]
+        for path in (*self.path.glob(f".current{UNFINISHED}"), *found):
             if path.is_dir():
                 rmtree(path, ignore_errors=True)
             else:
@@ -320,22 +325,10 @@ def disk_of(home: Home) -> dict[str, int]:
     if home.is_nowhere:
         return {}
     found, log = dict.fromkeys(KINDS, 0), home.log_path.name
-    waiting: list[tuple[str, tuple[str, ...]]] = [(str(home.path), ())]
-    while waiting:
-        folder, place = waiting.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        for entry in entries:
-            its = (*place, entry.name)
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append((entry.path, its))
-                else:
-                    found[_kind(its, log)] += entry.stat(follow_symlinks=False).st_size
-            except OSError:
-                continue
+    for folder, _, names in os.walk(home.path):
+        for path in (Path(folder, name) for name in names):
+            with suppress(OSError):
+                found[_kind(path.relative_to(home.path).parts, log)] += path.lstat().st_size
     return {kind: size for kind, size in found.items() if size}
 
 

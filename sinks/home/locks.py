@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 
 from memtape.schemas.errors import Locked
 
@@ -89,9 +88,7 @@ class FileLock:
         self.acquire(wait_s=3_600)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def _refusal(self, pid: int | None) -> Locked:

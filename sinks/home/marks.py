@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from memtape.schemas.log import Log, strayed, trail_of
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home, read_json, write_whole
 
 DIGEST_BYTES = 8
 RETRY_EVERY_S = 24 * 3_600
@@ -24,15 +23,6 @@ OffsetMark = tuple[int, str]
 """An offset, and the trail of the log before it."""
 CommitMark = tuple[int, int]
 """When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
-FileT = TypeVar("FileT")
-
-
-def read_marks(path: Path, empty: FileT, kind: type[FileT] | None = None) -> FileT:
-    """Return the content of a file of marks, `empty` where it cannot be read."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind or type(empty))
-    except (OSError, msgspec.MsgspecError):
-        return empty
 
 
 class MarksFile(msgspec.Struct, frozen=True):
@@ -44,7 +34,10 @@ class MarksFile(msgspec.Struct, frozen=True):
 
 
 class OffsetMarks:
-    """A worker's positions in each partition of one log, in a file."""
+    """A worker's positions in each partition of one log, in a file.
+
+    For embedders the file has also when given-up texts were last tried again.
+    """
 
     def __init__(self, path: Path, log: Log) -> None:
         self._path = path
@@ -73,15 +66,8 @@ class OffsetMarks:
         write_whole(self._path, msgspec.json.encode(file))
 
     def _known(self) -> MarksFile:
-        file = read_marks(self._path, MarksFile(self._log.log_id))
-        return file if file.log_id == self._log.log_id else MarksFile(self._log.log_id)
-
-
-class EmbeddingMarks(OffsetMarks):
-    """By embedder: below which offsets no text waits for a vector, and when given-up texts were last tried again."""
-
-    def __init__(self, home: Home, log: Log) -> None:
-        super().__init__(home.embedding_path, log)
+        file = read_json(self._path, MarksFile)
+        return file if file is not None and file.log_id == self._log.log_id else MarksFile(self._log.log_id)
 
     def is_due(self, embedder: str, now_s: int) -> bool:
         """Return whether given-up texts are due for a retry: once a day, or if the last time is unknown."""
@@ -108,7 +94,7 @@ class CommitMarks:
 
     def read(self) -> dict[str, CommitMark]:
         """Return the marks of the log."""
-        log_id, marks = read_marks(self._path, ("", {}), tuple[str, dict[str, CommitMark]])
+        log_id, marks = read_json(self._path, tuple[str, dict[str, CommitMark]]) or ("", {})
         return marks if log_id == self._log_id else {}
 
     def write(self, marks: dict[str, CommitMark]) -> None:
@@ -139,7 +125,7 @@ class AskedWindows:
     def alone(self, wait_s: float) -> Iterator[None]:
         """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         with self._lock.held(wait_s):
-            self._windows = read_marks(self._home.windows_path, {}, dict[str, _Window])
+            self._windows = read_json(self._home.windows_path, dict[str, _Window]) or {}
             self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
             yield
 

@@ -13,7 +13,7 @@ import msgspec
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.times import format_day
-from memtape.sinks.home.folders import Home, write_whole
+from memtape.sinks.home.folders import Home, read_json, write_whole
 
 Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
 """How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are none, the
@@ -77,10 +77,7 @@ def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
 
 def model_use(home: Home, now_us: int) -> ModelUse:
     """Return the use of models; today is the day of `now_us`."""
-    try:
-        use = msgspec.json.decode(home.model_use_path.read_bytes(), type=ModelUse)
-    except (OSError, msgspec.MsgspecError):
-        use = ModelUse()
+    use = read_json(home.model_use_path, ModelUse) or ModelUse()
     day = format_day(now_us)
     return use if use.day == day else msgspec.structs.replace(use, day=day, today=UseAmounts())
 

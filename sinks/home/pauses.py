@@ -123,7 +123,6 @@ def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
 def _write(home: Path, kept: Pauses) -> None:
     path = home / PAUSES_NAME
     write_whole(path, msgspec.json.encode(kept), durable=True)
-    path.chmod(0o600)
 
 
 def _alone(home: Path) -> AbstractContextManager[None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import uuid_utils
 
-from memtape.sinks.home.folders import write_whole
+from memtape.sinks.home.folders import read_json, write_whole
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -45,10 +45,7 @@ class Requests:
 
     def read(self, id: str) -> str:
         """Return the verb that is asked for, "unreadable" for one that cannot be read or was taken back."""
-        try:
-            return msgspec.json.decode((self._folder / f"{id}.json").read_bytes(), type=str)
-        except (OSError, msgspec.MsgspecError):
-            return "unreadable"
+        return read_json(self._folder / f"{id}.json", str) or "unreadable"
 
     def reply(self, id: str, reply: Reply) -> None:
         """Answer, or say how far the answer is."""
@@ -58,10 +55,7 @@ class Requests:
 
     def answer(self, id: str) -> Reply | None:
         """Return the answer to a request, None before the answer."""
-        try:
-            return msgspec.json.decode((self._folder / f"{id}.reply").read_bytes(), type=Reply)
-        except FileNotFoundError:
-            return None
+        return read_json(self._folder / f"{id}.reply", Reply)
 
     def forget(self, id: str) -> None:
         """Take question and answer away."""

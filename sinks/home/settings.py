@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.variables import PROD
 from memtape.sinks.home.folders import Home, write_whole
 
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
 CHOICE_VARIABLE = "MEMTAPE_EMBEDDER"
-CHOICES = ("auto", "http", "local", "floor")
 
 
 class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -71,21 +73,22 @@ def local_settings(home: Home) -> LocalSettings:
 
 def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
     """Store the wanted embedder in `settings.toml`; all other content stays, comments too."""
-    import tomlkit
-
-    path = home.settings_path
-    document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
-    table = document.setdefault("embedder", tomlkit.table())
+    document = _document(home)
+    table = document.setdefault("embedder", {})
     table["choice"], table["model"] = options.choice, options.model
-    write_whole(path, tomlkit.dumps(document).encode(), durable=True)
+    write_whole(home.settings_path, document.as_string().encode(), durable=True)
 
 
 def trial_settings(home: Home, trial: Home) -> None:
     """Give a home that is made for a trial the settings of another, without its log; nothing outlives the trial."""
-    import tomlkit
-
     local_settings(home)
-    document = tomlkit.parse(home.settings_path.read_text()) if home.settings_path.exists() else tomlkit.document()
+    document = _document(home)
     document.pop("log", None)
     document["catch_up"] = False
-    write_whole(trial.settings_path, tomlkit.dumps(document).encode())
+    write_whole(trial.settings_path, document.as_string().encode())
+
+
+def _document(home: Home) -> TOMLDocument:
+    import tomlkit
+
+    return tomlkit.parse(home.settings_path.read_text() if home.settings_path.exists() else "")

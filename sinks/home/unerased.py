@@ -11,7 +11,6 @@ Either end of a copy may be in use later, so that both are stored; a place never
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +18,7 @@ import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
-from memtape.sinks.home.folders import Home, make_folder, write_whole
+from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.logs.opening import LOG_VARIABLE, URL_MARK
 
 Plan = TypeVar("Plan")
@@ -34,20 +33,15 @@ def keep_unfinished(home: Home, name: str, plan: msgspec.Struct) -> None:
 def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
     """Yield each kept plan. A file that cannot be read stays, and a proof names it."""
     for path in sorted(home.erasures.glob("*.json")):
-        try:
-            yield msgspec.json.decode(path.read_bytes(), type=type)
-        except (OSError, msgspec.MsgspecError):
-            continue
+        if (plan := read_json(path, type)) is not None:
+            yield plan
 
 
 def commands_that_finish(home: Home) -> list[str]:
     """Return for each kept plan, even an incomplete one, the command that finishes its erasure."""
     scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
     for name in scopes:
-        with suppress(OSError, msgspec.MsgspecError, KeyError):
-            scopes[name] = msgspec.json.decode((home.erasures / f"{name}.json").read_bytes(), type=dict[str, Any])[
-                "scope"
-            ]
+        scopes[name] = (read_json(home.erasures / f"{name}.json", dict[str, Any]) or {}).get("scope", "")
     return [f"memtape erase {name}" + (f" --scope {scope}" if scope else "") for name, scope in sorted(scopes.items())]
 
 

@@ -28,17 +28,13 @@ class Admitted(NamedTuple):
 def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str, int], bool]) -> list[Admitted]:
     """Return the events to append for `events`, in order, with the missing ticks.
 
-    Private parts of all texts are removed (`schemas.private`).
-
     `has_tick(partition, id, hour)` says whether the log holds a tick. Raises `InvalidEvent` for the first
     invalid event; then nothing may be appended.
     """
     admitted: list[Admitted] = []
     ticked: dict[tuple[int, int], None] = {}
     for place, event in enumerate(events):
-        payload = check_admissible(event)
-        if (public := without_private_parts(event, payload)) is not None:
-            event, payload = public, encode(public)
+        event, payload = check_admissible(event)
         if isinstance(event.body, Configured):
             admitted += [
                 Admitted(number, event, payload, place if number == 0 else None) for number in range(partitions)
@@ -62,10 +58,12 @@ def admit(events: Sequence[Event], partitions: int, has_tick: Callable[[int, str
     return admitted
 
 
-def check_admissible(event: Event) -> bytes:
-    """Return the bytes of an event that may be appended, or raise `InvalidEvent`."""
+def check_admissible(event: Event) -> tuple[Event, bytes]:
+    """Return an event as it may be appended, without private parts, and its bytes. Raises `InvalidEvent`."""
     if event.body is None:
         raise InvalidEvent("invalid", "A blank event cannot be appended; it only comes of erasing.", "$.body")
     if not may_write(event):
         raise InvalidEvent("invalid", "Only an operator may write to the scope global.", "$.actor.origin")
-    return encode(event)
+    payload = encode(event)
+    public = without_private_parts(event, payload)
+    return (event, payload) if public is None else (public, encode(public))

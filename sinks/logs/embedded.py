@@ -30,7 +30,7 @@ from memtape.schemas.errors import (
     StillHeld,
 )
 from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
-from memtape.schemas.log import Position, Slot
+from memtape.schemas.log import Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.sqlite_files import leave, use
@@ -61,7 +61,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
-class EmbeddedLog:
+class EmbeddedLog(Log):
     """A `Log` on a file. Safe for threads; each process opens its own.
 
     `partitions` is only asked when the log is made; opened with another number it raises `LogExists`. With
@@ -125,11 +125,7 @@ class EmbeddedLog:
     def append(self, events: Sequence[Event]) -> list[Position]:
         """See `Log.append`. The call is one transaction; checks, encoding and digests come before its write lock."""
         admitted = admit(events, self.partitions, lambda *_: False)
-        salts = os.urandom(SALT_BYTES * len(admitted))
-        made = [
-            (entry, _row(entry.event, salts[number * SALT_BYTES : (number + 1) * SALT_BYTES], entry.payload))
-            for number, entry in enumerate(admitted)
-        ]
+        made = [(entry, _row(entry.event, entry.payload)) for entry in admitted]
         positions = [Position(0, 0)] * len(events)
         with self._writing():
             ends = {partition: self._end(partition) for partition in {entry.partition for entry in admitted}}
@@ -148,8 +144,8 @@ class EmbeddedLog:
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`. The call is one transaction; events are read and digests made before its write lock."""
-        self._check_partition(partition)
-        rows = [_row(event_of(payload), os.urandom(SALT_BYTES), payload) for payload in payloads]
+        self.check_partition(partition)
+        rows = [_row(event_of(payload), payload) for payload in payloads]
         with self._writing():
             first = self._end(partition)
             self._db.executemany(_INSERT, ((partition, offset, *row) for offset, row in enumerate(rows, first)))
@@ -165,7 +161,7 @@ class EmbeddedLog:
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
         """See `Log.read`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         if not 0 <= offset < 2**63:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}.")
         where, by = "partition = ? AND offset >= ?", ""
@@ -195,7 +191,7 @@ class EmbeddedLog:
 
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         # Left to itself SQLite reads the whole partition in its order.
         query = (
             "SELECT offset, salt, digest, payload FROM slots AS it INDEXED BY slots_erased"
@@ -341,10 +337,6 @@ class EmbeddedLog:
             )
         return Slot(partition, offset, payload)
 
-    def _check_partition(self, partition: int) -> None:
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
-
     def _end(self, partition: int) -> int:
         """Return the next offset of a partition. Raises `DamagedLog` where its last slots are hidden."""
         # One statement, so that both are of one moment.
@@ -399,10 +391,8 @@ class EmbeddedLog:
             if copy_of:
                 return meta
             configured = make_configured(log_id, partitions, settings, 0, time.time_ns() // 1_000, log_id)
-            rows = [
-                (entry.partition, 0, *_row(entry.event, os.urandom(SALT_BYTES), entry.payload))
-                for entry in admit([configured], partitions, lambda *_: True)
-            ]
+            admitted = admit([configured], partitions, lambda *_: True)
+            rows = [(entry.partition, 0, *_row(entry.event, entry.payload)) for entry in admitted]
             self._db.executemany(_INSERT, rows)
             self._record(dict.fromkeys(range(partitions), 1))
         return meta
@@ -527,8 +517,9 @@ def _end_key(partition: int) -> str:
     return f"end of {partition}"
 
 
-def _row(event: Event | None, salt: bytes, payload: bytes) -> tuple[object, ...]:
+def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:
     """Return the columns of a slot after partition and offset."""
+    salt = os.urandom(SALT_BYTES)
     scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
     return scope, id, type, sent, salt, _digest(salt, payload), payload
 

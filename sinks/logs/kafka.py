@@ -11,27 +11,37 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import uuid_utils
 
-from memtape.schemas.codec import decode, encode, event_of
+from memtape.schemas.codec import blanked, decode, encode, event_of
 from memtape.schemas.errors import (
     DamagedLog,
     InvalidEvent,
     LogExists,
     MemtapeError,
     OffsetOutOfRange,
+    StillHeld,
     UnknownOutcome,
 )
-from memtape.schemas.events import Configured, Event, Ticked, make_configured
-from memtape.schemas.log import PAGE_SLOTS, Position, Slot, events_between, matches
+from memtape.schemas.events import Configured, Event, Ticked, make_configured, make_tick
+from memtape.schemas.log import PAGE_SLOTS, Log, Position, Slot, matches, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
-from memtape.sinks.logs.kafka_topic import MESSAGE_BYTES, OPEN_TIMEOUT_S, REQUEST_TIMEOUT_S, KafkaTopic, explained
+from memtape.sinks.logs.kafka_topic import (
+    CLOSED,
+    FOR_EVER,
+    MESSAGE_BYTES,
+    OPEN_TIMEOUT_S,
+    REQUEST_TIMEOUT_S,
+    KafkaTopic,
+    explained,
+)
 from memtape.sinks.logs.kafka_url import KafkaTarget, parse_kafka_url
 from memtape.sinks.logs.known_ids import KnownIds
 
@@ -41,6 +51,8 @@ if TYPE_CHECKING:
 DEFAULT_PARTITIONS = 16
 DEADLINE_S = 60.0
 FOLLOW_S = 0.2
+STALLED_S = 10.0
+"""Time (s) without growth after which another process's copy of the topic is continued here."""
 LOOK_AGAIN_S = 1.0
 """Time (s) for which the topic's generation is not checked again."""
 CONFIGURED_WITHIN = 1_000
@@ -72,7 +84,7 @@ class _Closed(Exception):
 _SETTINGS = ("configured",)
 
 
-class KafkaLog:
+class KafkaLog(Log):
     """A `Log` on a topic. Safe for threads; each process opens its own.
 
     The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
@@ -84,9 +96,6 @@ class KafkaLog:
     Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
     for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
     """
-
-    log_id: str
-    partitions: int
 
     def __init__(
         self,
@@ -146,7 +155,7 @@ class KafkaLog:
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
         """See `Log.append_raw`. Raises `InvalidEvent` for more than `MAX_RAW_BYTES`, and otherwise as `append`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
         offsets = self._store([(partition, bytes(payload), event_of(payload)) for payload in payloads])
@@ -156,14 +165,14 @@ class KafkaLog:
         self, partition: int, offset: int, limit: int, *, scope: str | None = None, types: Sequence[str] = ()
     ) -> list[Slot]:
         """See `Log.read`. A record with a null value is a slot of no bytes."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         narrowed = scope is not None or bool(types)
         slots: list[Slot] = []
         with self._reading, explained(self.target):
             self._look_again()
             end = self._known_ends[partition]
             if narrowed or offset + limit > end:
-                end = self._end(partition)
+                [end] = self._ends(partition)
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
             if scope is None and tuple(types) == _SETTINGS:  # They are few, and every run asks for all of them.
@@ -180,7 +189,7 @@ class KafkaLog:
 
     def erased(self, partition: int) -> list[Slot]:
         """See `Log.erased`."""
-        self._check_partition(partition)
+        self.check_partition(partition)
         with self._reading:
             return list(self._ids_of(partition).erased)
 
@@ -202,9 +211,7 @@ class KafkaLog:
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""
-        from memtape.sinks.logs.kafka_rewrite import rewrite
-
-        rewrite(self, slots)
+        _rewrite(self, slots)
 
     def follow(self) -> bool:
         """Move to the highest complete generation of the topic; return whether the generation changed."""
@@ -233,13 +240,6 @@ class KafkaLog:
         closed = (MessageSizeTooLargeError, UnknownTopicOrPartitionError)
         return {number for number, future in answers if isinstance(future.exception, closed)}
 
-    def offset_after(self, partition: int, sent: int) -> int:
-        """See `Log.offset_after`. It reads from the beginning: `sent` need not rise, and a record's time is another."""
-        self._check_partition(partition)
-        end = self.ends()[partition]
-        found = events_between(self, partition, 0, end)
-        return next((slot.offset for slot, event in found if event.sent > sent), end)
-
     def ends(self) -> list[int]:
         """See `Log.ends`."""
         with self._reading, explained(self.target):
@@ -263,10 +263,6 @@ class KafkaLog:
                     f"Partition {partition} of {self.target.place} does not begin with the settings of this log.",
                     "Another client wrote there first; copy what it holds into a new topic.",
                 )
-
-    def check_briefly(self) -> None:
-        """See `Log.check_briefly`. The whole check is as brief."""
-        self.check()
 
     def __enter__(self) -> KafkaLog:
         return self
@@ -383,12 +379,13 @@ class KafkaLog:
             futures: list[Any] = []
             topic = self.topic.name
             for partition, payload, event in records:
+                headers = [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
                 try:
                     future = self._producer.send(
                         topic,
                         value=payload,
                         key=event.scope.encode() if event is not None and event.scope is not None else None,
-                        headers=_headers(event),
+                        headers=headers,
                         partition=partition,
                     )
                 except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
@@ -430,16 +427,14 @@ class KafkaLog:
         self._retire(sending.producer)
         # Only a broker that answers can have closed the topic, and only it is asked.
         answered = (errors.MessageSizeTooLargeError, errors.UnknownTopicOrPartitionError)
-        if any(isinstance(error, answered) for error in failures) and self._has_moved(sending.topic):
+        has_answered = any(isinstance(error, answered) for error in failures)
+        if has_answered and (self.topic.name != sending.topic or self.topic.is_closed()):
             raise _Closed
         first = failures[0] if failures else None
         if not offsets and all(isinstance(error, refusals) for error in failures):
             with explained(self.target):
                 raise failures[0]
         raise self._unknown(first) from first
-
-    def _has_moved(self, name: str) -> bool:
-        return self.topic.name != name or self.topic.is_closed()
 
     def _unknown(self, error: Exception | None) -> UnknownOutcome:
         why = type(error).__name__ if error is not None else "no offset was told"
@@ -487,7 +482,7 @@ class KafkaLog:
         """Return the ids of a partition, up to its present end."""
         with explained(self.target):
             self._look_again()
-            end = self._end(partition)
+            [end] = self._ends(partition)
         known = self._ids[partition]
         known.read_on(self, end)
         return known
@@ -529,27 +524,21 @@ class KafkaLog:
         self._next[partition] = offset + len(slots)
         return slots
 
-    def _end(self, partition: int) -> int:
-        consumer = self._consumer_of()
-        place = self._places[partition]
-        end = int(consumer.end_offsets([place], self._deadline_s * 1_000)[place])
-        return self._learn_end(partition, end)
-
-    def _ends(self) -> list[int]:
-        consumer = self._consumer_of()
-        ends = consumer.end_offsets(self._places, self._deadline_s * 1_000)
-        return [self._learn_end(partition, int(ends[place])) for partition, place in enumerate(self._places)]
-
-    def _learn_end(self, partition: int, end: int) -> int:
-        if end < self._known_ends[partition]:
-            self._look_again(at_once=True)
-            before = self._known_ends[partition]
-            raise DamagedLog(
-                f"Partition {partition} of {self.target.place} ended at offset {before} and now ends at {end}.",
-                "A broker has lost its last events; restore the topic from a replica or a copy.",
-            )
-        self._known_ends[partition] = end
-        return end
+    def _ends(self, *partitions: int) -> list[int]:
+        """Return the ends of some partitions, by default of all. Raises `DamagedLog` for a log that went back."""
+        consumer, numbers = self._consumer_of(), partitions or range(self.partitions)
+        found = consumer.end_offsets([self._places[number] for number in numbers], self._deadline_s * 1_000)
+        ends = [int(found[self._places[number]]) for number in numbers]
+        for number, end in zip(numbers, ends, strict=True):
+            before = self._known_ends[number]
+            if end < before:
+                self._look_again(at_once=True)
+                raise DamagedLog(
+                    f"Partition {number} of {self.target.place} ended at offset {before} and now ends at {end}.",
+                    "A broker has lost its last events; restore the topic from a replica or a copy.",
+                )
+            self._known_ends[number] = end
+        return ends
 
     def _check_begins(self) -> None:
         consumer = self._consumer_of()
@@ -597,19 +586,11 @@ class KafkaLog:
         if consumer is not None:
             consumer.close()
 
-    def _check_partition(self, partition: int) -> None:
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
-
 
 def _compression() -> str:
     from kafka.codec import has_lz4, has_zstd
 
     return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
-
-
-def _headers(event: Event | None) -> list[tuple[str, bytes]]:
-    return [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
 
 
 def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
@@ -624,3 +605,110 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
     with suppress(KafkaError):  # The outcome of records on their way was reported to their senders.
         producer.close(timeout=deadline_s)
+
+
+# Erasing
+
+
+def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
+    """Blank slots: close the topic, copy it slot by slot into its next generation, open the copy, delete the topic.
+
+    Blanked bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
+    point the next call continues: a half-filled generation is filled further, and a generation behind the open
+    one is deleted. No process reads an incomplete generation or writes to a closed one.
+    """
+    topic = log.topic
+    while pending := _with_bodies(log, slots):
+        if _another_is_copying(log):
+            continue
+        topic.set(CLOSED)
+        _await_silence(log)
+        topic.create_next(log.partitions, {"replication": str(topic.replication())})
+        with log.next_generation() as copy:
+            begun = copy.ends()
+            _fill(log, copy, pending)
+            _verify(log, copy, pending, begun)
+        topic.set(FOR_EVER, topic.generation + 1)
+        log.follow()
+    for generation in topic.generations():
+        if generation < topic.generation:
+            topic.delete(generation)
+
+
+def _with_bodies(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:
+    """Return by partition the offsets of slots whose payload still differs from the blanked payload."""
+    found = {}
+    for partition, offsets in slots.items():
+        wanted = [slot for offset in offsets for slot in log.read(partition, offset, 1)]
+        found[partition] = frozenset(slot.offset for slot in wanted if blanked(slot.payload) != slot.payload)
+    return {partition: offsets for partition, offsets in found.items() if offsets}
+
+
+def _another_is_copying(log: KafkaLog) -> bool:
+    """Wait for another process's copy while it grows; return whether the copy was opened."""
+    if log.topic.generation + 1 not in log.topic.generations():
+        return False
+    seen, since = None, time.monotonic()
+    while time.monotonic() < since + STALLED_S:
+        if log.follow():
+            return True
+        with log.next_generation() as copy:
+            ends = copy.ends()
+        if seen is not None and ends != seen:
+            since = time.monotonic()
+        seen = ends
+        time.sleep(FOLLOW_S)
+    return False
+
+
+def _await_silence(log: KafkaLog) -> None:
+    """Return when every partition has refused an event: settings reach the brokers one by one, within moments.
+
+    The probe is a tick of the hour, since a repeated tick changes nothing.
+    """
+    time.sleep(FOLLOW_S)
+    open_ones = set(range(log.partitions))
+    deadline = time.monotonic() + STALLED_S
+    tick = partial(make_tick, sent=time.time_ns() // 1_000)
+    while open_ones := open_ones - log.refused({number: encode(tick(number)) for number in sorted(open_ones)}):
+        if time.monotonic() > deadline:
+            raise StillHeld(
+                f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
+            )
+        time.sleep(FOLLOW_S)
+
+
+def _fill(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]]) -> None:
+    for partition, (start, end) in enumerate(zip(copy.ends(), log.ends(), strict=True)):
+        while start < end:
+            page = log.read(partition, start, min(PAGE_SLOTS, end - start))
+            positions = copy.append_raw(partition, [_as_copied(slot, slots) for slot in page])
+            if [position.offset for position in positions] != [slot.offset for slot in page]:
+                raise StillHeld("Another process fills the same copy.", "Give the same command again.")
+            start = page[-1].offset + 1
+
+
+def _verify(log: KafkaLog, copy: KafkaLog, slots: Mapping[int, frozenset[int]], begun: Sequence[int]) -> None:
+    """Raise unless the copy has the expected content, to the byte.
+
+    In slots copied before by another process, up to `begun`, a body may be missing if that process knew of
+    more erasures, or present if it knew of fewer; the next generation then lacks it. A copy with any other
+    difference is deleted.
+    """
+    for partition, end in enumerate(log.ends()):
+        both = (slots_between(it, partition, 0, end) for it in (log, copy))
+        same = copy.ends()[partition] == end and all(
+            copied.payload == _as_copied(slot, slots)
+            or (slot.offset < begun[partition] and copied.payload in (slot.payload, blanked(slot.payload)))
+            for slot, copied in zip(*both, strict=True)
+        )
+        if not same and log.topic.is_filling(log.topic.generation + 1):
+            log.topic.delete(log.topic.generation + 1)
+            raise MemtapeError(
+                f"The copy of {log.target.place} differs from it in partition {partition} and was deleted.",
+                "Nothing is lost and the topic is closed; give the same command again.",
+            )
+
+
+def _as_copied(slot: Slot, slots: Mapping[int, frozenset[int]]) -> bytes:
+    return blanked(slot.payload) if slot.offset in slots.get(slot.partition, ()) else slot.payload

@@ -49,20 +49,15 @@ class Description(NamedTuple):
     partitions: int
 
 
-def check_client() -> None:
-    """Raise `MemtapeError` where the client of Kafka is not installed, which only the extra `kafka` brings."""
-    if find_spec("kafka") is None:
-        raise MemtapeError(
-            "The log is on Kafka, and the client of Kafka is not installed.",
-            "Install it in the checkout of Memtape with: pip install '.[kafka]'.",
-        )
-
-
 class KafkaTopic:
     """Requests to the cluster about one topic. Safe for threads."""
 
     def __init__(self, target: KafkaTarget, deadline_s: float = OPEN_TIMEOUT_S) -> None:
-        check_client()
+        if find_spec("kafka") is None:
+            raise MemtapeError(
+                "The log is on Kafka, and the client of Kafka is not installed.",
+                "Install it in the checkout of Memtape with: pip install '.[kafka]'.",
+            )
         from kafka import KafkaAdminClient
 
         self._target = target

@@ -10,16 +10,15 @@ import os
 import re
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, unquote, urlencode
 
 import msgspec
+from msgspec import Meta
 
 from memtape.schemas.errors import MemtapeError
 
 PASSWORD_VARIABLE = "MEMTAPE_KAFKA_PASSWORD"
-SECURITY = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 OPTIONS = ("security", "mechanism", "user", "cafile", "replication", "insecure")
 FORM = "Write kafka://host:port[,host:port]/topic[?security=…&mechanism=…&user=…&cafile=…&replication=…]."
 
@@ -35,12 +34,12 @@ class KafkaTarget(msgspec.Struct, frozen=True):
 
     servers: tuple[str, ...]
     topic: str
-    security: str = "PLAINTEXT"
-    mechanism: str | None = None
+    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
     user: str | None = None
     cafile: str | None = None
-    replication: int | None = None
-    insecure: bool = False
+    replication: Annotated[int, Meta(ge=1, le=32_767)] | None = None
+    insecure: Literal["yes", "no"] = "no"
     generation: int | None = None
 
     @property
@@ -52,12 +51,10 @@ class KafkaTarget(msgspec.Struct, frozen=True):
     def url(self) -> str:
         """The URL of this target. `parse_kafka_url` makes an equal target of the URL in any folder."""
         options = {
+            **{name: getattr(self, name) for name in OPTIONS},
             "security": None if self.security == "PLAINTEXT" else self.security,
-            "mechanism": self.mechanism,
-            "user": self.user,
             "cafile": os.path.abspath(self.cafile) if self.cafile else None,
-            "replication": self.replication,
-            "insecure": "yes" if self.insecure else None,
+            "insecure": self.insecure if self.insecure == "yes" else None,
         }
         query = urlencode({name: value for name, value in options.items() if value is not None})
         return f"kafka://{','.join(self.servers)}/{self.topic}" + (f"?{query}" if query else "")
@@ -98,21 +95,14 @@ def parse_kafka_url(url: str) -> KafkaTarget:
         raise MemtapeError(
             "A Kafka URL names no user before its hosts.", f"Say ?user=NAME, and set {PASSWORD_VARIABLE}."
         )
-    servers = tuple(authority.split(","))
+    servers = authority.split(",")
     hosts = [_host(server) for server in servers]
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise _bad(f"{topic[:60]!r} is no name of a topic")
-    options = _options(query)
-    target = KafkaTarget(
-        servers=servers,
-        topic=topic,
-        security=_one_of("security", options.get("security", "PLAINTEXT"), SECURITY),
-        mechanism=_one_of("mechanism", options["mechanism"], MECHANISMS) if "mechanism" in options else None,
-        user=options.get("user"),
-        cafile=options.get("cafile"),
-        replication=_replication(options.get("replication")),
-        insecure=_one_of("insecure", options.get("insecure", "no"), ("yes", "no")) == "yes",
-    )
+    try:
+        target = msgspec.convert({**_options(query), "servers": servers, "topic": topic}, KafkaTarget, strict=False)
+    except msgspec.ValidationError as error:
+        raise _bad(str(error)) from None
     _check_login(target)
     check_private(target, hosts)
     return target
@@ -121,7 +111,7 @@ def parse_kafka_url(url: str) -> KafkaTarget:
 def check_private(target: KafkaTarget, hosts: list[str]) -> None:
     """Raise `MemtapeError` if memories would go unencrypted to another machine without a person's consent."""
     strange = [host for host in hosts if not _is_loopback(host)]
-    if target.readable_by_others and strange and not target.insecure:
+    if target.readable_by_others and strange and target.insecure == "no":
         raise MemtapeError(
             f"What goes to {strange[0]} would be readable on the way.",
             "Say ?security=SSL or SASL_SSL, or ?insecure=yes if that network is yours alone.",
@@ -163,20 +153,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _one_of(name: str, value: str, values: tuple[str, ...]) -> str:
-    if value not in values:
-        raise _bad(f"{name} is {value[:60]!r}, not one of {', '.join(values)}")
-    return value
-
-
-def _replication(value: str | None) -> int | None:
-    if value is None:
-        return None
-    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= 32_767:
-        raise _bad(f"replication is {value[:60]!r}, not a count of brokers")
-    return int(value)
 
 
 def _bad(why: str) -> MemtapeError:

@@ -14,8 +14,7 @@ import uuid_utils
 from memtape.schemas.codec import blanked, decode
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.events import Event, make_configured
-from memtape.schemas.log import Position, Slot, events_between, matches
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.log import Log, Position, Slot, matches
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.admission import admit
 
@@ -29,7 +28,7 @@ def log_of_process(place: str) -> MemoryLog:
         return _of_process.setdefault(place, MemoryLog())
 
 
-class MemoryLog:
+class MemoryLog(Log):
     """A `Log` of lists, safe for threads."""
 
     def __init__(self, partitions: int = 16, settings: Settings | None = None) -> None:
@@ -87,32 +86,6 @@ class MemoryLog:
                     slots.append(Slot(partition, place, payloads[place]))
             return slots
 
-    def erased(self, partition: int) -> list[Slot]:
-        """See `Log.erased`."""
-        first: dict[tuple[str | None, str], Slot] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition]):
-            first.setdefault((event.scope, event.id), slot)
-        return [slot for slot in first.values() if matches(slot.payload, None, ("erased",))]
-
-    def known(self, scope: str, ids: Sequence[str]) -> dict[str, int]:
-        """See `Log.known`."""
-        partition = partition_of(scope, self.partitions)
-        first: dict[str, int] = {}
-        for slot, event in events_between(self, partition, 0, self.ends()[partition], scope):
-            first.setdefault(event.id, slot.offset)
-        return {id: first[id] for id in ids if id in first}
-
-    def matching(
-        self, beginning: str, scopes: Sequence[str], types: Sequence[str], limit: int
-    ) -> list[tuple[str, str]]:
-        """See `Log.matching`."""
-        found: dict[tuple[str, str], None] = {}
-        for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
-            for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
-                if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
-                    found[event.id, event.scope] = None
-        return [(scope, id) for id, scope in sorted(found)[:limit]]
-
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
         """See `Log.blank`."""
         with self._lock:
@@ -121,15 +94,8 @@ class MemoryLog:
                 for offset in offsets:
                     self._payloads[partition][offset] = blanked(self._payloads[partition][offset])
 
-    def offset_after(self, partition: int, sent: int) -> int:
-        """See `Log.offset_after`."""
-        end = self.ends()[partition]
-        found = events_between(self, partition, 0, end)
-        return next((slot.offset for slot, event in found if event.sent > sent), end)
-
     def _check(self, partition: int, offset: int) -> None:
-        if not 0 <= partition < self.partitions:
-            raise OffsetOutOfRange(f"The log has no partition {partition}; it has {self.partitions}.")
+        self.check_partition(partition)
         end = len(self._payloads[partition])
         if not 0 <= offset <= end:
             raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
@@ -141,9 +107,6 @@ class MemoryLog:
 
     def check(self) -> None:
         """See `Log.check`. Memory is taken to be sound."""
-
-    def check_briefly(self) -> None:
-        """See `Log.check_briefly`."""
 
     def close(self) -> None:
         """See `Log.close`."""

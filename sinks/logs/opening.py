@@ -30,8 +30,7 @@ def open_log(home: Home, first_settings: Callable[[], Settings] = Settings) -> L
     if url is None:
         return EmbeddedLog(home.log_path, settings=None if home.log_path.exists() else first_settings())
     # The library costs a capture 0.2 s, which a home with an embedded log does not pay.
-    from memtape.sinks.logs.away import AwayLog, SpoolingLog
-    from memtape.sinks.logs.spool import Spool
+    from memtape.sinks.logs.spool import AwayLog, Spool, SpoolingLog
 
     spool = Spool(home)
     try:

@@ -10,16 +10,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
-from memtape.schemas.codec import decode, encode
-from memtape.schemas.errors import Locked
-from memtape.schemas.events import Event
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import Locked, LogAway, UnknownOutcome
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import SPOOLED, Log, Position, known_among
-from memtape.schemas.private import without_private_parts
+from memtape.schemas.settings import Settings
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home, private, write_whole
 from memtape.sinks.logs.admission import check_admissible
+from memtape.sinks.logs.kafka import DEADLINE_S, KafkaLog
 
 BATCH_EVENTS = 500
+AGAIN_S = 2.0
+"""Time (s) for which an opener waits for a broker that was away a moment ago."""
 Append = Callable[[Sequence[Event]], Sequence[Position]]
 
 
@@ -32,11 +37,7 @@ class Spool:
 
     def add(self, events: Sequence[Event]) -> list[Position]:
         """Keep events, all or none, and return their positions once they are durable. Raises `InvalidEvent`."""
-        payloads = []
-        for event in events:
-            payload = check_admissible(event)
-            public = without_private_parts(event, payload)
-            payloads.append(payload if public is None else encode(public))
+        payloads = [payload for _, payload in map(check_admissible, events)]
         with self._home.lock("spool"), open(self._path, "ab", opener=private) as file:
             whole = sum(map(len, self._lines()))
             file.truncate(whole)  # A line that was cut short was never acknowledged.
@@ -44,7 +45,9 @@ class Spool:
             file.flush()
             os.fsync(file.fileno())
             if not whole:
-                _sync_folder(self._path.parent)
+                folder = os.open(self._path.parent, os.O_RDONLY)
+                os.fsync(folder)
+                os.close(folder)
         return [SPOOLED] * len(events)
 
     def count(self) -> int:
@@ -102,9 +105,57 @@ class Spool:
         return lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]
 
 
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+class SpoolingLog(KafkaLog):
+    """A log on Kafka that keeps captures in the spool of a home while its broker does not confirm them."""
+
+    def __init__(self, url: str, spool: Spool, ids: Path, settings: Settings) -> None:
+        self._spool = spool
+        self._is_open = False
+        super().__init__(url, None, settings, ids=ids, deadline_s=AGAIN_S if spool.count() else DEADLINE_S)
+        self._deadline_s, self._is_open = DEADLINE_S, True
+        self.deliver()
+
+    def deliver(self) -> int:
+        """Append the events of the spool and return their number."""
+        return self._spool.deliver(super().append, self)
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """See `KafkaLog.append`. Spooled events are appended first."""
+        try:
+            if self._is_open:
+                self.deliver()
+            return super().append(events)
+        except (LogAway, UnknownOutcome):
+            if not _are_captures(events):
+                raise
+            return self._spool.add(events)
+
+
+class AwayLog:
+    """The log of a home without a reachable broker: spools captures, and raises `LogAway` otherwise."""
+
+    def __init__(self, url: str, spool: Spool, error: LogAway) -> None:
+        self.place = url
+        self._spool = spool
+        self._error = error
+
+    def append(self, events: Sequence[Event]) -> list[Position]:
+        """Keep captures in the spool. Raises `LogAway` for any other event."""
+        return self._spool.add(events) if _are_captures(events) else self._refuse()
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        waiting = self._spool.count()
+        told = f" {many(waiting, 'capture waits', 'captures wait')} in the spool until it answers." if waiting else ""
+        error = LogAway(str(self._error), self._error.hint + told)
+        error.spooled = waiting
+        raise error
+
+
+def _are_captures(events: Sequence[Event]) -> bool:
+    return bool(events) and all(isinstance(event.body, Captured) for event in events)

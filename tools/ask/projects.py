@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import ScopeChanged
-from memtape.schemas.rows import LifeMark
+from memtape.schemas.rows import LifeMark, ScopeHeld
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.state.core.scope import Scope
@@ -135,14 +134,14 @@ def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
         mark = views.watermark(number)
         if mark is None:
             continue
-        counts: dict[str, Counter[str]] = {name: it.counts() for name, it in views.shard(number).indexes().items()}
+        held = views.shard(number).held()
         found += [
             Project(
                 scope=name,
                 mark=life_of(mark, name),
                 last_at=mark.sent.get(name, 0),
-                memories=counts.get(name, Counter())["memories"],
-                turns=counts.get(name, Counter())["turns"],
+                memories=held.get(name, ScopeHeld()).memories,
+                turns=held.get(name, ScopeHeld()).turns,
                 folder=folders.get(name),
             )
             for name in mark.sent

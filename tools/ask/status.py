@@ -19,7 +19,7 @@ from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, tally_of
 from memtape.sinks.home.folders import Home, disk_of
-from memtape.sinks.home.marks import EmbeddingMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
@@ -269,7 +269,7 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
     """Return the time of the oldest text that may wait for a vector, None if unknown."""
-    offsets = EmbeddingMarks(home, log).read(key)
+    offsets = OffsetMarks(home.embedding_path, log).read(key)
     return None if offsets is None else _sent(log, number, offsets[number], ("captured",))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from memtape.schemas.errors import MemtapeError, Paused, Unimportant
+from memtape.schemas.errors import Denied, MemtapeError, Paused
 from memtape.schemas.events import DEV_TAG, Kind
 from memtape.schemas.times import format_time
 from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
@@ -44,11 +44,13 @@ class Profile(NamedTuple):
         return tags if self.tag is None or self.tag in tags else (*tags, self.tag)
 
     def check(self, kind: Kind, importance: int | None) -> None:
-        """Raise `Unimportant` for a capture with an importance, in hundredths, below the profile's least."""
+        """Raise `Denied` for a capture with an importance, in hundredths, below the profile's least."""
         if importance is not None and importance < self.least and kind in LONG_TERM:
-            raise Unimportant(
+            raise Denied(
+                "unimportant",
                 f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more, and this one has"
                 f" {importance / 100:g}: nothing was stored.",
+                "$.body.importance_given",
                 "Give it more importance or none, or name another profile.",
             )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import uuid_utils
 from msgspec.structs import replace
 
-from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError, OnlyPrivate
+from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
     MAX_TEXT_BYTES,
@@ -239,7 +239,8 @@ class Writer:
         whole = self.redactor.event(replace(event, at=at, session=session))
         assert isinstance(whole.body, Captured)
         if is_private(whole.body.text):
-            raise OnlyPrivate
+            told = "The text is private as a whole, and nothing was stored."
+            raise Denied("private", told, "$.body.text", "What stands outside of <private>…</private> is stored.")
         made = self._parts_of(whole.body, scope, line.native_id, line.split)
         if line.native_id is not None:
             if scope not in erased:

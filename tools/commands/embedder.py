@@ -9,10 +9,10 @@ import click
 import msgspec
 
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
-from memtape.schemas.embedding import EmbedderOptions
+from memtape.schemas.embedding import CHOICES, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many, one_line
-from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
+from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, is_json, printed_json, progress, say, with_home
 from memtape.tools.keep.embedder_state import EmbedderState

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from memtape.schemas.embedding import CHOICES
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.retrievers import STATES, State
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.settings import CHOICES, local_settings
+from memtape.sinks.home.settings import local_settings
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, printed_json, say, with_client, with_folder, with_home
 from memtape.tools.keep.log_settings import States, set_state, states_on

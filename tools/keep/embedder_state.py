@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from memtape.schemas.embedding import FLOOR, EmbedderRefusal
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.rows import Counters
@@ -82,7 +82,7 @@ def _offer(home: Home, history: list[Settings], texts: int) -> str:
 
 def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
     from memtape.flows.embed.choice import probe
-    from memtape.state.vectors.choice import plan, resolve, wants_dense
+    from memtape.state.vectors.choice import plan, wants_dense
     from memtape.tools.keep.embedding import drift_of, open_embedder
 
     settings = history[-1]
@@ -92,10 +92,7 @@ def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool,
             found = open_embedder(home, settings, brief=True)
             drift = drift_of(plan(settings, history, found.key), settings, found.key) if found.key else ""
             return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
-        options = local_settings(home).embedder
-        resolved = resolve(options, probe(options), dense)
+        resolved = probe(local_settings(home).embedder, dense)
     except MemtapeError as error:
         return "none", dense, f"{error} {error.hint}".strip(), ""
-    if isinstance(resolved, EmbedderRefusal):
-        return "none", True, f"{resolved.message} {resolved.hint}", ""
     return resolved.kind, resolved.degraded, resolved.warning, ""

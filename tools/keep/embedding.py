@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder
-from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, first_embedder, http_target
+from memtape.flows.embed.target import MODEL_VARIABLE, NAMES, URL_VARIABLE, first_embedder
+from memtape.flows.endpoint import target_of
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
@@ -23,7 +24,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import EmbeddingMarks
+from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
 from memtape.sinks.tables import Shard
@@ -83,7 +84,7 @@ class Embedding(Worker):
         self._home = home
         self._log = log
         self._history = History(log)
-        self._marks = EmbeddingMarks(home, log)
+        self._marks = OffsetMarks(home.embedding_path, log)
         self._opened: ChosenEmbedder | None = None
         self._opened_for: tuple[Settings, EmbedderOptions] | None = None
         self._opened_at = 0.0
@@ -235,7 +236,7 @@ def given_up(home: Home, log: Log, key: str) -> int:
 def try_again(home: Home, log: Log) -> int:
     """Have the next `run`, or a living one, try the texts again that were given up, and return how many."""
     key = settings_on(log).embedder
-    EmbeddingMarks(home, log).tried_again(key, 0)
+    OffsetMarks(home.embedding_path, log).tried_again(key, 0)
     return given_up(home, log, key)
 
 
@@ -304,7 +305,7 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
             if chosen.key == key:
                 return options
             if chosen.resolved.kind == "http" and chosen.embedder is None and options.choice == "http":
-                target = http_target(os.environ)
+                target = target_of(os.environ, NAMES)
                 if target is not None and target.model == name:  # It does not answer now, and will some time.
                     return options
         except MemtapeError:

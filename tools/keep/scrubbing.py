@@ -12,9 +12,9 @@ import msgspec
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import Log, events_between, strayed, trail_of
-from memtape.sinks.home.folders import Build, Home, make_folder, write_whole
+from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import forget_taken
-from memtape.sinks.snapshots import PastSnapshots, Snapshots
+from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.zone_notes import forget_lost
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.tools.keep.build_views import BuildViews
@@ -100,12 +100,9 @@ def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
     for pattern in (f"p{partition:02}-*", f".p{partition:02}-*"):  # The latter are being made.
         for folder in home.as_of.glob(pattern):
             shutil.rmtree(folder, ignore_errors=True)
-    for kind in (Snapshots, PastSnapshots):
-        kind(build, partition, basis_of(log, partition)).discard_others()
+    for past in (False, True):
+        Snapshots(build, partition, basis_of(log, partition), past=past).discard_others()
 
 
 def _read_marks(build: Build) -> dict[int, _Blanked]:
-    try:
-        return msgspec.json.decode(build.blanked_path.read_bytes(), type=dict[int, _Blanked])
-    except (OSError, msgspec.MsgspecError):  # It only saves time.
-        return {}
+    return read_json(build.blanked_path, dict[int, _Blanked]) or {}  # It only saves time.

@@ -14,7 +14,7 @@ from memtape.schemas.log import Log, trail_of
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
-from memtape.sinks.snapshots import PastSnapshots, Snapshots
+from memtape.sinks.snapshots import Snapshots
 from memtape.state.core.partition import Partition, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, guarded_rows
@@ -63,7 +63,7 @@ def state_later(log: Log, build: Build, state: Partition, offset: int) -> Partit
 
 def _nearest(build: Build, partition: int, basis: Basis, offset: int) -> tuple[int, Snapshots]:
     """Return the offset of the newest snapshot at or below an offset, 0 for none, and where it is kept."""
-    stores = PastSnapshots(build, partition, basis), Snapshots(build, partition, basis)
+    stores = [Snapshots(build, partition, basis, past=past) for past in (True, False)]
     return max(((store.nearest(offset), store) for store in stores), key=lambda found: found[0])
 
 
@@ -77,7 +77,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
     step = LEAST_STEP
     while end // step > PARTS:
         step *= 2
-    store = PastSnapshots(build, state.number, basis)
+    store = Snapshots(build, state.number, basis, past=True)
     rungs = range((start // step + 1) * step, offset + 1, step) if offset < end else ()
     for stop in dict.fromkeys((*rungs, offset)):
         before = state.offset - start

@@ -39,7 +39,7 @@ class Delivery(Worker):
     def catch_up(self) -> None:
         """Append the waiting events."""
         if self._home.spool_path.exists():
-            from memtape.sinks.logs.away import SpoolingLog  # A home with a log of its own has no use for it.
+            from memtape.sinks.logs.spool import SpoolingLog  # A home with a log of its own has no use for it.
 
             count = self._log.deliver() if isinstance(self._log, SpoolingLog) else 0
             self.done, self.changed = self.done + count, self.changed or count > 0

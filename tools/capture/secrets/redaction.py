@@ -136,7 +136,9 @@ class Redactor:
             if pattern := denied_by(form, self._denied):
                 name = path.replace("\\", "/").rpartition("/")[2]
                 raise Denied(
+                    "denied",
                     f"{name} may hold secrets ({pattern}) and is not captured.",
+                    "$.body.path",
                     "Capture what should be remembered of it in words of your own.",
                 )
 
