@@ -23,7 +23,7 @@ from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.latest import find_turn
 from memtape.tools.importing.taking import Importer, ImportOptions
-from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher, ZonesTaken, growth
+from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher, growth
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
@@ -51,7 +51,7 @@ class Watched:
         self.now = 0.0
         self.client = Client(folder / "home", scope=SCOPE, log=MemoryLog(2))
         self.path = folder / "claude" / "-x" / "s.jsonl"
-        self.indexed: list[Indexed | ZonesTaken | str] = []
+        self.indexed: list[Indexed | str] = []
         folders = {CLAUDE_CODE: [folder / "claude"]}
         self.watcher = Watcher(self.client, SCOPE, folders, self.indexed.append, lambda: self.now)
 
@@ -121,8 +121,8 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
     write(folder / "before.jsonl", [prompt(1)])
     first, second = threading.Event(), threading.Event()
 
-    def told(indexed: Indexed | ZonesTaken | str) -> None:
-        (first if isinstance(indexed, Indexed) and indexed.path.stem == "before" else second).set()
+    def told(indexed: Indexed | str) -> None:
+        (first if isinstance(indexed, Indexed) and indexed.path and indexed.path.stem == "before" else second).set()
 
     with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
         watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)

@@ -322,13 +322,13 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
         assert taken == []
         now[0] += QUIET_S
         watcher.index_due()
-        assert taken == [(1,)] and shown(home) == ["One."]
+        assert taken == [(None, 1, 0)] and shown(home) == ["One."]
         put(page, "- Two.")
         watcher.changed([page])
         now[0] += QUIET_S
         watcher.index_due()
         watcher.index_due()
-        assert taken == [(1,), (2,)] and shown(home) == ["Two."]
+        assert taken == [(None, 1, 0), (None, 2, 0)] and shown(home) == ["Two."]
     assert write(tmp_path / "claude" / "s.jsonl", [{}]).exists()
 
 

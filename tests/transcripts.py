@@ -145,16 +145,6 @@ def codex_old(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
     ]
 
 
-def codex_oldest(session: str = SESSION) -> list[dict[str, Any]]:
-    """Return the rows of a rollout from before rows had payloads; it does not tell its folder."""
-    return [
-        {"id": session, "timestamp": at(0), "instructions": None, "git": {}},
-        {"record_type": "state"},
-        message("user", "input_text", "Where are the logs?"),
-        message("assistant", "output_text", "In /var/log/app."),
-    ]
-
-
 CODEX_SAID = [
     ("user", "Where are the logs?"),
     ("tool", "ran `ls -d /var/log/*`: /var/log/app"),

@@ -43,15 +43,11 @@ _NOT_READ = ("script", "style", "nav", "noscript", "template")
 
 
 class _Format(NamedTuple):
-    """A file format: its reader, the module the reader needs, and the assumed origin of the text.
-
-    `about` tells a document's own date and the names of its attached files.
-    """
+    """A file format: its reader, the module the reader needs, and the assumed origin of the text."""
 
     read: Callable[[bytes], str | Skipped]
     needs: str | None
     origin: Origin
-    about: Callable[[bytes], tuple[object, tuple[str, ...]]] = lambda data: (None, ())
 
 
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
@@ -61,7 +57,7 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield TOO_LARGE
         return
     try:
-        read, (at, attached) = format.read(data), format.about(data)
+        read, (at, attached) = format.read(data), _about_mail(data) if ending == ".eml" else (None, ())
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return
@@ -174,6 +170,7 @@ def _mail(data: bytes) -> str:
 
 
 def _about_mail(data: bytes) -> tuple[object, tuple[str, ...]]:
+    """Return the date of a mail, and the names of its attached files."""
     message = _message(data)
     names = (part.get_filename() for part in message.iter_attachments())
     return getattr(message["Date"], "datetime", None), tuple(filter(None, names))
@@ -216,6 +213,6 @@ FORMATS: dict[str, _Format] = {
     ".docx": _Format(_office(_word), "mammoth", "user"),
     ".pptx": _Format(_office(_slides), "pptx", "user"),
     ".xlsx": _Format(_office(_sheets), "openpyxl", "user"),
-    ".eml": _Format(_mail, None, "web", _about_mail),
+    ".eml": _Format(_mail, None, "web"),
 }
 """The format of a file by the end of its name. Pages and mail count as written by others."""

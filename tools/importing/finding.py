@@ -24,7 +24,7 @@ ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
 _MARKDOWN_ENDINGS = (".md", ".markdown")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
-_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl(?:\.zst)?\Z")
+_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
@@ -98,13 +98,8 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     is_chat = path.parent.name == "chats" and path.name.startswith("session-")
     if format == GEMINI and not (is_chat or path.parent.parent.name == "chats"):
         return None
-    if (
-        path.suffix == ".jsonl"
-        or (format == CODEX and reading.is_packed(path))
-        or (format == GEMINI and path.suffix == ".json")
-    ):
-        return session_file(path, format, name)
-    return None
+    is_session = path.suffix == ".jsonl" or (format == GEMINI and path.suffix == ".json")
+    return session_file(path, format, name) if is_session else None
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
@@ -156,7 +151,7 @@ def format_of_row(row: dict[str, Any]) -> str | None:
     type = text_of(row, "type")
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
         return GEMINI
-    if "payload" in row or "record_type" in row or "instructions" in row or type in ("session_meta", "message"):
+    if "payload" in row:
         return CODEX
     if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
         return CLAUDE_CODE
@@ -167,9 +162,6 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
     ending = path.suffix.lower()
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
-    if reading.is_packed(path):
-        is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
-        return session_file(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
@@ -209,8 +201,8 @@ def _format_of_lines(path: Path) -> str | None:
 
 def _format_of_document(path: Path) -> str | None:
     with reading.opened(path) as file:
-        for count, (key, item) in enumerate(reading.items(file)):
-            if item is reading.BAD_DOCUMENT or exports.source_in(key, item) is not None:
+        for count, item in enumerate(reading.items(file)):
+            if isinstance(item, Skipped) or exports.source_of(item) is not None:
                 return EXPORT
             if count == ROWS_LOOKED_AT:
                 break
@@ -271,8 +263,8 @@ def began_in(path: Path) -> Path | None:
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path
     try:
-        with reading.opened(path) as file, reading.unpacked(file)[0] if reading.is_packed(path) else file as whole:
-            rows = (row.value for row in islice(reading.rows(whole), ROWS_LOOKED_AT))
+        with reading.opened(path) as file:
+            rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
             told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
             found = next(filter(None, told), None) or _gemini_root(path)
     except OSError:

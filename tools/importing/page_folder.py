@@ -79,15 +79,6 @@ class _ImportedFile(NamedTuple):
     before: Capture | None
 
 
-class _Link(NamedTuple):
-    """A link between pages by their slugs; of the root the slug is empty."""
-
-    source: str
-    relation: str
-    target: str
-    on: bool = True
-
-
 class PageFolder:
     """A folder for the import into a writer's scope."""
 
@@ -185,11 +176,11 @@ class PageFolder:
         captured = self._maker.captured(read.text or "", slug, native, modified)
         self._ids.setdefault(file.slug, captured.id)
         links = self._links(file, read, old)
-        made: list[Edited | Linked] = [self._edit(file, read, old, captured), *(self._linked(link) for link in links)]
+        made: list[Edited | Linked] = [self._edit(file, read, old, captured), *links]
         events = [self._maker.made(body, f"{captured.id}#{number}") for number, body in enumerate(made)]
-        begun = [link for link in links if link.on and link.source == file.slug]
+        begun = [link for link in links if link.on and link.id == self._ids[file.slug]]
         self._edges += len(begun)
-        self._waiting += sum(link.target not in self._layout.above and link.target not in self._ids for link in begun)
+        self._waiting += sum(link.slug is not None and link.slug not in self._layout.above for link in begun)
         self._done["new" if old is None else "versions"].append(file.slug)
         return [captured, *(event for event in events if event is not None)]
 
@@ -218,13 +209,13 @@ class PageFolder:
                 given = replace(given, **{name: None})
         return replace(given, id=old.page.id, by=by.id, base=old.last.id)
 
-    def _links(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None) -> list[_Link]:
+    def _links(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None) -> list[Linked]:
         """Return the links that a file begins or ends: from its parent, its front matter and its text.
 
         A link ended by a person since the last import stays ended; a link made by a person stays.
         """
         above = self._layout.above
-        links = [_Link(above[file.slug], CHILD, file.slug)] if old is None else []
+        links = [self._link(above[file.slug], CHILD, file.slug)] if old is None else []
         said = changes_of(None, read.fields or Fields(), self._scope).links
         now = [(link.relation, link.slug or link.to or "") for link in said]
         named = links_in(read.text or "", file.path, self._layout)
@@ -234,14 +225,15 @@ class PageFolder:
         for relation, slug in dict.fromkeys(now):
             was_ended = relation == "related" and slug in before and (relation, slug) not in has
             if slug not in (file.slug, above[file.slug]) and (relation, slug) not in has and not was_ended:
-                links.append(_Link(file.slug, relation, slug))
+                links.append(self._link(file.slug, relation, slug))
         ended = [slug for slug in before if ("related", slug) not in now and ("related", slug) in has]
-        return links + [_Link(file.slug, "related", slug, on=False) for slug in ended]
+        return links + [self._link(file.slug, "related", slug, on=False) for slug in ended]
 
-    def _linked(self, link: _Link) -> Linked:
-        to = self._ids.get(link.target) or (None if is_slug(link.target) else link.target)
-        id = self._ids.get(link.source, root_id(self._name))
-        return Linked(id=id, on=link.on, relation=link.relation, slug=None if to else link.target, to=to)
+    def _link(self, source: str, relation: str, target: str, *, on: bool = True) -> Linked:
+        """Return a link between pages by their slugs; of the root the slug is empty."""
+        to = self._ids.get(target) or (None if is_slug(target) else target)
+        id = self._ids.get(source, root_id(self._name))
+        return Linked(id=id, on=on, relation=relation, slug=None if to else target, to=to)
 
     def _tell(self, path: str, reason: str) -> None:
         self._problems.append(ImportProblem(path, "", reason))

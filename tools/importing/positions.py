@@ -30,7 +30,6 @@ Said = dict[str, list[str]]
 class FilePosition(msgspec.Struct, frozen=True):
     """The read position in a file (`offset`), its size and time then, a partial digest, the parser's state.
 
-    For a packed file, offset and size refer to its content, and `packed` is its own size; else `packed` is 0.
     For a file that is read whole, `said` has the ids of its texts by scope. `folder` is the key of the named
     folder. `file` identifies a renamed file: its device and inode.
     """
@@ -40,7 +39,6 @@ class FilePosition(msgspec.Struct, frozen=True):
     modified: int
     digest: str
     state: dict[str, Any]
-    packed: int = 0
     said: Said = {}
     folder: str = ""
     file: tuple[int, int] = (0, 0)
@@ -77,8 +75,7 @@ class Positions:
         kept = self._kept.get(self.key(path))
         if kept is None or kept.offset != kept.size:
             return None
-        is_same = (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
-        return kept if is_same else None
+        return kept if (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns) else None
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return the offset and state to resume a file that only grew; the start for any other file."""

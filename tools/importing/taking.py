@@ -179,22 +179,17 @@ class Importer:
 
     def _take_rows(self, read: _Reading) -> bool:
         """Read a transcript from where it was read last; return whether anything was found."""
-        problem, end = None, 0
-        if reading.is_packed(read.source.path):
-            read.file, problem = reading.unpacked(read.file)
-        with read.file as file:
-            if not self._reread:
-                end, state = self.positions.resume(read.source.path, file)
-                read.state, read.anything = state if end else read.state, end > 0
-            for piece in rows_of(read.source, file, read.state, end):
-                end = piece.end
-                self._put(piece, read)
-                if self._batch.full:
-                    self._remember(read, end)
-                    self.append()
-            self._remember(read, end)
-        if problem is not None:
-            self.summary.skip(problem, read.source.path)
+        end = 0
+        if not self._reread:
+            end, state = self.positions.resume(read.source.path, read.file)
+            read.state, read.anything = state if end else read.state, end > 0
+        for piece in rows_of(read.source, read.file, read.state, end):
+            end = piece.end
+            self._put(piece, read)
+            if self._batch.full:
+                self._remember(read, end)
+                self.append()
+        self._remember(read, end)
         return read.anything
 
     def _take_whole(self, read: _Reading) -> bool:
@@ -236,15 +231,14 @@ class Importer:
 
     def _remember(self, read: _Reading, end: int) -> None:
         """Note the read position of a file; it counts once all records up to it are on the log."""
-        status, is_packed = read.status, reading.is_packed(read.source.path)
-        kept = {key: value for key, value in read.state.items() if key not in ("last", "place", "head")}
+        status = read.status
+        kept = {key: value for key, value in read.state.items() if key not in ("last", "place")}
         self._pending[read.source.path] = FilePosition(
             offset=end,
-            size=max(end, os.fstat(read.file.fileno()).st_size if is_packed else status.st_size),
+            size=max(end, status.st_size),
             modified=status.st_mtime_ns,
             digest=digest(read.file, end),
             state=msgspec.json.decode(msgspec.json.encode(kept)),
-            packed=status.st_size if is_packed else 0,
             said=read.said,
             folder=self._folder_of(read.source),
             file=(status.st_dev, status.st_ino),
