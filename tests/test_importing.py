@@ -98,9 +98,9 @@ FILES: dict[str, tuple[str, bytes, list[tuple[str, str]]]] = {
         [("model", "Ada is allergic to nuts."), ("model", "Ada lives in Oslo.")],
     ),
     "mem0, a list": ("all.json", json.dumps(t.mem0()["results"][:1]).encode(), [("model", "Ada is allergic to nuts.")]),
-    "zip in zip": (
+    "claude.ai in a zip": (
         "export.zip",
-        t.zipped({"manifest.json": b"{}", "x.zip": t.zipped({"c-000.json": json.dumps(t.claude_ai()).encode()})}),
+        t.zipped({"manifest.json": b"{}", "c-000.json": json.dumps(t.claude_ai()).encode()}),
         t.CLAUDE_AI_SAID,
     ),
     "rows in a zip": ("sessions.zip", t.zipped({"a/s.jsonl": t.lines(t.claude("/x"))}), t.CLAUDE_SAID),
@@ -277,19 +277,16 @@ def test_several_importers_at_once_add_a_thing_once(tmp_path: Path) -> None:
 # Notes and memory files
 
 
-def test_notes_of_obsidian_and_basic_memory(client: Client, tmp_path: Path) -> None:
+def test_notes_of_obsidian(client: Client, tmp_path: Path) -> None:
     put(tmp_path, "notes/Tides.md", t.OBSIDIAN)
-    put(tmp_path, "notes/sub/coffee.md", t.BASIC_MEMORY)
+    put(tmp_path, "notes/sub/coffee.md", "---\ntitle: Coffee\n---\n# Coffee\nPour over.")
     put(tmp_path, "notes/.obsidian/hidden.md", "HIDDEN")
     put(tmp_path, "notes/data.csv", "1,2")
     summary = take(client, tmp_path / "notes")
-    tides, fact, coffee = events(client.log)
+    tides, coffee = events(client.log)
     assert body(tides).tags == ("project", "area/sea", "todo/soon")
     assert "[[Harbour#Depth|the harbour]] and ![[map.png]]" in body(tides).text
     assert (body(tides).path, body(tides).kind, tides.at) == ("Tides.md", "document", 1767312000000000)
-    assert (body(fact).kind, body(fact).text) == ("fact", "Pour over is clear #brewing (taught by Mira)")
-    assert body(fact).tags == ("method", "brewing")
-    assert "relates_to [[Tea]]" in body(coffee).text
     assert body(coffee).path == "sub/coffee.md"
     assert summary.skipped["a file of no known format"] == 1
     put(tmp_path, "notes/Tides.md", t.OBSIDIAN + "More.")

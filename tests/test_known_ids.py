@@ -183,21 +183,6 @@ def everything(log: Log) -> list[bytes]:
     return [slot.payload for slot in log.read(0, 0, 1_000_000)]
 
 
-def test_what_an_erasure_blanks_leaves_the_file_true(folder: Path) -> None:
-    rng = random.Random(1)
-    log = MemoryLog(1)
-    log.append_raw(0, payloads(rng, 3 * LEAST))
-    check(KnownIds(0, folder), log, rng)
-    wholly = Wholly(log.read(0, 0, log.ends()[0]))
-    gone = [slot.offset for slot in log.read(0, 0, 1_000, types=["captured", "recalled"])]
-    log.blank({0: gone})
-    known = KnownIds(0, folder)
-    known._open(log, log.ends()[0])
-    assert known._offset > LEAST
-    check(known, log, rng)
-    assert (known.erased, known.settings) == (wholly.erased, wholly.settings)
-
-
 def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
     log = MemoryLog(1)
     log.append_raw(0, [encode(captured(f"The vault opens at dawn {n}.", n, scope=SCOPES[0])) for n in range(1_000)])

@@ -146,16 +146,6 @@ def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home
     assert run("verify").exit_code == 0 and kept(home) == []
 
 
-def test_what_an_agent_had_said_leaves_the_list_while_it_stands_in_the_zone(home: Home, page: Path) -> None:
-    put(page, "- The staging port is 5433.")
-    project()
-    assert listed(page) == []
-    put(page)
-    project()
-    assert listed(page) == ["The staging port is 5433."]
-    assert run("verify").exit_code == 0
-
-
 def test_a_line_that_stands_there_twice_is_captured_once_and_confirms_nothing(home: Home, page: Path) -> None:
     put(page, "- It rains.", "- It rains.")
     project()

@@ -282,18 +282,6 @@ created: 2026-01-02
 # Tide alerts
 See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
 """
-BASIC_MEMORY = """---
-title: Coffee
-type: note
-permalink: notes/coffee
-tags:
-- drink
----
-# Coffee
-
-- [method] Pour over is clear #brewing (taught by Mira)
-- relates_to [[Tea]] (both hot)
-"""
 MEMORY_INDEX = (
     "# Memory\n\n- [Ports](ports.md): which port is which\n- Deploy on Tuesdays.\n- Use tabs,\n  not spaces.\n"
 )

@@ -121,8 +121,8 @@ def _chatgpt_parts(content: Any) -> tuple[str, tuple[MediaLine, ...]]:
         if isinstance(part, str):
             texts.append(part)
         elif pointer := text_of(part, "asset_pointer"):
-            kind = "audio" if "audio" in str(part.get("content_type")) else "image"
-            media.append(MediaLine(kind=kind, uri=clean(pointer)))
+            is_audio = "audio" in str(part.get("content_type"))
+            media.append(MediaLine(kind="audio" if is_audio else "image", uri=clean(pointer)))
         elif text := text_of(part, "text"):
             texts.append(text)
     return "\n\n".join(text for text in texts if text.strip()), tuple(media[:MAX_MEDIA])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -241,34 +242,26 @@ def _memory_file(path: Path, project: Path) -> ImportSource:
 
 def _claude_root(project: Path) -> str | None:
     """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
-    for session in sorted(project.glob("*.jsonl")):
-        try:
-            with reading.opened(session) as file:
-                for count, row in enumerate(reading.rows(file)):
-                    cwd = text_of(row.value, "cwd")
-                    if cwd is not None:
-                        return next(
-                            (str(path) for path in (Path(cwd), *Path(cwd).parents) if _slug(path) == project.name), cwd
-                        )
-                    if count == ROWS_LOOKED_AT:
-                        break
-        except OSError:
-            continue
+    cwd = next(filter(None, map(_first_cwd, sorted(project.glob("*.jsonl")))), None)
+    places = (Path(cwd), *Path(cwd).parents) if cwd else ()
+    return next((str(path) for path in places if _slug(path) == project.name), cwd)
+
+
+def _first_cwd(path: Path) -> str | None:
+    """Return the first folder that a transcript names in its head. Raises no error."""
+    with suppress(OSError), reading.opened(path) as file:
+        rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
+        told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
+        return next(filter(None, told), None)
     return None
 
 
 def began_in(path: Path) -> Path | None:
-    """Return the first folder of a transcript's session, None if unknown. Reads its head."""
+    """Return the first folder of a transcript's session, None if unknown."""
     if path.parent.name == "subagents":  # A part of another session, which may have gone elsewhere before.
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path
-    try:
-        with reading.opened(path) as file:
-            rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
-            told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
-            found = next(filter(None, told), None) or _gemini_root(path)
-    except OSError:
-        return None
+    found = _first_cwd(path) or _gemini_root(path)
     return folder_of(found) if found else None
 
 

@@ -27,7 +27,6 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_ITEM_BYTES = 256 * 1024 * 1024
 """An item of a JSON document beyond it ends the reading of the document: the library holds an item whole."""
 MAX_TEXT_BYTES = 32 * 1024 * 1024
-MAX_NESTED_ZIPS = 2
 SKIP_BYTES = 1024 * 1024
 
 CUT_SHORT = Skipped("the last line is cut short", problem=True)
@@ -144,38 +143,26 @@ def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
         return data.decode("utf-8", "replace"), NOT_UTF8
 
 
-def members(file: BinaryIO | IO[bytes], depth: int = 0) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:
-    """Yield the files of a zip archive and of archives in it; each is to be read before the next is asked for.
+def members(file: BinaryIO | IO[bytes]) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:
+    """Yield the files of a zip archive: name, packed size, and the open file or its problem.
 
-    A file has its name, its packed size, and the open file or its problem.
+    Each is to be read before the next is asked for.
     """
     try:
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
-                    yield from _member(archive, info, depth)
+                    try:
+                        opened = archive.open(info)
+                    except BAD_ARCHIVE:
+                        problem = Skipped("damaged or encrypted in its archive", problem=True)
+                        yield info.filename, info.compress_size, problem
+                        continue
+                    with opened:
+                        yield info.filename, info.compress_size, opened
     except BAD_ARCHIVE:
         yield "", 0, Skipped("an archive that cannot be read", problem=True)
 
 
 BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 """The errors of zipfile on damaged archives, on unknown ways of packing, and on encrypted ones."""
-
-
-def _member(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, depth: int
-) -> Iterator[tuple[str, int, IO[bytes] | Skipped]]:
-    name, size = info.filename, info.compress_size
-    try:
-        opened = archive.open(info)
-    except BAD_ARCHIVE:
-        yield name, size, Skipped("damaged or encrypted in its archive", problem=True)
-        return
-    with opened:
-        if not name.lower().endswith(".zip"):
-            yield name, size, opened
-        elif depth >= MAX_NESTED_ZIPS:
-            yield name, size, Skipped("an archive too deep in archives", problem=True)
-        else:
-            for inner, packed, file in members(opened, depth + 1):
-                yield f"{name}/{inner}", packed, file

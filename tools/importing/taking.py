@@ -13,7 +13,7 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, MEM0
-from memtape.tools.capture.withdrawing import say_again, withdraw
+from memtape.tools.capture.withdrawing import withdraw
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import exports, finding, reading
 from memtape.tools.importing.batches import Batch, Waiting
@@ -150,7 +150,7 @@ class Importer:
         gone, new = self.positions.differences(files)
         back = {scope: known for scope, ids in new.items() if (known := [id for id in ids if id in self._batch.known])}
         self.summary.withdrawn += withdraw(self._writer, gone, dry_run=self._options.dry_run)
-        self.summary.again += say_again(self._writer, back, dry_run=self._options.dry_run)
+        self.summary.again += withdraw(self._writer, back, on=False, dry_run=self._options.dry_run)
         if files and not self.summary.dry_run:
             self.positions.put(files)
             self._unsaved = True
