@@ -28,7 +28,6 @@ from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import distilling, hooks
 from memtape.tools.agents.distilling import distill, prompt_for, statements
-from memtape.tools.agents.doctor import _model
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.project import scope_of_folder
@@ -397,13 +396,3 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
         assert client.status().flushes == {"deterministic_ok": 1, "distilled_ok": 1}
-
-
-def test_the_doctor_asks_a_model_that_is_configured(home: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = Home(home)
-    assert _model("model", where).state == "not there" and not chat.asked
-    (home / "settings.toml").write_text(f'[model]\nurl = "{chat.url}"\nmodel = "small"\n')
-    assert _model("model", where).state == "good" and len(chat.asked) == 1
-    monkeypatch.setattr("memtape.tools.agents.doctor.MODEL_WAIT_S", 0.2)
-    chat.reply = None
-    assert _model("model", where).state == "to do"

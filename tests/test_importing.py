@@ -173,29 +173,30 @@ def test_a_folder_without_a_scope_costs_its_own_records_alone(client: Client, tm
     assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
 
 
-def test_a_fork_of_codex_does_not_say_again_what_it_inherited(client: Client, tmp_path: Path) -> None:
-    rows = t.codex("/x", "fork")
-    rows[4]["metadata"] = {"inherited_user_message": True}
-    summary = take(client, put(tmp_path, "rollout.jsonl", t.lines(rows)))
-    assert (summary.taken, summary.skipped["of the session that it was forked from"]) == (2, 1)
+GEMINI_HEAD = t.gemini()[0]
+KEPT = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
+LATER = [t.gemini_row("i9", "user", "<state_snapshot>INJECTED</state_snapshot>", 3)]
+OTHERS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
+    "a fork of Codex": (
+        [row | {"metadata": {"inherited_user_message": row["ordinal"] == 4}} for row in t.codex("/x", "fork")],
+        t.CODEX_SAID[1:],
+    ),
+    "a session of Gemini that only keeps what the model was given": (
+        [GEMINI_HEAD, {"$set": {"messages": KEPT}}, {"$set": {"messages": LATER}}],
+        [("user", "List."), ("agent", "Listed.")],
+    ),
+    "an older session of Gemini, in one row": (
+        [{**GEMINI_HEAD, "messages": KEPT}], [("user", "List."), ("agent", "Listed.")]
+    ),
+    "a subagent of Gemini": ([{**GEMINI_HEAD, "kind": "subagent"}, *t.gemini()[1:3]], [("agent", "List the files.")]),
+}  # fmt: skip
 
 
-def test_a_session_of_gemini_that_only_keeps_what_the_model_was_given(client: Client, tmp_path: Path) -> None:
-    given = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
-    summary = "<state_snapshot>INJECTED</state_snapshot>"
-    rows = [
-        t.gemini()[0],
-        {"$set": {"messages": given}},
-        {"$set": {"messages": [t.gemini_row("i9", "user", summary, 3)]}},
-    ]
-    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
-    assert said(client.log) == [("user", "List."), ("agent", "Listed.")]
-
-
-def test_what_a_subagent_of_gemini_is_told_no_user_said(client: Client, tmp_path: Path) -> None:
-    rows = [{**t.gemini()[0], "kind": "subagent"}, *t.gemini()[1:3]]
-    take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
-    assert said(client.log) == [("agent", "List the files.")]
+@pytest.mark.parametrize("session", OTHERS)
+def test_of_other_sessions_only_what_was_said_in_them_is_taken(session: str, client: Client, tmp_path: Path) -> None:
+    rows, expected = OTHERS[session]
+    take(client, put(tmp_path, "rollout.jsonl", t.lines(rows)))
+    assert said(client.log) == expected
 
 
 def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> None:

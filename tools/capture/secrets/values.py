@@ -208,9 +208,9 @@ def _said_alone(found: re.Match[str]) -> Iterable[Span]:
     return [(start, start + len(value))] if _password_like(value) else _words_of_password(found.string, start, value)
 
 
-def _is_cursor(found: re.Match[str], group: str | int = 0) -> bool:
+def _is_cursor(found: re.Match[str]) -> bool:
     """Whether a token says where to read on, and opens nothing."""
-    return excepted("cursor").search(found.string, max(0, found.start(group) - 16), found.start(group)) is not None
+    return excepted("cursor").search(found.string, max(0, found.start() - 16), found.start()) is not None
 
 
 def _near(found: re.Match[str]) -> Iterable[Span]:
@@ -227,10 +227,6 @@ def _given(found: re.Match[str]) -> Iterable[Span]:
     if value[0] in "\"'" and value[-1] == value[0]:
         start, end, value = start + 1, end - 1, value[1:-1]
     return [(start, end)] if value[:1] not in "-$" and _is_named(value) else []
-
-
-def _has_digits(value: str) -> bool:
-    return any(map(str.isdigit, value)) and _is_named(value)
 
 
 def _codes(found: re.Match[str]) -> Iterator[Span]:
@@ -274,7 +270,7 @@ _VALUES: dict[str, Callable[[str], bool]] = {
     "named": _is_named,
     "password": _password_like,
     "key": _key_like,
-    "digits": _has_digits,
+    "digits": lambda value: any(map(str.isdigit, value)) and _is_named(value),
     "user in base64": lambda value: ":" in (decoded(value) or ""),
     "no name": _is_no_name,
     "very sure": _is_very_sure,
