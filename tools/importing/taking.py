@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +22,6 @@ from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Record, State
 from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
 
-SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
 """Sources whose edited or deleted files withdraw their texts, turns apart."""
 
@@ -70,8 +68,6 @@ class Importer:
         self._reread = options.reread or options.dry_run
         self._folders: dict[Path, str] = {}
         self._pending: dict[Path, FilePosition] = {}
-        self._saved = time.monotonic()
-        self._unsaved = False
 
     def take(self, sources: Iterable[ImportSource | Unfit], folders: Iterable[Path] = ()) -> ImportSummary:
         """Import these files, and remember the read position of each.
@@ -95,11 +91,10 @@ class Importer:
             keys = frozenset(map(self.positions.key, there))
             for folder in self._folders:
                 self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
-        self.finish()
         return self.summary
 
     def take_file(self, source: ImportSource) -> None:
-        """Read a file; its records may wait until `finish`."""
+        """Read a file; its records may wait until `append`."""
         seen, anything = self.summary.problem_count, False
         try:
             self._writer.redactor.check_path(str(source.path))
@@ -126,7 +121,7 @@ class Importer:
             self._pending.pop(source.path, None)  # Whoever asks again is told again.
 
     def append(self) -> None:
-        """Append the waiting records; now and then write the positions."""
+        """Append the waiting records, and write the positions."""
         try:
             self._batch.append()
         except OSError as error:
@@ -137,13 +132,6 @@ class Importer:
         files = {self.positions.key(path): read for path, read in counted}
         self._replace({**files, **dict.fromkeys(self.positions.moved(files))})
         self._pending.clear()
-        if time.monotonic() - self._saved > SAVE_EVERY_S:
-            self._save()
-
-    def finish(self) -> None:
-        """Append the waiting records, and write the positions."""
-        self.append()
-        self._save()
 
     def _replace(self, files: Mapping[str, FilePosition | None]) -> None:
         """Let new positions count, by key: withdraw the texts that no file says any more, restore returned texts."""
@@ -153,7 +141,8 @@ class Importer:
         self.summary.again += withdraw(self._writer, back, on=False, dry_run=self._options.dry_run)
         if files and not self.summary.dry_run:
             self.positions.put(files)
-            self._unsaved = True
+            with suppress(OSError):  # Without positions the next import reads more, and that is all.
+                self.positions.save()
 
     def _withdraw_gone(
         self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
@@ -170,12 +159,6 @@ class Importer:
             self.summary.missing += saying
             return
         self._replace(dict.fromkeys(files))
-
-    def _save(self) -> None:
-        if self._unsaved:
-            with suppress(OSError):  # Without positions the next import reads more, and that is all.
-                self.positions.save()
-        self._saved, self._unsaved = time.monotonic(), False
 
     def _take_rows(self, read: _Reading) -> bool:
         """Read a transcript from where it was read last; return whether anything was found."""

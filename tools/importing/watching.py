@@ -129,7 +129,6 @@ class Watcher:
                 self._tell(Indexed(source.path, taken, known))
             if always or due or not grown:
                 self._forget(source.path)
-        importer.finish()
 
     def _forget(self, path: Path) -> None:
         self._changed.pop(path, None)
