@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """An Office file is a zip archive; one with a larger declared content is skipped."""
-MAX_TEXT_CHARS = 32 * 1024 * 1024
 MAX_MEDIA = 64
 
 NEEDS = Skipped("a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'")
 TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
 _UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
-_TOO_MUCH = Skipped(f"a document with more than {MAX_TEXT_CHARS // 2**20} million characters", problem=True)
 _LOCKED = Skipped("a document that asks for a password", problem=True)
 _NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
 
@@ -69,9 +67,7 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield read
         return
     text = said(read).strip()
-    if len(text) > MAX_TEXT_CHARS:
-        yield _TOO_MUCH
-    elif not text:
+    if not text:
         yield _NO_TEXT if ending == ".pdf" else EMPTY
     else:
         media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])

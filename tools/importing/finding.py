@@ -117,29 +117,20 @@ def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource 
 
 def walk(folder: Path) -> Iterator[Path | Unfit]:
     """Yield the files below a folder by name; hidden ones are left out, and no folder comes twice."""
-    seen: set[tuple[int, int]] = set()
+    seen, unread = set[tuple[int, int]](), list[Unfit]()
 
     def refused(error: OSError) -> None:
         unread.append(Unfit(Path(str(error.filename)), Skipped("a folder that cannot be read", problem=True)))
 
-    unread: list[Unfit] = []
     for root, folders, files in os.walk(folder, followlinks=True, onerror=refused):
-        yield from unread
-        unread.clear()
-        try:
+        with suppress(OSError):
             status = os.stat(root)
-        except OSError:
-            folders.clear()
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            folders.clear()
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
-        for name in sorted(files):
-            path = Path(root, name)
-            if name.startswith("."):
+            if (status.st_dev, status.st_ino) in seen:
+                folders.clear()
                 continue
+            seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
+        for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
             if path.is_file():
                 yield path
             elif path.is_symlink() and not path.exists():  # As where a disk is not there now.
