@@ -110,7 +110,7 @@ def test_a_page_of_somebody_is_not_written_over_and_none_is_taken_back(client: C
     assert "was not imported; it stays as it is" in done.problems[0].reason
     assert client.tree.show("wiki/deploy").text == "Mine."
     (folder / "On call.md").unlink()
-    assert taken(client, folder).gone == ("wiki/on-call",) and client.tree.show("wiki/on-call").text
+    assert taken(client, folder).gone == ["wiki/on-call"] and client.tree.show("wiki/on-call").text
 
 
 def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> None:
