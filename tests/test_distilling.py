@@ -308,12 +308,6 @@ def test_a_failure_changes_nothing_and_is_counted(
     assert distill(home, place) == 1  # What failed can be done again.
 
 
-def test_a_place_that_holds_no_flush_asks_nobody(home: Path, project: Path, configured: Chat) -> None:
-    for place in ("", "0", "a:b", "0:99999", "99:0", "-1:0"):
-        hooks.distill(home, place)
-    assert configured.asked == [] and tally_of(home, FLUSHES) == {}
-
-
 @pytest.mark.slow
 def test_erasing_a_flush_erases_what_was_distilled_from_it(home: Path, project: Path, configured: Chat) -> None:
     id, place = flush(home, project)

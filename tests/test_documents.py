@@ -19,13 +19,7 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.scopes import partition_of
 from memtape.tools.ask.inspection import joined
-from memtape.tools.capture.documents import (
-    MAX_OVERLAP_CHARS,
-    MAX_PART_CHARS,
-    cuts,
-    parts_of,
-    text_of,
-)
+from memtape.tools.capture.documents import MAX_OVERLAP_CHARS, MAX_PART_CHARS, cuts, parts_of, text_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

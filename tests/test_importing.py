@@ -400,23 +400,6 @@ def test_a_time_of_the_future_or_none_does_not_stop_a_turn(client: Client, tmp_p
     assert all(event.at <= event.sent for event in events(client.log))
 
 
-def test_a_damaged_archive_gives_its_other_files(client: Client, tmp_path: Path) -> None:
-    data = t.zipped({"a.json": json.dumps(t.claude_ai()).encode() * 1, "b.json": json.dumps(t.mem0()).encode()})
-    place = data.index(b"a.json") + 30
-    path = put(tmp_path, "x.zip", data[:place] + b"\0\0\0\0" + data[place + 4 :])
-    summary = take(client, path)
-    assert summary.taken >= 2
-    assert summary.problem_count >= 1
-
-
-def test_a_file_that_may_not_be_read_is_named(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = put(tmp_path, "s.jsonl", t.lines(t.claude("/x")))
-    [source] = named_files(path)
-    path.unlink()
-    summary = Importer(client, SCOPE).take([source])
-    assert (summary.unread, summary.problems[0].path) == (1, str(path))
-
-
 # Growing, shrinking, changing
 
 

@@ -6,18 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import (
-    TREE,
-    captured,
-    configured,
-    edited,
-    erased,
-    make_id,
-    page_id,
-    page_link,
-    slots,
-    worlds,
-)
+from builders import TREE, captured, configured, edited, erased, make_id, page_id, page_link, slots, worlds
 from hypothesis import given
 from model_pages import FIELDS, Pages
 

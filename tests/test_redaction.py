@@ -17,7 +17,7 @@ import zstandard
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_cases import COUNT, TOKENS, Case, false_cases, true_cases
+from secret_cases import COUNT, INNOCENT, TOKENS, Case, true_cases
 from soaked import examples, soaked
 
 from memtape.schemas.codec import decode
@@ -41,7 +41,7 @@ from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-TRUE, FALSE = true_cases(), false_cases()
+TRUE = true_cases()
 KEY = TOKENS["github"](random.Random(1))
 OTHER_KEY = TOKENS["anthropic"](random.Random(2))
 
@@ -107,12 +107,8 @@ def test_names_near_a_word_for_passwords_are_left_alone(text: str) -> None:
     assert redactor().text(text) == text
 
 
-@pytest.mark.parametrize("seed", ["false cases", "held out"])
-def test_ordinary_texts_are_left_alone(seed: str) -> None:
-    cases = false_cases(seed)
-    assert len(cases) == len({case.text for case in cases}) == COUNT
-    wrong = [(case, findings(case.text)) for case in cases if redactor().text(case.text) != case.text]
-    assert len(wrong) <= 1, wrong  # Measured: none of these 500, and none of 3,500 others.
+def test_ordinary_texts_are_left_alone() -> None:
+    assert [text for text in INNOCENT if redactor().text(text) != text] == []
 
 
 OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
@@ -154,7 +150,7 @@ _PIECES = st.one_of(
     st.text(max_size=12),
     st.sampled_from([case.text for case in TRUE]),
     st.sampled_from([case.secret for case in TRUE]),
-    st.sampled_from([case.text for case in FALSE]),
+    st.sampled_from(INNOCENT),
     st.sampled_from(["password=", "token: ", "://", "@", "\n", " ", '"', "é", "🔑", "\u202e", "\x00", "="]),
     st.builds(placeholder, st.sampled_from(["password", "jwt"]), st.sampled_from(["00000000", "3f9a2c1d"])),
 )

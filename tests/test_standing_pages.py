@@ -39,7 +39,7 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
-from memtape.state.text.named import key_of_name, people_named, projects_named
+from memtape.state.text.named import key_of_name, projects_named
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
@@ -205,21 +205,6 @@ def name_of(scope: Scope, birth: int) -> str:
     return scope.captures.by_seq[scope.memories.name_of(birth)].id
 
 
-def test_essentials_stand_under_what_they_are_about() -> None:
-    events = [captured(f"The cluster of Kafka has setting{n} on.", n) for n in range(3)]
-    events += [captured("We decided to keep it.", "d", tags=("stated", "decision")), pinned(["x"], "p")]
-    events += [
-        captured("It is pinned here.", "x"),
-        captured("Ada likes dark themes.", "t"),
-        captured("Ship it.", "g", "goal"),
-    ]
-    events += [captured("Nothing else is like it.", "y")]
-    said = written(events, ESSENTIALS)
-    assert re.findall(r"^## (.*)$", said, re.M) == [
-        "Goal", "Pinned", "Decided", "Preferences and conventions", "About Kafka", "Also"
-    ]  # fmt: skip
-
-
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
     events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=2, sent=START + MINUTE)]
     events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
@@ -275,15 +260,6 @@ def test_who_speaks_or_is_named_often_has_a_page_with_links_back() -> None:
     ada = written(events, "people/ada.md")
     assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
     assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
-
-
-def test_only_what_people_do_makes_a_name_of_one() -> None:
-    assert people_named("Anna said so, and my sister Ruth agreed. Ask Tomasz about Kafka.") == [
-        "Anna",
-        "Ruth",
-        "Tomasz",
-    ]
-    assert people_named("Kafka uses Redis in Berlin on Monday. Then it said nothing. \n```\nAnna said\n```") == []
 
 
 HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",

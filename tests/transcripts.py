@@ -255,12 +255,7 @@ def claude_ai() -> list[dict[str, Any]]:
     return [{"uuid": "v1", "name": "Tides", "created_at": at(0), "chat_messages": [first, second, third]}]
 
 
-CLAUDE_AI_SAID = [
-    ("user", "Read this."),
-    ("tool", "tide tables"),
-    ("agent", "I have read it."),
-    ("user", "Good."),
-]
+CLAUDE_AI_SAID = [("user", "Read this."), ("tool", "tide tables"), ("agent", "I have read it."), ("user", "Good.")]
 CLAUDE_AI_MEMORIES = [{"conversations_memory": "Ada likes tides.", "project_memories": {"x": "Uses tabs."}}]
 
 
