@@ -1,4 +1,4 @@
-"""Five hundred texts with a secret, the same in every run, and texts without: names, and prose that speaks of passwords.
+"""Five hundred texts with a secret, the same in every run, and texts without: names, and prose about passwords.
 
 Secrets are put together here from pieces and random letters, so that no scanner finds one in this file.
 """
