@@ -44,13 +44,8 @@ class FilePosition(msgspec.Struct, frozen=True):
     file: tuple[int, int] = (0, 0)
 
 
-class _KeptPositions(msgspec.Struct):
-    """Positions, and where each partition of the log ended when they were kept, with its trail there."""
-
-    rules: int
-    log_id: str
-    ends: list[tuple[int, str]]
-    positions: dict[str, FilePosition]
+_Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
+"""`RULES`, the log's id, where each partition ended when the positions were kept and its trail there, and positions."""
 
 
 class Positions:
@@ -63,10 +58,10 @@ class Positions:
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, FilePosition] = {}
         try:
-            kept = msgspec.json.decode(self._path.read_bytes(), type=_KeptPositions)
-            if (kept.rules, kept.log_id, len(kept.ends)) == (RULES, log.log_id, log.partitions):
-                lost = any(strayed(log, number, *end) for number, end in enumerate(kept.ends))
-                self._kept = {} if lost else kept.positions
+            rules, log_id, ends, kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
+            if (rules, log_id, len(ends)) == (RULES, log.log_id, log.partitions):
+                lost = any(strayed(log, number, *end) for number, end in enumerate(ends))
+                self._kept = {} if lost else kept
         except (OSError, msgspec.MsgspecError, ValueError):
             pass
 
@@ -138,7 +133,7 @@ class Positions:
     def save(self) -> None:
         """Write all positions."""
         ends = [(end, trail_of(self._log, number, end)) for number, end in enumerate(self._log.ends())]
-        data = msgspec.json.encode(_KeptPositions(RULES, self._log.log_id, ends, self._kept))
+        data = msgspec.json.encode((RULES, self._log.log_id, ends, self._kept))
         write_whole(self._path, data)
         self._path.chmod(0o600)
 

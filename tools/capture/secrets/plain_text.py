@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
@@ -34,19 +33,11 @@ _LOOK_ALIKES = str.maketrans(
 """Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones, and small capitals."""
 
 
-class PlainText(NamedTuple):
-    """A text as people read it, with the original place of each character."""
+def plain_text(text: str) -> tuple[str, list[int]] | None:
+    """Return a text as people read it, with the original place of each character, None where that is the text itself.
 
-    text: str
-    places: list[int]
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the original span of a non-empty piece."""
-        return self.places[start], self.places[end - 1] + 1
-
-
-def plain_text(text: str) -> PlainText | None:
-    """Return a text as people read it, None where that is the text itself. Takes linear time."""
+    Takes linear time.
+    """
     if (text.isascii() and not any(end in text for end in _LINE_ENDS)) or not _DIFFERS.search(text):
         return None
     pieces: list[str] = []
@@ -61,13 +52,13 @@ def plain_text(text: str) -> PlainText | None:
             piece = "".join(map(_plain, piece))
         pieces.append(piece)
         places.extend(range(start, start + len(piece)))
-    return PlainText("".join(pieces), places)
+    return "".join(pieces), places
 
 
 def plainly(text: str) -> str:
     """Return a text as people read it."""
     plain = plain_text(text)
-    return text if plain is None else plain.text
+    return text if plain is None else plain[0]
 
 
 @lru_cache(maxsize=4_096)
