@@ -44,16 +44,13 @@ def payloads(rng: random.Random, count: int) -> list[bytes]:
     made: list[bytes] = []
     for _ in range(count):
         scope, id = rng.choice(SCOPES), rng.choice(NAMES)
-        event: Event = rng.choice(
-            [
-                captured(f"text {rng.random()}", id, scope=scope),
-                captured(f"text {rng.random()}", id, scope=scope),
-                recalled([rng.choice(NAMES)], id, scope=scope),
-                forgotten([rng.choice(NAMES)], id, scope=scope),
-                erased([rng.choice(NAMES)], id, scope=scope),
-                configured(),
-            ]
+        text, others = captured(f"text {rng.random()}", id, scope=scope), [rng.choice(NAMES)]
+        made_of = (
+            recalled(others, id, scope=scope),
+            forgotten(others, id, scope=scope),
+            erased(others, id, scope=scope),
         )
+        event: Event = rng.choice([text, text, *made_of, configured()])
         blank = event.type in ("captured", "recalled") and rng.random() < 0.2
         data = encode(replace(event, body=None) if blank else event)
         made.append(rng.choice([b"null", b"", b'{"half']) if rng.random() < 0.1 else data)
@@ -97,22 +94,8 @@ def check(known: KnownIds, log: Log, rng: random.Random) -> None:
     assert known.erased == wholly.erased
     assert known.settings == wholly.settings
     id = make_id(rng.choice(NAMES))
-    for start in (
-        "",
-        id[:1],
-        id[:7],
-        id[:8],
-        id[:9],
-        id[:18],
-        id,
-        f"{id}0",
-        id.upper(),
-        "g",
-        "%",
-        " ",
-        "-",
-        id[:8] * 5,
-    ):
+    cut = (id[:length] for length in (1, 7, 8, 9, 18))
+    for start in ("", *cut, id, f"{id}0", id.upper(), *"g% -", id[:8] * 5):
         scopes, types = rng.choice([[], SCOPES[:1], SCOPES[1:]]), rng.choice([[], ["captured"], ["erased", "recalled"]])
         assert set(known.beginning(start, scopes, types)) == wholly.beginning(start, scopes, types)
 

@@ -305,20 +305,16 @@ def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: P
         assert other not in again.question(f"where is {other}")
 
 
-def test_a_word_in_another_case_than_that_of_a_password_is_ordinary(client: Client) -> None:
-    for secret in ("HarbourT1de", "sunshine"):
+def test_a_known_secret_that_looks_like_a_word_is_one_as_written_or_where_passwords_are_spoken_of(
+    client: Client,
+) -> None:
+    for secret in ("HarbourT1de", "sunshine", "Sunshine", "4417", "blue harbour"):
         client.redactor._placeholder(secret, "password")
-    for ordinary in ("We saw the sUnshine.", "We sang SunShine."):
-        assert client.redactor.text(ordinary) == ordinary
-    assert "[redacted:password:" in client.redactor.text("We saw the HarbourT1de.")
-
-
-def test_a_plain_word_that_is_a_password_is_one_where_passwords_are_spoken_of(client: Client) -> None:
-    for secret in ("sunshine", "Sunshine", "4417", "blue harbour"):
-        client.redactor._placeholder(secret, "password")
-        ordinary = f"We had {secret} all day."
-        assert client.redactor.text(ordinary) == ordinary
         assert secret not in client.redactor.question(f"password {secret}")
+    for ordinary in ("sUnshine", "SunShine", "sunshine", "Sunshine", "4417", "blue harbour"):
+        text = f"We had {ordinary} all day."
+        assert client.redactor.text(text) == text
+    assert "[redacted:password:" in client.redactor.text("We saw the HarbourT1de.")
 
 
 def test_an_import_and_a_dry_run_know_what_was_met(client: Client, tmp_path: Path) -> None:
