@@ -172,13 +172,13 @@ def leave(home: Home) -> Leftovers:
     """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
     found = Leftovers([], [])
     _stop_server(home, found)
-    for folder, held in repositories_of(home).items():
-        if not Path(folder).is_dir() or held.scope not in configuration_of(Path(folder))[0]:
+    for common, held in repositories_of(home).items():
+        if not Path(common).is_dir() or held.scope not in configuration_of(Path(common))[0]:
             continue  # Somebody has changed it since.
-        if take_out(home, folder):
-            found.taken.append(f"{GIT_KEY} from the git configuration of {folder}: the data folder knows it now.")
+        if take_out(home, common):
+            found.taken.append(f"{GIT_KEY} from the git configuration of {common}: the data folder knows it now.")
         else:
-            found.left.append(f"{GIT_KEY} in the git configuration of {folder}, which could not be written.")
+            found.left.append(f"{GIT_KEY} in the git configuration of {common}, which could not be written.")
     for folder in (homeless(), home.path / "plugins", home.path / SERVING):
         if folder.exists():
             shutil.rmtree(folder, ignore_errors=True)
