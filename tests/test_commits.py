@@ -53,7 +53,7 @@ class Looking:
 
     def __init__(self, client: Client, silent: bool = False) -> None:
         self.now, self.asked = NOW, 0
-        self.folders = {scope: it for it, scope in repositories_of(client.home)["pinned"].items()}
+        self.folders = {held.scope: it for it, held in repositories_of(client.home).items()}
         self.worker = Commits(
             client.log, CommitMarks(client.home, client.log.log_id), lambda: {} if silent else self.folders, self.ask,
             lambda: self.now, print,

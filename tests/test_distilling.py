@@ -28,7 +28,6 @@ from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import distilling, hooks
 from memtape.tools.agents.distilling import distill, prompt_for, statements
-from memtape.tools.agents.doctor import _model
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.project import scope_of_folder
@@ -174,18 +173,13 @@ def test_who_is_slow_or_not_there_is_told_apart(chat: Chat) -> None:
     assert not isinstance(caught.value, ModelTimeout)
 
 
-def test_a_command_reads_a_prompt_of_any_size(tmp_path: Path) -> None:
+def test_a_command_reads_a_prompt_of_any_size_and_its_mistakes_are_sentences_without_text() -> None:
     assert CommandModel(["wc", "-c"]).answer("é" * 500_000, 30) == "1000000"
-    assert CommandModel(["echo", "it reads nothing"]).answer("x" * 1_000_000, 30) == "it reads nothing"
-    shown = CommandModel(["sh", "-c", "echo $MEMTAPE_HOOKS; echo secret >&2"]).answer("", 30)
-    assert shown == "off"
-
-
-@pytest.mark.parametrize("words", [["false"], ["true"], ["/no/such/program"], ["sh", "-c", "cat >&2; exit 3"]])
-def test_what_a_command_gets_wrong_is_a_sentence_without_text(words: list[str]) -> None:
-    with pytest.raises(MemtapeError) as caught:
-        CommandModel(words).answer(WORDS, 30)
-    assert "The model command" in str(caught.value) and "walrus" not in f"{caught.value} {caught.value.hint}"
+    assert CommandModel(["sh", "-c", "echo $MEMTAPE_HOOKS; echo secret >&2"]).answer("x" * 1_000_000, 30) == "off"
+    for words in (["false"], ["true"], ["/no/such/program"], ["sh", "-c", "cat >&2; exit 3"]):
+        with pytest.raises(MemtapeError) as caught:
+            CommandModel(words).answer(WORDS, 30)
+        assert "The model command" in str(caught.value) and "walrus" not in f"{caught.value} {caught.value.hint}"
 
 
 def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path: Path) -> None:
@@ -286,17 +280,6 @@ def test_what_is_distilled_is_an_insight_of_the_model_that_derives_from_the_flus
     )
 
 
-def test_two_answers_about_one_flush_add_one(home: Path, project: Path, configured: Chat) -> None:
-    _, place = flush(home, project)
-    flushed = distilling._flushed(home, place)
-    assert flushed is not None
-    for reply in ("First.", "Another."):  # As where two processes ask at the same time.
-        configured.reply = reply
-        assert distilling._distill(home, flushed, 30) == 1
-    one, other = distilled(home, project)
-    assert one.id == other.id
-
-
 def test_without_a_model_nothing_is_asked_or_counted(home: Path, project: Path, chat: Chat) -> None:
     _, place = flush(home, project)
     assert distill(home, place) == 0 and tally_of(home, FLUSHES) == {} and not distilled(home, project)
@@ -323,12 +306,6 @@ def test_a_failure_changes_nothing_and_is_counted(
     configured.reply = "It works again."
     monkeypatch.setattr(distilling.distill, "__defaults__", (30,))
     assert distill(home, place) == 1  # What failed can be done again.
-
-
-def test_a_place_that_holds_no_flush_asks_nobody(home: Path, project: Path, configured: Chat) -> None:
-    for place in ("", "0", "a:b", "0:99999", "99:0", "-1:0"):
-        hooks.distill(home, place)
-    assert configured.asked == [] and tally_of(home, FLUSHES) == {}
 
 
 @pytest.mark.slow
@@ -413,21 +390,3 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
         assert client.status().flushes == {"deterministic_ok": 1, "distilled_ok": 1}
-
-
-def test_an_agent_that_is_the_model_captures_nothing(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMTAPE_HOOKS", "off")
-    assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Distil this.")) == b""
-    assert not (home / "log.db").exists()
-
-
-def test_the_doctor_asks_a_model_that_is_configured(home: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = Home(home)
-    assert _model("model", where).state == "not there" and not chat.asked
-    (home / "settings.toml").write_text(f'[model]\nurl = "{chat.url}"\nmodel = "small"\n')
-    assert _model("model", where).state == "good" and len(chat.asked) == 1
-    monkeypatch.setattr("memtape.tools.agents.doctor.MODEL_WAIT_S", 0.2)
-    chat.reply = None
-    assert _model("model", where).state == "to do"

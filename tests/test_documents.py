@@ -19,21 +19,13 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.scopes import partition_of
 from memtape.tools.ask.inspection import joined
-from memtape.tools.capture.documents import (
-    LEAST_SECTION_CHARS,
-    MAX_OVERLAP_CHARS,
-    MAX_PART_CHARS,
-    cuts,
-    parts_of,
-    text_of,
-)
+from memtape.tools.capture.documents import MAX_OVERLAP_CHARS, MAX_PART_CHARS, cuts, parts_of, text_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
 DOCUMENT = derived_id("captured", SCOPE, None, "a document")
-DOCS = sorted((Path(__file__).parent.parent / "docs").glob("*.md"))
 GUIDE = "".join(
     f"## Chapter {chapter}\n\n"
     + "".join(f"The tide gauge number {chapter}-{n} is read at noon. " for n in range(60))
@@ -123,23 +115,6 @@ def test_parts_of_a_section_say_its_titles_and_the_first_says_those_above() -> N
     assert any(part.startswith("Guide\n\nLinux\n-----") for part in said)
     assert any(part.startswith("Guide › Linux\n\nA sentence") for part in said)
     assert not any("no title\n\n" in part.partition("\n\n")[0] for part in said)
-
-
-def test_a_short_section_goes_with_the_next_and_titles_have_a_bound() -> None:
-    text = (
-        "# A\n\n## B\n\n" + "One more sentence. " * 100 + "\n\n### " + "very long title " * 50 + "\n\n" + "Text. " * 400
-    )
-    found = cuts(text)
-    assert found[0].start == 0 and found[0].end > LEAST_SECTION_CHARS
-    assert max(len(text_of(text, cut)) for cut in found) <= MAX_PART_CHARS
-    assert any(cut.titles.startswith("…") for cut in found)
-
-
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
-def test_documents_of_this_repository_read_back(path: Path) -> None:
-    text = path.read_text()
-    made = parts_of(body_of(text), SCOPE, DOCUMENT)
-    assert joined((said.text, place) for _, said in made if (place := place_in(said.path))) == text
 
 
 @given(

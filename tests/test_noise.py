@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 import transcripts as t
-from hypothesis import given
-from hypothesis import strategies as st
 from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
@@ -22,9 +20,7 @@ from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
-from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.skips import FAILED
-from memtape.tools.importing.taking import Importer
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
@@ -97,11 +93,6 @@ def test_what_is_long_and_no_blob_is_kept(text: str) -> None:
     assert without_bulk(text) == text
 
 
-@given(st.text(max_size=300))
-def test_short_texts_are_kept_as_they_are(text: str) -> None:
-    assert without_bulk(text) == text
-
-
 def test_of_a_paste_the_beginning_the_end_a_digest_and_the_length_are_kept() -> None:
     pasted = "".join(f"2026-11-20T10:00:{n % 60:02} request {n} took {n % 97} ms\n" for n in range(5_000))
     text = f"Look at this log:\n{pasted}Why is request 4711 slow?"
@@ -158,14 +149,3 @@ def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, proje
     with Client(home) as client:
         assert client.status().left_out == tally_of(home, LEFT_OUT)
     assert len(events_of(home, project, "captured")) == 2
-
-
-def test_a_document_and_a_note_are_taken_whatever_they_look_like(home: Path, tmp_path: Path) -> None:
-    note = tmp_path / "a.md"
-    note.write_text("ok")
-    with Client(home, scope=SCOPE) as client:
-        summary = Importer(client, SCOPE).take([ImportSource(note, "markdown", "a.md")])
-        assert summary.taken == 1
-        client.project()
-        slots = client.search("ok").results
-    assert [result.text for result in slots] == ["ok"]

@@ -101,20 +101,6 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         assert instructing(client) == [theirs.text]
 
 
-def test_what_may_be_pasted_is_listed_and_taken_by_its_id_alone(tmp_path: Path) -> None:
-    with Client(tmp_path, scope="project:a", origin="user") as client:
-        client.capture(f"> {OWN}\n\nHi Tom,\nNever push on Fridays.\nThanks", "turn")
-        (rule,) = (rule for rule, _ in client.proposals())
-
-    def run(*words: str) -> str:
-        given = ["accept", *words, "--home", str(tmp_path), "--scope", "project:a", "--origin", "user"]
-        return CliRunner().invoke(main, given).output
-
-    assert "Never push on Fridays." in run() and "may be pasted" in run()
-    assert "by its id" in run("--all")
-    assert "Holds in project:a" in run(rule.id) and "No rule waits" in run()
-
-
 @pytest.mark.parametrize(
     "pasted",
     [

@@ -54,7 +54,7 @@ def edges(client: Client, slug: str) -> list[tuple[str, str, bool]]:
 
 def test_files_are_pages_with_their_links_and_folders_are_nodes(client: Client, folder: Path) -> None:
     done = taken(client, folder)
-    assert done.new == ("wiki", "wiki/on-call", "wiki/deploy", "wiki/deploy/staging") and not done.problems
+    assert done.new == ["wiki", "wiki/on-call", "wiki/deploy", "wiki/deploy/staging"] and not done.problems
     assert [it.name for it in client.tree.show("_root").below] == ["wiki"]
     assert [it.name for it in client.tree.show("wiki").below] == ["wiki/on-call", "wiki/deploy"]
     assert [it.name for it in client.tree.show("wiki/deploy").below] == ["wiki/deploy/staging"]
@@ -76,7 +76,7 @@ def test_imported_again_only_what_changed_is_a_version(client: Client, folder: P
     path = folder / "deploy" / "staging.md"
     for text, told in (("Port 5434. [[On call]]", 2), ("Port 5433.", 3), ("Port 5434. [[On call]]", 4)):
         path.write_text(text)
-        assert taken(client, folder).versions == ("wiki/deploy/staging",)
+        assert taken(client, folder).versions == ["wiki/deploy/staging"]
         shown = client.tree.show("wiki/deploy/staging")
         assert shown.text == text and len(shown.history) == told and not shown.row.diverged
         assert ("related", "wiki/deploy/missing", False) not in edges(client, "wiki/deploy/staging")
@@ -110,7 +110,7 @@ def test_a_page_of_somebody_is_not_written_over_and_none_is_taken_back(client: C
     assert "was not imported; it stays as it is" in done.problems[0].reason
     assert client.tree.show("wiki/deploy").text == "Mine."
     (folder / "On call.md").unlink()
-    assert taken(client, folder).gone == ("wiki/on-call",) and client.tree.show("wiki/on-call").text
+    assert taken(client, folder).gone == ["wiki/on-call"] and client.tree.show("wiki/on-call").text
 
 
 def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> None:
@@ -131,7 +131,7 @@ def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> No
     assert [it.name for it in client.tree.show("wiki/long").below] == [f"wiki/long/part-{n}" for n in range(9)]
     assert len(client.tree.show("wiki/long/part-8").below) == 8
     assert client.tree.show("wiki/marks").text.endswith("and below.")
-    assert taken(client, folder).new == ()
+    assert taken(client, folder).new == []
 
 
 def test_the_command_imports_and_says_what_it_did(client: Client, folder: Path) -> None:

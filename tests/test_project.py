@@ -88,16 +88,9 @@ def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, ho
 
 
 def row(cwd: Path, number: int, text: str) -> str:
-    return json.dumps(
-        {
-            "type": "user",
-            "uuid": f"u-{number}",
-            "sessionId": "s-1",
-            "cwd": str(cwd),
-            "timestamp": format_time(1_760_000_000_000_000 + number),
-            "message": {"role": "user", "content": text},
-        }
-    )
+    at = format_time(1_760_000_000_000_000 + number)
+    said = {"type": "user", "uuid": f"u-{number}", "message": {"role": "user", "content": text}}
+    return json.dumps(said | {"sessionId": "s-1", "cwd": str(cwd), "timestamp": at})
 
 
 def test_a_session_that_goes_below_where_it_began_stays_one_project(tmp_path: Path, home: Home) -> None:

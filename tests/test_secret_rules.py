@@ -10,7 +10,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_cases import false_cases, true_cases
+from secret_cases import INNOCENT, true_cases
 from soaked import examples, soaked
 
 from memtape.tools.capture.secrets import values
@@ -37,7 +37,7 @@ def test_each_rule_is_well_formed() -> None:
 @pytest.mark.parametrize("step", soaked((1, 5), 5))
 def test_a_keyword_stands_wherever_a_rule_matches(step: int) -> None:
     texts = [json.loads(line)["text"] for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
-    texts += [case.text for case in [*true_cases("keywords"), *false_cases("keywords")]]
+    texts += [*INNOCENT, *(case.text for case in true_cases("keywords"))]
     met = set[str]()
     for text in texts[::step]:
         found = {(rule, match.start()) for rule, match in matches(text)}

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from builders import (
     START,
@@ -17,10 +16,8 @@ from builders import (
     decided,
     forgotten,
     histories,
-    linked,
     make_id,
     pinned,
-    restored,
     slots,
     withdrawn,
 )
@@ -42,12 +39,12 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
-from memtape.state.text.named import key_of_name, people_named, projects_named
+from memtape.state.text.named import key_of_name, projects_named
 from memtape.state.text.open_ends import open_ends, said_of
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
-from memtape.state.views.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
+from memtape.state.views.standing_pages import BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
 from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
@@ -95,20 +92,6 @@ def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: st
 )
 def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
     assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind is not None)
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("I'll add the migration once the schema is settled.", 1),
-        ("I'll look into the flaky test tomorrow.", 1),
-        ("I'll run the tests now.", 0),
-        ("If you confirm, I'll drop the table later.", 0),
-        ("Which port does the API listen on? I'll run the tests now.", 0),
-    ],
-)
-def test_an_agent_promises_only_what_it_does_not_do_at_once(text: str, count: int) -> None:
-    assert len(open_ends(text, START, of_agent=True)) == count
 
 
 @given(st.text(), st.booleans())
@@ -162,16 +145,6 @@ def test_a_task_that_names_a_file_is_closed_by_its_edit() -> None:
     assert written([task, other, edit], THREADS) == ""
 
 
-def test_a_statement_that_was_replaced_or_forgotten_takes_its_task_along() -> None:
-    said = captured(TASK, "stated", tags=("stated", "task"), sent=START + MINUTE)
-    other = captured("The certificate is managed by the host.", "other", sent=START + 2 * MINUTE)
-    gone = linked("stated", "replaced_by", "other", "l", sent=START + 3 * MINUTE)
-    assert written([said], THREADS).count("renew") == 1
-    assert "renew" not in written([said, other, gone], THREADS)
-    assert "renew" not in written([said, forgotten(["stated"], "f", sent=START + MINUTE)], THREADS)
-    assert "renew" in written([said, forgotten(["stated"], "f"), restored(["stated"], "r")], THREADS)
-
-
 def test_a_question_is_open_until_somebody_answers() -> None:
     hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
     ask = turn("Which port does the staging API listen on?", "q", after=2)
@@ -183,16 +156,6 @@ def test_a_question_is_open_until_somebody_answers() -> None:
     assert "Which port" in written([*hello, ask, thanks, elsewhere], THREADS)
     assert "Which port" not in written([*hello, ask, answer, elsewhere], THREADS)
     assert "Which port" not in written([ask, elsewhere], THREADS), "where no answer is ever captured"
-
-
-def test_a_question_whose_answer_is_not_known_waits_for_one_that_names_what_was_asked() -> None:
-    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
-    ask = turn("Which port does the staging API listen on?", "q", after=2)
-    unknown = turn("I don't know yet, I'll ask the operators.", 3, by="agent", after=3)
-    other = turn("The tests of the parser are green again.", 4, by="agent", after=4)
-    answer = turn("The staging API listens on port 8081.", 5, by="agent", after=5, session="t")
-    assert "Which port" in written([*hello, ask, unknown, other], THREADS)
-    assert "Which port" not in written([*hello, ask, unknown, other, answer], THREADS)
 
 
 def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_not() -> None:
@@ -240,40 +203,6 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
 
 def name_of(scope: Scope, birth: int) -> str:
     return scope.captures.by_seq[scope.memories.name_of(birth)].id
-
-
-def test_essentials_stand_under_what_they_are_about() -> None:
-    events = [captured(f"The cluster of Kafka has setting{n} on.", n) for n in range(3)]
-    events += [captured("We decided to keep it.", "d", tags=("stated", "decision")), pinned(["x"], "p")]
-    events += [
-        captured("It is pinned here.", "x"),
-        captured("Ada likes dark themes.", "t"),
-        captured("Ship it.", "g", "goal"),
-    ]
-    events += [captured("Nothing else is like it.", "y")]
-    said = written(events, ESSENTIALS)
-    assert re.findall(r"^## (.*)$", said, re.M) == [
-        "Goal", "Pinned", "Decided", "Preferences and conventions", "About Kafka", "Also"
-    ]  # fmt: skip
-
-
-def test_recent_says_what_was_decided_newest_first() -> None:
-    events = [turn(f"Turn number {n} is here.", n, after=n) for n in range(3)]
-    decided = captured("Turn number 1 is settled.", "d", tags=("stated", "decision"), sent=START + 9 * MINUTE)
-    events.append(msgspec.structs.replace(decided, refs=(events[1].id,)))
-    said = written(events, RECENT)
-    assert re.findall(r"^- (.*?)\.", said, re.M) == [
-        "Turn number 2 is here", "decided: Turn number 1 is settled", "Turn number 0 is here"
-    ]  # fmt: skip
-
-
-def test_the_archive_says_what_how_many_and_how_it_comes_back() -> None:
-    events = [captured(f"Thing {n} that is over and done with.", n) for n in range(150)]
-    said = written([*events, archived(list(range(150)), "a", sent=START + MINUTE)], ARCHIVE)
-    assert "memtape unarchive ID" in said and ": 150" in said
-    shown = said.count("\n- ")
-    assert 0 < shown < 150 and f"{150 - shown:,} more: `memtape archived" in said
-    assert events[149].id in said or events[0].id in said
 
 
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
@@ -331,15 +260,6 @@ def test_who_speaks_or_is_named_often_has_a_page_with_links_back() -> None:
     ada = written(events, "people/ada.md")
     assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
     assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
-
-
-def test_only_what_people_do_makes_a_name_of_one() -> None:
-    assert people_named("Anna said so, and my sister Ruth agreed. Ask Tomasz about Kafka.") == [
-        "Anna",
-        "Ruth",
-        "Tomasz",
-    ]
-    assert people_named("Kafka uses Redis in Berlin on Monday. Then it said nothing. \n```\nAnna said\n```") == []
 
 
 HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",
@@ -475,16 +395,6 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         assert {it.text for it in client.search("zone says hello", limit=30).results} >= set(said.values())
     assert CliRunner().invoke(main, ["verify"]).exit_code == 0
-
-
-def test_a_start_says_which_page_has_each_line(tmp_path: Path) -> None:
-    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
-        client.capture("The staging database listens on port 5433.")
-        client.project()
-        (item,) = client.context().items
-        assert item.page == ESSENTIALS
-        client.capture("The reef is charted.")
-        assert {it.text: it.page for it in client.context(as_is=True).items}["The reef is charted."] == ""
 
 
 def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> None:

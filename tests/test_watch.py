@@ -20,10 +20,9 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.latest import find_turn
 from memtape.tools.importing.taking import Importer, ImportOptions
-from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher, ZonesTaken, growth
+from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
@@ -51,7 +50,7 @@ class Watched:
         self.now = 0.0
         self.client = Client(folder / "home", scope=SCOPE, log=MemoryLog(2))
         self.path = folder / "claude" / "-x" / "s.jsonl"
-        self.indexed: list[Indexed | ZonesTaken | str] = []
+        self.indexed: list[Indexed | str] = []
         folders = {CLAUDE_CODE: [folder / "claude"]}
         self.watcher = Watcher(self.client, SCOPE, folders, self.indexed.append, lambda: self.now)
 
@@ -106,23 +105,13 @@ def test_a_session_that_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
     assert watched.grow([prompt(number) for number in range(300, 350)]) == [50]
 
 
-def test_what_an_import_has_taken_meanwhile_is_not_growth(tmp_path: Path) -> None:
-    watched = Watched(tmp_path)
-    watched.grow([prompt(number) for number in range(40)])
-    source = session_file(watched.path, CLAUDE_CODE)
-    assert Importer(watched.client, SCOPE).take([source]).taken == 40
-    offset = Importer(watched.client, SCOPE).positions.offset(watched.path)
-    assert growth(source, offset, always=True) == (0, False)
-    assert watched.grow([prompt(number) for number in range(40, 60)]) == []
-
-
 def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "claude" / "-x"
     write(folder / "before.jsonl", [prompt(1)])
     first, second = threading.Event(), threading.Event()
 
-    def told(indexed: Indexed | ZonesTaken | str) -> None:
-        (first if isinstance(indexed, Indexed) and indexed.path.stem == "before" else second).set()
+    def told(indexed: Indexed | str) -> None:
+        (first if isinstance(indexed, Indexed) and indexed.path and indexed.path.stem == "before" else second).set()
 
     with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
         watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)
@@ -217,12 +206,6 @@ def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
     assert any("5433" in result["text"] for result in found["results"])
 
 
-def test_a_dry_run_says_what_an_import_then_does(hosts: Path) -> None:
-    write(hosts / "claude/projects/-x/fork.jsonl", t.claude("/x", "fork"))
-    dry, real = document("import", "--all", "--dry-run"), document("import", "--all")
-    assert (dry["taken"], dry["known"], dry["skipped"]) == (real["taken"], real["known"], real["skipped"])
-
-
 def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     good = hosts / "claude/projects/-x/s.jsonl"
     bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
@@ -237,32 +220,25 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
         assert json.loads(result.stdout)["files"] == 0
 
 
-def test_what_has_no_session_gets_none(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_has_no_session_and_a_format_that_is_named_is_the_only_one_taken(
+    hosts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MEMTAPE_SESSION", "of the shell")
     (hosts / "note.md").write_text("Tides are late.")
     assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1
     [entry] = document("log", "--scope", SCOPE, "--type", "captured")["events"]
     assert entry["event"]["session"] is None
-
-
-def test_a_format_that_is_named_is_the_only_one_taken(hosts: Path) -> None:
     (hosts / "c.json").write_text(json.dumps([*t.chatgpt(), *t.claude_ai()]))
     said = document("import", hosts / "c.json", "--format", "claude.ai", "--scope", SCOPE)
     assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
     assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
 
 
-@pytest.mark.parametrize("words", [[], ["--all", "x"], ["x", "--format", "tape"]])
-def test_wrong_usage_is_told(words: list[str], hosts: Path) -> None:
-    assert call("import", *words).exit_code == 2
-
-
-def test_nobody_imports_into_global(hosts: Path) -> None:
+def test_what_cannot_be_imported_is_told(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for words in ([], ["--all", "x"], ["x", "--format", "tape"]):
+        assert call("import", *words).exit_code == 2
     result = call("import", "--all", "--scope", "global")
     assert (result.exit_code, "Name a project" in result.stderr) == (1, True)
-
-
-def test_watching_where_no_host_is_says_what_to_do(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.setenv(name, str(hosts / "nowhere"))
     assert "No host has kept a session here yet." in call("watch").stderr

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,12 +72,6 @@ def test_a_zone_is_found_wherever_it_was_moved_and_under_any_ends_of_lines(ours:
     saved = parts(b"\xef\xbb\xbf" + joined(ours, zone).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     assert saved is not None and saved.ours == ours
     assert (saved.zone or b"").replace(b"\r", b"") == zone.replace(b"\r", b"")
-
-
-@given(st.binary(max_size=200))
-def test_without_marks_a_page_is_what_it_is(data: bytes) -> None:
-    if b"memtape" not in data:
-        assert parts(data) == (data, None)
 
 
 DAMAGED = {
@@ -398,20 +391,6 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
     changes = [change for scope in partition.scopes.values() for change in all_changes(scope)]
     made = {(one.scope, one.path): text for one in pages_of(partition, changes) if (text := render(one))}
     assert {key: text for key, text in shown.items() if text} == made
-
-
-def test_each_line_leads_to_the_place_of_its_memory() -> None:
-    partition, scope = scope_of([captured(f"fact {number} of {number * 7}", number) for number in range(600)])
-    every = {one.path: render(one) for one in pages_of(partition, all_changes(scope))}
-    linked = re.findall(
-        r"^- fact (\d+) .*\[([0-9a-f-]{13})\]\((memories/\d{3}\.md)#\^([0-9a-f-]{36})\)$", every["MEMORY.md"], re.M
-    )
-    assert len(linked) == 160 and len({path for *_, path, _ in linked}) == 2
-    for number, short, path, id in linked:
-        assert id.startswith(short)
-        (block,) = [block for block in every[path].split("\n## ") if block.rstrip().endswith(f" ^{id}")]
-        assert f"> fact {number} of {int(number) * 7}\n" in block
-        assert every[path].count(f"^{id}") == 1
 
 
 @given(st.integers(0, 110), st.integers(0, 90), st.integers(60, 100))

@@ -146,26 +146,6 @@ def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home
     assert run("verify").exit_code == 0 and kept(home) == []
 
 
-def test_what_an_agent_had_said_leaves_the_list_while_it_stands_in_the_zone(home: Home, page: Path) -> None:
-    put(page, "- The staging port is 5433.")
-    project()
-    assert listed(page) == []
-    put(page)
-    project()
-    assert listed(page) == ["The staging port is 5433."]
-    assert run("verify").exit_code == 0
-
-
-def test_a_line_that_stands_there_twice_is_captured_once_and_confirms_nothing(home: Home, page: Path) -> None:
-    put(page, "- It rains.", "- It rains.")
-    project()
-    assert shown(home) == ["It rains."]
-    assert "confirmed" not in page.read_text()
-    put(page, "- It rains.")
-    project()
-    assert shown(home) == ["It rains."] and sum(isinstance(event.body, Withdrawn) for event in events(home)) == 0
-
-
 def test_the_zone_of_another_page_is_taken_too_and_no_note_of_somebodys(home: Home, page: Path) -> None:
     other = page.parent / "memories" / "001.md"
     marked = f"{ZONE_START}\n- In a page.\n{ZONE_END}\n"
@@ -226,28 +206,6 @@ def test_damaged_marks_take_nothing_back_and_are_told(home: Home, page: Path) ->
     assert "- Three." in (home.path / name).read_text()
     project()
     assert shown(home) == ["One.", "Two."] and run("verify").exit_code == 0
-
-
-@pytest.mark.parametrize("what", ["the page", "the vault", "the notes", "all views"])
-def test_what_is_lost_beside_the_log_loses_and_doubles_nothing(home: Home, page: Path, what: str) -> None:
-    put(page, "- One.", "", "A paragraph", "of two.", "- Forgotten.")
-    project()
-    first = next(id for id, event in living(events(home)).items() if body_of(event).text == "Forgotten.")
-    run("forget", first, "--scope", SCOPE)
-    project()
-    lost = {"the page": [page], "the vault": [home.vault], "the notes": [home.zones],
-            "all views": [home.vault, home.path / "builds", home.path / "current"]}[what]  # fmt: skip
-    for path in lost:
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    run("rebuild")
-    for _ in range(2):
-        project()
-    said = [point.text for point in points(inner(parts(page.read_bytes()).zone).decode())]  # type: ignore[union-attr, arg-type]
-    again = ["One.", "A paragraph\nof two."] + ["Forgotten."] * (what == "the notes")
-    assert sorted(said) == sorted(again)
-    assert once_each(events(home)) and run("verify").exit_code == 0
-    assert {"One.", "A paragraph\nof two."} <= set(shown(home))
-    assert "Forgotten" not in run("search", "forgotten", "--scope", SCOPE).stdout
 
 
 def test_what_is_forgotten_stays_in_the_file_and_is_not_captured_anew(home: Home, page: Path) -> None:
@@ -322,13 +280,13 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
         assert taken == []
         now[0] += QUIET_S
         watcher.index_due()
-        assert taken == [(1,)] and shown(home) == ["One."]
+        assert taken == [(None, 1, 0)] and shown(home) == ["One."]
         put(page, "- Two.")
         watcher.changed([page])
         now[0] += QUIET_S
         watcher.index_due()
         watcher.index_due()
-        assert taken == [(1,), (2,)] and shown(home) == ["Two."]
+        assert taken == [(None, 1, 0), (None, 2, 0)] and shown(home) == ["Two."]
     assert write(tmp_path / "claude" / "s.jsonl", [{}]).exists()
 
 

@@ -145,16 +145,6 @@ def codex_old(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
     ]
 
 
-def codex_oldest(session: str = SESSION) -> list[dict[str, Any]]:
-    """Return the rows of a rollout from before rows had payloads; it does not tell its folder."""
-    return [
-        {"id": session, "timestamp": at(0), "instructions": None, "git": {}},
-        {"record_type": "state"},
-        message("user", "input_text", "Where are the logs?"),
-        message("assistant", "output_text", "In /var/log/app."),
-    ]
-
-
 CODEX_SAID = [
     ("user", "Where are the logs?"),
     ("tool", "ran `ls -d /var/log/*`: /var/log/app"),
@@ -265,12 +255,7 @@ def claude_ai() -> list[dict[str, Any]]:
     return [{"uuid": "v1", "name": "Tides", "created_at": at(0), "chat_messages": [first, second, third]}]
 
 
-CLAUDE_AI_SAID = [
-    ("user", "Read this."),
-    ("tool", "tide tables"),
-    ("agent", "I have read it."),
-    ("user", "Good."),
-]
+CLAUDE_AI_SAID = [("user", "Read this."), ("tool", "tide tables"), ("agent", "I have read it."), ("user", "Good.")]
 CLAUDE_AI_MEMORIES = [{"conversations_memory": "Ada likes tides.", "project_memories": {"x": "Uses tabs."}}]
 
 
@@ -291,18 +276,6 @@ created: 2026-01-02
 ---
 # Tide alerts
 See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
-"""
-BASIC_MEMORY = """---
-title: Coffee
-type: note
-permalink: notes/coffee
-tags:
-- drink
----
-# Coffee
-
-- [method] Pour over is clear #brewing (taught by Mira)
-- relates_to [[Tea]] (both hot)
 """
 MEMORY_INDEX = (
     "# Memory\n\n- [Ports](ports.md): which port is which\n- Deploy on Tuesdays.\n- Use tabs,\n  not spaces.\n"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from memtape.sinks.home.folders import UNFINISHED, Home
 from memtape.tools.agents.errors import homeless
 from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry
-from memtape.tools.capture.project import GIT_KEY, note_taken, repositories_of, scopes_in_configuration, take_out
+from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
 from memtape.tools.keep.wire import FOLDER as SERVING
 
 CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
@@ -172,15 +172,13 @@ def leave(home: Home) -> Leftovers:
     """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
     found = Leftovers([], [])
     _stop_server(home, found)
-    for common, scope in repositories_of(home)["pinned"].items():
-        folder = Path(common)
-        if not folder.is_dir() or scope not in scopes_in_configuration(folder):  # Somebody has changed it since.
-            continue
-        if not take_out(folder, home, scope):
-            found.left.append(f"{GIT_KEY} in the git configuration of {folder}, which could not be written.")
-            continue
-        note_taken(home, common, scope)
-        found.taken.append(f"{GIT_KEY} from the git configuration of {folder}: the data folder knows it from now on.")
+    for common, held in repositories_of(home).items():
+        if not Path(common).is_dir() or held.scope not in configuration_of(Path(common))[0]:
+            continue  # Somebody has changed it since.
+        if take_out(home, common):
+            found.taken.append(f"{GIT_KEY} from the git configuration of {common}: the data folder knows it now.")
+        else:
+            found.left.append(f"{GIT_KEY} in the git configuration of {common}, which could not be written.")
     for folder in (homeless(), home.path / "plugins", home.path / SERVING):
         if folder.exists():
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fnmatch import translate
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 DENIED_PATHS = tuple(
@@ -66,10 +66,5 @@ def _matches(glob: str, parts: Sequence[str]) -> bool:
 
 def _same(globs: Sequence[str], parts: Sequence[str]) -> bool:
     return len(globs) == len(parts) and all(
-        _compiled(glob).match(part) is not None for glob, part in zip(globs, parts, strict=True)
+        fnmatchcase(part.lower(), glob.lower()) for glob, part in zip(globs, parts, strict=True)
     )
-
-
-@lru_cache(maxsize=1_024)
-def _compiled(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob), re.IGNORECASE)

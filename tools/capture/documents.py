@@ -45,14 +45,6 @@ class DocumentSpan(NamedTuple):
     titles: str
 
 
-class _Section(NamedTuple):
-    """A section from its heading on: the titles above the heading, and the titles with its own."""
-
-    start: int
-    above: tuple[str, ...]
-    titles: tuple[str, ...]
-
-
 def parts_of(said: Captured, scope: str, document: str) -> list[tuple[str, Captured]]:
     """Return id and body of each part of a document's body; `document` becomes the id of the first.
 
@@ -84,22 +76,17 @@ def cuts(text: str) -> list[DocumentSpan]:
     if len(text) <= MAX_PART_CHARS or not text.strip():
         return []
     sections = _sections(text)
-    starts = [section.start for section in sections]
+    starts = [start for start, *_ in sections]
     found: list[DocumentSpan] = []
     for start, end in _blocks([*starts, len(text)]):
         while start < end:
-            titles = _titles_at(sections[bisect_right(starts, start) - 1], start)
+            begin, above, own = sections[bisect_right(starts, start) - 1]
+            titles = above if start == begin else own
             limit = MAX_PART_CHARS - len(titles) - len("\n\n" if titles else f"{_BLANK}\n\n")
             stop = _end(text, start, start + limit, end)
             found.append(DocumentSpan(start, stop, titles))
             start = stop if stop == end else _begin(text, stop)
     return found
-
-
-def _titles_at(section: _Section, start: int) -> str:
-    titles = section.above if start == section.start else section.titles
-    line = BETWEEN_TITLES.join(titles)
-    return line if len(line) <= MAX_TITLES_CHARS else "…" + line[1 - MAX_TITLES_CHARS :]
 
 
 def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -111,19 +98,26 @@ def _blocks(starts: list[int]) -> Iterator[tuple[int, int]]:
             begun = end
 
 
-def _sections(text: str) -> list[_Section]:
-    """Return the sections of a text as Markdown has them; the first begins with the text."""
-    sections = [_Section(0, (), ())]
-    above: list[tuple[int, str]] = []
+def _sections(text: str) -> list[tuple[int, str, str]]:
+    """Return the sections of a text as Markdown has them: start, titles above the heading, and with its own.
+
+    The first begins with the text.
+    """
+    sections = [(0, "", "")]
+    path: list[tuple[int, str]] = []
     for start, level, title in _headings(text):
-        above = [(of, name) for of, name in above if of < level]
-        before = tuple(name for _, name in above)
-        above.append((level, title))
-        section = _Section(start, before, tuple(name for _, name in above if name))
+        path = [(of, name) for of, name in path if of < level]
+        above = _titles(path)
+        path.append((level, title))
         if start == 0:
             sections.clear()
-        sections.append(section)
+        sections.append((start, above, _titles(path)))
     return sections
+
+
+def _titles(path: list[tuple[int, str]]) -> str:
+    line = BETWEEN_TITLES.join(name for _, name in path if name)
+    return line if len(line) <= MAX_TITLES_CHARS else "…" + line[1 - MAX_TITLES_CHARS :]
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, str]]:

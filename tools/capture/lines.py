@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import MAX_TAGS, Kind, Media, Origin, check_text_size
+from memtape.schemas.events import MAX_TAGS, Kind, Origin, check_text_size
 
 MAX_LABEL_CHARS = 4_096
 """No field of an event but its text is longer."""
@@ -17,9 +17,9 @@ _LABELS = ("actor", "session", "source", "path", "branch")
 
 
 class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A picture or file that came with the text."""
+    """A picture or file that came with the text, its kind as in `schemas.events.Media`."""
 
-    kind: str = "image"
+    kind: Literal["image", "audio", "video", "file"] = "image"
     caption: str | None = None
     uri: str | None = None
 
@@ -48,16 +48,6 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     importance: Annotated[float, Meta(ge=0, le=1)] | None = None
     media: tuple[MediaLine, ...] = ()
     split: bool = False
-
-    def media_of_event(self) -> tuple[Media, ...]:
-        """Return the media as an event holds them; raise `InvalidEvent` for a kind that is none."""
-        try:
-            return tuple(
-                msgspec.convert({"caption": media.caption, "kind": media.kind, "uri": media.uri}, Media)
-                for media in self.media
-            )
-        except msgspec.ValidationError as error:
-            raise InvalidEvent("invalid", f"media: {error}.") from None
 
 
 def parse_line(data: bytes) -> Line:

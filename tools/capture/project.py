@@ -43,12 +43,17 @@ _SCP_URL = lazy(r"^(?:[^@/]+@)?([^:/]+):(?!//)(.+)\Z")
 _URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 
 
-Repositories = dict[str, dict[str, str]]
-"""`pinned` and `taken`: scopes by the git folder shared by all worktrees; `marks`: each folder's mark.
+class Repository(NamedTuple):
+    """A repository's scope, and the mark by which its git folder is known again.
 
-The mark of a pinned git folder is a token that this home wrote into its configuration, that of a `.git` file
-is `_file_mark`, and that of a folder from which everything was taken out is its inode.
-"""
+    The mark of a git folder is a token that this home wrote into its configuration, or its inode, once the token was
+    taken out. The mark of a `.git` file is its inode and time.
+    """
+
+    scope: str
+    mark: str
+
+
 Began = Callable[[], Path | None]
 """Tells the folder that a session began in, None where that is not known; asked outside git alone."""
 
@@ -74,9 +79,11 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     common = _common(folder)
     origin = git(folder, "config", "--get", "remote.origin.url")
     name = _name_of(top, origin, _redactor(home, keeps_key=pin))
-    scope, is_made = _unlisted_scope(folder, home, _new_scope(name, origin))
+    new = _new_scope(name, origin)
+    before = _scope_of_mark(folder, home, new)
     if not pin:
-        return scope if origin or not is_made else _unmade_scope(name)
+        return before or (new if origin else _unmade_scope(name))
+    scope = before or new
     with _lock(home):
         if first := _listed(folder, home):  # Another process was first.
             return check_scope(first)
@@ -90,39 +97,38 @@ def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
     With `pin` the home notes where a repository was moved to.
     """
     noted = repositories_of(home)  # Before the configuration: who pins writes that first.
-    scopes, tokens = _configured(folder)
+    scopes, tokens = configuration_of(folder)
     if not scopes:
         return None
-    common, pinned = _common(folder), noted["pinned"]
-    if pinned.get(common) in scopes and _is_marked(noted, common, tokens):
-        return pinned[common]
-    was = _moved_from(noted, common, tokens)
-    if was is None or pinned[was] not in scopes:
+    common = _common(folder)
+    marks = _marks(common, tokens)
+    if (held := noted.get(common)) and held.scope in scopes and held.mark in marks:
+        return held.scope
+    was = next((it for it, held in noted.items() if held.mark in marks and not Path(it).exists()), None)
+    if was is None or noted[was].scope not in scopes:
         return None
     if pin:
         with _lock(home):
-            _note_pinned(home, common, pinned[was], noted["marks"][was], was)
-    return pinned[was]
+            _note(home, common, noted[was], was)
+    return noted[was].scope
 
 
-def _unlisted_scope(folder: Path, home: Home, new: str) -> tuple[str, bool]:
-    """Return the scope of a repository with none of this home's in its configuration, and if it is `new`.
+def _scope_of_mark(folder: Path, home: Home, new: str) -> str | None:
+    """Return the scope of a repository with none of this home's in its configuration, as after `take_out`.
 
-    Raises `NotAdopted` where the configuration, or the origin, names a scope of another folder of this home,
-    or of an earlier repository at the same path.
+    Raises `NotAdopted` where the configuration, or the origin, by which `new` was made, names a scope of another
+    folder of this home, or of an earlier repository at the same path.
     """
-    common, noted = _common(folder), repositories_of(home)
-    scopes, tokens = _configured(folder)
-    known = {**noted["taken"], **noted["pinned"]}
-    before = known.get(common) if _is_marked(noted, common, tokens) else None
+    common, known = _common(folder), repositories_of(home)
+    scopes, tokens = configuration_of(folder)
+    held = known.get(common)
+    before = held.scope if held is not None and held.mark in (*_marks(common, tokens), _inode(common)) else None
     for scope in (*scopes, new):
-        there = [it for it, its in known.items() if its == scope]
+        there = [it for it, its in known.items() if its.scope == scope]
         if there and scope != before:
             elsewhere = next((it for it in there if it != common), None)
             raise NotAdopted(str(folder), scope, elsewhere and str(Path(elsewhere).parent))
-    if before is not None and common in noted["taken"]:
-        return before, False
-    return new, True
+    return before
 
 
 def _pin(top: str, home: Home, common: str, scope: str) -> None:
@@ -131,7 +137,7 @@ def _pin(top: str, home: Home, common: str, scope: str) -> None:
     Other homes keep theirs.
     """
     place = Path(top)
-    scopes, tokens = _configured(place)
+    scopes, tokens = configuration_of(place)
     is_file, token = Path(common).is_file(), os.urandom(16).hex()
     added = [] if scope in scopes else [(GIT_KEY, scope)]
     for key, value in [*added, *([] if is_file else [(TOKEN_KEY, token)])]:
@@ -139,31 +145,33 @@ def _pin(top: str, home: Home, common: str, scope: str) -> None:
             raise MemtapeError(
                 f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
             )
-    own = repositories_of(home)["marks"].values()
-    _note_pinned(home, common, scope, _file_mark(common) if is_file else token)
+    own = _own_marks(home)
+    _note(home, common, Repository(scope, _file_mark(common) if is_file else token))
     for old in [] if is_file else [it for it in tokens if it in own]:  # As of the repository that this one copies.
         _unset(place, TOKEN_KEY, old)
 
 
-def take_out(folder: Path, home: Home, scope: str) -> bool:
-    """Take a scope and the token of this home out of a repository's configuration; whether that could be written."""
-    own = repositories_of(home)["marks"].values()
-    return all(
-        [_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, it) for it in _configured(folder)[1] if it in own)]
-    )
+def take_out(home: Home, common: str) -> bool:
+    """Take the scope and token of this home out of a git folder's configuration; whether that could be written."""
+    own, folder, scope = _own_marks(home), Path(common), repositories_of(home)[common].scope
+    tokens = [token for token in configuration_of(folder)[1] if token in own]
+    if not all([_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, token) for token in tokens)]):
+        return False
+    with _lock(home):
+        _note(home, common, Repository(scope, _inode(common)))
+    return True
+
+
+def _own_marks(home: Home) -> list[str]:
+    return [held.mark for held in repositories_of(home).values()]
 
 
 def _unset(folder: Path, key: str, value: str) -> bool:
     return git(folder, "config", "--local", "--fixed-value", "--unset-all", key, value) is not None
 
 
-def scopes_in_configuration(folder: Path) -> list[str]:
-    """Return the scopes in the configuration that all worktrees of a repository share: one of each home."""
-    return _configured(folder)[0]
-
-
-def _configured(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the scopes and the tokens in the configuration of a repository."""
+def configuration_of(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the scopes and tokens in the configuration that all worktrees of a repository share: one of each home."""
     lines = (git(folder, "config", "--local", "--get-regexp", r"^memtape\.(scope|token)$") or "").splitlines()
     told = [line.partition(" ") for line in lines]
     scopes, tokens = ([value for name, _, value in told if name == key] for key in (GIT_KEY, TOKEN_KEY))
@@ -265,9 +273,10 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
     top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
     before = _scope_before(place, home)
-    with FileLock(home.path / "folders.lock", "The list of folders"):
-        folders, redactor = _folders(home), _redactor(home)
-        was = next((name for name in map(redactor.name, _paths(once)) if name in folders), None)
+    with _lock(home):
+        folders, redactor = _read(home.folders_path), _redactor(home)
+        paths = os.path.abspath(once), str(Path(once).resolve())
+        was = next((name for name in map(redactor.name, paths) if name in folders), None)
         if was is not None and Path(once).is_dir() and Path(once).resolve() != place:
             raise MemtapeError(f"{once} is still there and keeps its memory.", "--scope asks that from anywhere.")
         if was is None and not once.startswith(PROJECT_PREFIX):
@@ -278,8 +287,7 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         if top is None:
             folders[redactor.name(str(place))] = scope
         else:
-            with _lock(home):
-                _pin(top, home, _common(place), scope)
+            _pin(top, home, _common(place), scope)
         _write(home.folders_path, folders)
     return Adopted(str(place), scope, None if before == scope else before)
 
@@ -305,7 +313,7 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
     """
     top = git(folder, "rev-parse", "--show-toplevel")
     place = Path(top) if top else folder.resolve()
-    known = map(Path, _folders(home))
+    known = map(Path, _read(home.folders_path))
     alike = [path for path in known if path.name == place.name or path.parent == place.parent]
     found = [path for path in alike if path == place or not path.is_dir()]
     return [str(path) for path in sorted(found, key=lambda path: (path.name != place.name, path))]
@@ -313,19 +321,9 @@ def once_elsewhere(folder: Path, home: Home) -> list[str]:
 
 def folders_known(home: Home) -> dict[str, str]:
     """Return the folder of each scope known on this machine: a repository, or a folder outside git."""
-    pinned = repositories_of(home)["pinned"]
-    within = {scope: str(Path(it).parent if Path(it).name == ".git" else it) for it, scope in pinned.items()}
-    return {scope: folder for folder, scope in _folders(home).items()} | within
-
-
-def _paths(once: str) -> tuple[str, str]:
-    """Return the absolute and the resolved path of a folder, its possible keys."""
-    return os.path.abspath(once), str(Path(once).resolve())
-
-
-def _folders(home: Home) -> dict[str, str]:
-    """Return the scopes of folders outside git."""
-    return _read(home.folders_path)
+    known = repositories_of(home).items()
+    within = {held.scope: str(Path(it).parent if Path(it).name == ".git" else it) for it, held in known}
+    return {scope: folder for folder, scope in _read(home.folders_path).items()} | within
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -341,8 +339,8 @@ def _write(path: Path, noted: dict[str, Any]) -> None:
 
 
 def _scope_outside_git(folder: Path, home: Home, pin: bool) -> str:
-    with FileLock(home.path / "folders.lock", "The list of folders") if pin else nullcontext():
-        folders, redactor = _folders(home), _redactor(home, keeps_key=pin)
+    with _lock(home) if pin else nullcontext():
+        folders, redactor = _read(home.folders_path), _redactor(home, keeps_key=pin)
         if scope := folders.get(redactor.name(str(folder))):
             return check_scope(scope)
         if not pin:
@@ -370,42 +368,17 @@ def git(folder: Path, *words: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _note_pinned(home: Home, common: str, scope: str, mark: str, was: str | None = None) -> None:
-    """Record the scope in a repository's configuration; `was` is the former path of its git folder.
-
-    The caller holds the `_lock`.
-    """
+def _note(home: Home, common: str, held: Repository, was: str | None = None) -> None:
+    """Record a repository's scope by its git folder; `was` is the former path. The caller holds the `_lock`."""
     noted = repositories_of(home)
     if was is not None:
-        noted["pinned"].pop(was, None)
-        noted["marks"].pop(was, None)
-    noted["taken"].pop(common, None)
-    noted["pinned"][common], noted["marks"][common] = scope, mark
-    _write(home.path / "repositories.json", noted)
-
-
-def note_taken(home: Home, common: str, scope: str) -> None:
-    """Note that a scope was taken out of a repository's configuration."""
-    with _lock(home):
-        noted = repositories_of(home)
-        noted["pinned"].pop(common, None)
-        noted["taken"][common], noted["marks"][common] = scope, _inode(common)
-        _write(home.path / "repositories.json", noted)
-
-
-def _is_marked(noted: Repositories, common: str, tokens: Sequence[str]) -> bool:
-    """Whether the git folder or `.git` file at a path is the recorded one; `tokens` are from its config."""
-    mark = noted["marks"].get(common)
-    return mark == _inode(common) if common in noted["taken"] else mark in _marks(common, tokens)
-
-
-def _moved_from(noted: Repositories, common: str, tokens: Sequence[str]) -> str | None:
-    """Return where the git folder or `.git` file at a path was noted before it was moved, None where it never was."""
-    own, marks = _marks(common, tokens), noted["marks"]
-    return next((it for it in noted["pinned"] if marks.get(it) in own and not Path(it).exists()), None)
+        noted.pop(was, None)
+    noted[common] = held
+    _write(home.path / "repositories.json", {it: list(its) for it, its in noted.items()})
 
 
 def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
+    """Return the marks that a git folder or `.git` file has now; `tokens` are from its configuration."""
     return [_file_mark(common)] if Path(common).is_file() else tokens
 
 
@@ -416,15 +389,14 @@ def _file_mark(common: str) -> str:
 
 
 def _inode(common: str) -> str:
-    return str(Path(common).stat().st_ino)
+    return f"inode {Path(common).stat().st_ino}"
 
 
-def repositories_of(home: Home) -> Repositories:
-    """Return the repositories with a scope of a home."""
-    noted = _read(home.path / "repositories.json")
-    return {name: noted.get(name, {}) for name in ("pinned", "taken", "marks")}
+def repositories_of(home: Home) -> dict[str, Repository]:
+    """Return the repositories with a scope of a home, by the git folder that all worktrees share."""
+    return {common: Repository(*held) for common, held in _read(home.path / "repositories.json").items()}
 
 
 def _lock(home: Home) -> FileLock:
-    """Return the lock for changes of the list of repositories."""
-    return FileLock(home.path / "repositories.lock", "The list of repositories")
+    """Return the lock for changes of the lists of folders and repositories."""
+    return FileLock(home.path / "folders.lock", "The list of folders")

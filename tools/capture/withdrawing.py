@@ -21,31 +21,18 @@ Said = Mapping[str, Collection[str]]
 PAGE_PARTS = 250
 
 
-def withdraw(writer: Writer, gone: Said, *, dry_run: bool = False) -> int:
-    """Withdraw texts gone from their source, if on the log and not yet withdrawn. Return the count."""
+def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = False) -> int:
+    """Append that sources say texts of the log no longer, or with `on=False` again; return how many changed."""
     count = 0
-    for scope, ids in gone.items():
+    for scope, ids in texts.items():
         stand = writer.log.known(scope, list(ids))
         withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
-        count += _append(writer, scope, [id for id in stand if id not in withdrawn], on=True, dry_run=dry_run)
-    return count
-
-
-def say_again(writer: Writer, back: Said, *, dry_run: bool = False) -> int:
-    """Append that a source has withdrawn texts again; return their number."""
-    count = 0
-    for scope, ids in back.items():
-        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if ids else {}
-        count += _append(writer, scope, [id for id in ids if id in withdrawn], on=False, dry_run=dry_run)
-    return count
-
-
-def _append(writer: Writer, scope: str, ids: list[str], *, on: bool, dry_run: bool) -> int:
-    if ids and not dry_run:
-        named = [part for id in ids for part in _parts(writer.log, scope, id)]
+        changed = [id for id in stand if (id in withdrawn) is not on]
+        count += len(changed)
+        named = [] if dry_run else [part for id in changed for part in _parts(writer.log, scope, id)]
         for first in range(0, len(named), MAX_IDS):
             writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
-    return len(ids)
+    return count
 
 
 def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
@@ -27,6 +28,7 @@ from memtape.schemas.events import (
     Captured,
     Event,
     Kind,
+    Media,
     Origin,
     make_event,
 )
@@ -113,21 +115,14 @@ class Writer:
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
-        self._redactor_made: Redactor | None = None
 
-    @property
+    @cached_property
     def redactor(self) -> Redactor:
         """The redactor of every text on its way to the log; it counts the secrets."""
-        if self._redactor_made is None:
-            from memtape.tools.capture.secrets.redaction import Redactor
+        from memtape.tools.capture.secrets.redaction import Redactor
 
-            own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
-            self._redactor_made = Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
-        return self._redactor_made
-
-    @redactor.setter
-    def redactor(self, redactor: Redactor) -> None:
-        self._redactor_made = redactor
+        own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
+        return Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
 
     @property
     def scope(self) -> str:
@@ -225,7 +220,7 @@ class Writer:
             branch=line.branch,
             importance_given=importance,
             kind=kind,
-            media=line.media_of_event() if line.media else (),
+            media=tuple(Media(caption=it.caption, kind=it.kind, uri=it.uri) for it in line.media),
             part=None,
             path=line.path,
             source=line.source,

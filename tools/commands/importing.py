@@ -200,19 +200,18 @@ def watch(client: Client, scope: str | None, logs: bool) -> None:
     Example:
       memtape watch
     """
-    from memtape.tools.importing.watching import Indexed, Watcher, ZonesTaken
+    from memtape.tools.importing.watching import Indexed, Watcher
     from memtape.tools.keep.operations import operation
 
-    def tell(taken: Indexed | ZonesTaken | str) -> None:
-        if isinstance(taken, Indexed):
-            operation("taken", texts=taken.taken)
+    def tell(taken: Indexed | str) -> None:
         if isinstance(taken, str):
             operation("noted") if logs else say(taken, err=True)
-        elif is_json():
-            told = taken._asdict()
-            print_json(told | {"path": str(told["path"])} if "path" in told else told, indent=False)
-        elif isinstance(taken, ZonesTaken):
-            say(f"Your zones in pages: {many(taken.written, 'text')} taken or taken back")
+            return
+        operation("taken", texts=taken.taken)
+        if is_json():
+            print_json(taken._asdict() | {"path": taken.path and str(taken.path)}, indent=False)
+        elif taken.path is None:
+            say(f"Your zones in pages: {many(taken.taken, 'text')} taken or taken back")
         elif taken.taken and not logs:
             say(f"{_shown(taken.path)}: {taken.taken:,} taken")
 
@@ -286,7 +285,7 @@ def _print_summary(summary: ImportSummary) -> None:
         )
     if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
         say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
-    _print_table("Source", ("taken", "known"), [(name, t.taken, t.known) for name, t in summary.sources.items()])
+    _print_table("Source", ("taken", "known"), [(name, *counts.values()) for name, counts in summary.sources.items()])
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
     _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
     _print_table("Taken, but", ("",), sorted(summary.lessened.items()))

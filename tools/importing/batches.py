@@ -229,21 +229,18 @@ def line_of(scope: str, waiting: Waiting, redactor: Redactor) -> Line:
     record = waiting.record
     redactor = redactor.spoken(scope, record.origin)
     short = partial(_short, redactor)
-    return Line(
+    return msgspec.structs.replace(
+        record,
         text=kept_text(record, redactor),
-        kind=record.kind,
         tags=tuple(dict.fromkeys(filter(None, (short(tag, 128) for tag in record.tags)))),
         at=waiting.at,
         actor=short(record.actor, 200, is_name=True),
-        origin=record.origin,
         session=short(record.session, 200, is_name=True),
         scope=scope,
-        source=record.source,
         native_id=clean(record.native_id),
         branch=short(record.branch, 4_096, is_name=True),
         path=short(record.path, 4_096),
         media=tuple(msgspec.structs.replace(media, uri=short(media.uri, 4_096)) for media in record.media),
-        split=True,
     )
 
 

@@ -1,8 +1,6 @@
 """Rollouts of Codex, old and new: `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-New rows have `ordinal`, and messages only in `response_item`. Older files repeat them in `event_msg`, and the
-oldest have bare items without a payload.
-"""
+Messages stand in `response_item`; `event_msg` repeats them. New rows have `ordinal`."""
 
 from __future__ import annotations
 
@@ -12,16 +10,12 @@ from typing import Any
 import orjson
 
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import CODEX, Role, codex_message, digest, tool_answer
+from memtape.tools.capture.native_ids import CODEX, Role, codex_message, tool_answer
 from memtape.tools.importing import skips
 from memtape.tools.importing.actions import actions_of, called, remember_call
 from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
 from memtape.tools.importing.skips import Skipped, unknown
 
-RECENT = 8
-"""Among so many messages back the second telling of a message is looked for."""
-
-_AGAIN = Skipped("said by another row")
 _INHERITED = Skipped("of the session that it was forked from")
 _ITEMS = frozenset(
     """
@@ -30,11 +24,10 @@ _ITEMS = frozenset(
     mcp_tool_call mcp_tool_call_output message other reasoning tool_search_call tool_search_output web_search_call
     """.split()
 )
-_EVENT_TURNS: dict[str, Role] = {"user_message": "user", "agent_message": "assistant"}
 
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield the records of a row. `state` has session, folder, branch, unanswered tools and recent turns."""
+    """Yield the records of a row. `state` has session, folder, branch and unanswered tools."""
     payload = row.get("payload")
     match row.get("type"):
         case "session_meta" if isinstance(payload, dict):
@@ -46,19 +39,14 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         case "response_item" if isinstance(payload, dict):
             yield from _item(row, payload, state)
         case "event_msg" if isinstance(payload, dict):
-            yield _event(row, payload, state)
+            is_thought = str(payload.get("type")).startswith("agent_reasoning")
+            yield skips.THINKING if is_thought else skips.BOOKKEEPING
         case "compacted":
             yield skips.COMPACTION
         case "session_meta" | "turn_context" | "response_item" | "event_msg":
             yield Skipped("malformed", problem=True)
         case "world_state":
             yield skips.BOOKKEEPING
-        case None if row.get("record_type") or "id" in row:
-            if "id" in row:
-                _meet(row, state)
-            yield skips.BOOKKEEPING
-        case str(name) if name in _ITEMS:
-            yield from _item(row, row, state)
         case name:
             yield unknown(name)
 
@@ -109,43 +97,18 @@ def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
             content = []
         if not content:
             return skips.INJECTED
-    return _turn(row, role, blocks_text(content, "input_text", "output_text", "text"), "item", state)
+    return _turn(row, role, blocks_text(content, "input_text", "output_text", "text"), state)
 
 
-def _event(row: dict[str, Any], event: dict[str, Any], state: State) -> Found:
-    """An event is bookkeeping, but old files tell turns by it; new ones tell them again as `item_completed`."""
-    role = _EVENT_TURNS.get(str(event.get("type")))
-    if role is None or row.get("ordinal") is not None:
-        return skips.THINKING if str(event.get("type")).startswith("agent_reasoning") else skips.BOOKKEEPING
-    return _turn(row, role, text_of(event, "message") or "", "event", state)
-
-
-def _turn(row: dict[str, Any], role: Role, text: str, way: str, state: State) -> Found:
+def _turn(row: dict[str, Any], role: Role, text: str, state: State) -> Found:
     told, session = said(text), _session(state)
     if not told:
         return skips.INJECTED if text.strip() else skips.EMPTY
     if session is None:
         return Skipped("a turn of no session", problem=True)
-    ordinal, at = row.get("ordinal"), row.get("timestamp")
-    if not isinstance(ordinal, int):
-        ordinal = None
-        if _told_before(state, way, role, told):
-            return _AGAIN
-    native = codex_message(session, ordinal, clean(at) if isinstance(at, str) else "", role, told)
+    ordinal, at = row.get("ordinal"), clean(text_of(row, "timestamp") or "")
+    native = codex_message(session, ordinal if isinstance(ordinal, int) else None, at, role, told)
     return turn(role=role, text=told, native_id=native, **_fields(row, state))
-
-
-def _told_before(state: State, way: str, role: Role, text: str) -> bool:
-    """Whether a recent row of the other way had the same text; each earlier row answers for one later row."""
-    recent = state.setdefault("recent", [])
-    words = [role, digest(text)[:8]]
-    other = next((entry for entry in recent if entry[0] != way and entry[1:] == words), None)
-    if other is not None:
-        recent.remove(other)
-        return True
-    recent.append([way, *words])
-    del recent[:-RECENT]
-    return False
 
 
 def _answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:

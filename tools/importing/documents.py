@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtape.schemas.events import Origin
 from memtape.schemas.private import without_private
@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """An Office file is a zip archive; one with a larger declared content is skipped."""
-MAX_TEXT_CHARS = 32 * 1024 * 1024
 MAX_MEDIA = 64
 
 NEEDS = Skipped("a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'")
 TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
 _UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
-_TOO_MUCH = Skipped(f"a document with more than {MAX_TEXT_CHARS // 2**20} million characters", problem=True)
 _LOCKED = Skipped("a document that asks for a password", problem=True)
 _NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
 
@@ -42,26 +40,14 @@ _NOT_READ = ("script", "style", "nav", "noscript", "template")
 """The elements of a page that are not its text."""
 
 
-class _Format(NamedTuple):
-    """A file format: its reader, the module the reader needs, and the assumed origin of the text.
-
-    `about` tells a document's own date and the names of its attached files.
-    """
-
-    read: Callable[[bytes], str | Skipped]
-    needs: str | None
-    origin: Origin
-    about: Callable[[bytes], tuple[object, tuple[str, ...]]] = lambda data: (None, ())
-
-
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
     """Yield a document, or its skip. `ending` is a key of `FORMATS`; `modified` is the default time."""
-    format = FORMATS[ending]
+    read_as, _, origin = FORMATS[ending]
     if len(data) > MAX_FILE_BYTES:
         yield TOO_LARGE
         return
     try:
-        read, (at, attached) = format.read(data), format.about(data)
+        read, (at, attached) = read_as(data), _about_mail(data) if ending == ".eml" else (None, ())
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return
@@ -73,21 +59,19 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield read
         return
     text = said(read).strip()
-    if len(text) > MAX_TEXT_CHARS:
-        yield _TOO_MUCH
-    elif not text:
+    if not text:
         yield _NO_TEXT if ending == ".pdf" else EMPTY
     else:
         media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])
         yield Record(
-            source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=format.origin, text=text,
+            source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=origin, text=text,
             path=path, at=time_of(at) or modified, media=media,
         )  # fmt: skip
 
 
 def can_read(ending: str) -> bool:
     """Whether the library is installed that a format needs."""
-    needs = FORMATS[ending].needs
+    _, needs, _ = FORMATS[ending]
     return needs is None or find_spec(needs) is not None
 
 
@@ -174,6 +158,7 @@ def _mail(data: bytes) -> str:
 
 
 def _about_mail(data: bytes) -> tuple[object, tuple[str, ...]]:
+    """Return the date of a mail, and the names of its attached files."""
     message = _message(data)
     names = (part.get_filename() for part in message.iter_attachments())
     return getattr(message["Date"], "datetime", None), tuple(filter(None, names))
@@ -209,13 +194,16 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-FORMATS: dict[str, _Format] = {
-    ".pdf": _Format(_pdf, "pypdf", "user"),
-    ".html": _Format(_markdown, "markdownify", "web"),
-    ".htm": _Format(_markdown, "markdownify", "web"),
-    ".docx": _Format(_office(_word), "mammoth", "user"),
-    ".pptx": _Format(_office(_slides), "pptx", "user"),
-    ".xlsx": _Format(_office(_sheets), "openpyxl", "user"),
-    ".eml": _Format(_mail, None, "web", _about_mail),
+FORMATS: dict[str, tuple[Callable[[bytes], str | Skipped], str | None, Origin]] = {
+    ".pdf": (_pdf, "pypdf", "user"),
+    ".html": (_markdown, "markdownify", "web"),
+    ".htm": (_markdown, "markdownify", "web"),
+    ".docx": (_office(_word), "mammoth", "user"),
+    ".pptx": (_office(_slides), "pptx", "user"),
+    ".xlsx": (_office(_sheets), "openpyxl", "user"),
+    ".eml": (_mail, None, "web"),
 }
-"""The format of a file by the end of its name. Pages and mail count as written by others."""
+"""By the end of a file's name its reader, the module that the reader needs, and the origin of the text.
+
+Pages and mail count as written by others.
+"""

@@ -14,12 +14,9 @@ from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role, versioned
 from memtape.tools.importing import gemini, skips
-from memtape.tools.importing.reading import HEAD, WHOLE
-from memtape.tools.importing.records import Found, Record, State, blocks_text, text_of, time_of, turn
+from memtape.tools.importing.records import Found, Record, State, Take, blocks_text, text_of, time_of, turn
 from memtape.tools.importing.skips import Skipped
 
-_LISTS = ("chat_messages", "docs")
-"""The keys of messages and documents in a file of one conversation or project of Claude.ai."""
 OTHER = Skipped("an item of no known shape")
 _CYCLE = Skipped("a conversation that runs in a circle", problem=True)
 _OFF_BRANCH = Skipped("on a branch that was left")
@@ -39,42 +36,16 @@ _CLAUDE_BLOCKS = {
 
 def source_of(item: Any) -> str | None:
     """Return the source of an item, None for an unknown shape."""
-    return next((name for name, (fits, _) in SHAPES.items() if fits(item)), None)
+    return next((name for name, (fits, _) in SHAPES.items() if isinstance(item, dict) and fits(item)), None)
 
 
-def take(key: str | None, item: Any, state: State) -> Iterator[Found]:
-    """Yield the records of a document's item (`reading.Item`).
-
-    `state` gets the fields before a list, and the session id among them.
-    """
-    if key == HEAD:
-        state["head"] = item
-        state["session"] = item.get("sessionId")
-    elif key == WHOLE and source_of(item) is None:
-        return
-    elif key in _LISTS and isinstance(item, dict):
-        yield from _of_claude_ai({**state.get("head", {}), key: [item]})
-    elif key == "messages" and isinstance(item, dict) and isinstance(state.get("session"), str):
-        yield from gemini.take(item, state)
-    elif (source := source_of(item)) is not None:
-        yield from SHAPES[source][1](item)
-    else:
-        yield OTHER
+def take(item: Any, state: State) -> Iterator[Found]:
+    """Yield the records of a document's item (`reading.items`)."""
+    source = source_of(item)
+    yield from [OTHER] if source is None else SHAPES[source][1](item, state)
 
 
-def source_in(key: str | None, item: Any) -> str | None:
-    """Return the source of a document's item, by its shape and the key above the item."""
-    if key == "messages":
-        return GEMINI
-    return CLAUDE_AI if key in _LISTS else source_of(item)
-
-
-def _is_chatgpt(item: Any) -> bool:
-    """Whether an item of an export is a conversation of ChatGPT."""
-    return isinstance(item, dict) and "mapping" in item
-
-
-def _of_chatgpt(conversation: dict[str, Any]) -> Iterator[Found]:
+def _of_chatgpt(conversation: dict[str, Any], _: State) -> Iterator[Found]:
     """Yield the turns of a conversation, oldest first."""
     mapping = conversation.get("mapping")
     if not isinstance(mapping, dict):
@@ -150,21 +121,14 @@ def _chatgpt_parts(content: Any) -> tuple[str, tuple[MediaLine, ...]]:
         if isinstance(part, str):
             texts.append(part)
         elif pointer := text_of(part, "asset_pointer"):
-            kind = "audio" if "audio" in str(part.get("content_type")) else "image"
-            media.append(MediaLine(kind=kind, uri=clean(pointer)))
+            is_audio = "audio" in str(part.get("content_type"))
+            media.append(MediaLine(kind="audio" if is_audio else "image", uri=clean(pointer)))
         elif text := text_of(part, "text"):
             texts.append(text)
     return "\n\n".join(text for text in texts if text.strip()), tuple(media[:MAX_MEDIA])
 
 
-def _is_claude_ai(item: Any) -> bool:
-    """Whether an item of an export is a conversation, memories or a project of Claude.ai."""
-    return isinstance(item, dict) and not item.keys().isdisjoint(
-        ("chat_messages", "conversations_memory", "project_memories", "docs")
-    )
-
-
-def _of_claude_ai(item: dict[str, Any]) -> Iterator[Found]:
+def _of_claude_ai(item: dict[str, Any], _: State) -> Iterator[Found]:
     """Yield the records of an export's item."""
     messages = item.get("chat_messages")
     if isinstance(messages, list):
@@ -237,37 +201,46 @@ def _claude_document(doc: Any, project: dict[str, Any]) -> Found:
     return Record(source=CLAUDE_AI, native_id=native, kind="document", origin="user", text=told, path=path, at=at)
 
 
-def _is_mem0(item: Any) -> bool:
-    """Whether an item is a memory of mem0."""
-    return isinstance(item, dict) and isinstance(item.get("memory"), str)
+def _memories(item: dict[str, Any]) -> list[Any]:
+    """Return the memories in an answer of mem0, or the item, if it is a memory."""
+    held = item.get("results", [item])
+    return held if isinstance(held, list) and any(text_of(one, "memory") for one in held) else []
 
 
-def _of_mem0(item: dict[str, Any]) -> Iterator[Found]:
-    """Yield a memory's fact. A memory changed by mem0 since then becomes another fact."""
-    text, id = item["memory"], text_of(item, "id")
-    told = said(text)
-    if not told:
-        yield skips.INJECTED if text.strip() else skips.EMPTY
-    elif id is None:
-        yield Skipped("a memory without an id", problem=True)
-    else:
-        metadata = item.get("metadata")
-        category = metadata.get("category") if isinstance(metadata, dict) else None
-        categories = item.get("categories") if isinstance(item.get("categories"), list) else [category]
-        yield Record(
-            source=MEM0,
-            native_id=versioned(id, told),
-            kind="fact",
-            origin="model",
-            actor=clean(text_of(item, "agent_id") or MEM0),
-            text=told,
-            at=time_of(item.get("updated_at")) or time_of(item.get("created_at")),
-            session=text_of(item, "run_id"),
-            tags=tuple(clean(tag) for tag in categories or () if isinstance(tag, str) and tag.strip())[:64],
-        )
+def _of_mem0(item: dict[str, Any], _: State) -> Iterator[Found]:
+    """Yield the facts of memories. A memory changed by mem0 since then becomes another fact."""
+    for one in _memories(item):
+        yield _mem0_fact(one, text_of(one, "memory"), text_of(one, "id"))
 
 
-SHAPES: dict[str, tuple[Callable[[Any], bool], Callable[[dict[str, Any]], Iterator[Found]]]] = {
-    CHATGPT: (_is_chatgpt, _of_chatgpt), CLAUDE_AI: (_is_claude_ai, _of_claude_ai), MEM0: (_is_mem0, _of_mem0)
-}  # fmt: skip
+def _mem0_fact(memory: Any, text: str | None, id: str | None) -> Found:
+    if text is None:
+        return OTHER
+    if not (told := said(text)):
+        return skips.INJECTED
+    if id is None:
+        return Skipped("a memory without an id", problem=True)
+    metadata = memory.get("metadata")
+    category = metadata.get("category") if isinstance(metadata, dict) else None
+    categories = memory.get("categories") if isinstance(memory.get("categories"), list) else [category]
+    return Record(
+        source=MEM0,
+        native_id=versioned(id, told),
+        kind="fact",
+        origin="model",
+        actor=clean(text_of(memory, "agent_id") or MEM0),
+        text=told,
+        at=time_of(memory.get("updated_at")) or time_of(memory.get("created_at")),
+        session=text_of(memory, "run_id"),
+        tags=tuple(clean(tag) for tag in categories or () if isinstance(tag, str) and tag.strip())[:64],
+    )
+
+
+_OF_CLAUDE_AI = frozenset(("chat_messages", "conversations_memory", "project_memories", "docs"))
+SHAPES: dict[str, tuple[Callable[[dict[str, Any]], object], Take]] = {
+    CHATGPT: (lambda item: "mapping" in item, _of_chatgpt),
+    CLAUDE_AI: (lambda item: not _OF_CLAUDE_AI.isdisjoint(item), _of_claude_ai),
+    GEMINI: (lambda item: "projectHash" in item and "messages" in item, gemini.take),
+    MEM0: (_memories, _of_mem0),
+}
 """Whether an item is of a source, and the parser of its items."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
 _MARKDOWN_ENDINGS = (".md", ".markdown")
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "__MACOSX"})
-_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl(?:\.zst)?\Z")
+_ROLLOUT = re.compile(r"\Arollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
 _CLAUDE_TYPES = frozenset("user assistant system attachment summary".split())
 
 
@@ -98,13 +99,8 @@ def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
     is_chat = path.parent.name == "chats" and path.name.startswith("session-")
     if format == GEMINI and not (is_chat or path.parent.parent.name == "chats"):
         return None
-    if (
-        path.suffix == ".jsonl"
-        or (format == CODEX and reading.is_packed(path))
-        or (format == GEMINI and path.suffix == ".json")
-    ):
-        return session_file(path, format, name)
-    return None
+    is_session = path.suffix == ".jsonl" or (format == GEMINI and path.suffix == ".json")
+    return session_file(path, format, name) if is_session else None
 
 
 def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource | Unfit]:
@@ -121,29 +117,20 @@ def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource 
 
 def walk(folder: Path) -> Iterator[Path | Unfit]:
     """Yield the files below a folder by name; hidden ones are left out, and no folder comes twice."""
-    seen: set[tuple[int, int]] = set()
+    seen, unread = set[tuple[int, int]](), list[Unfit]()
 
     def refused(error: OSError) -> None:
         unread.append(Unfit(Path(str(error.filename)), Skipped("a folder that cannot be read", problem=True)))
 
-    unread: list[Unfit] = []
     for root, folders, files in os.walk(folder, followlinks=True, onerror=refused):
-        yield from unread
-        unread.clear()
-        try:
+        with suppress(OSError):
             status = os.stat(root)
-        except OSError:
-            folders.clear()
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            folders.clear()
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
-        for name in sorted(files):
-            path = Path(root, name)
-            if name.startswith("."):
+            if (status.st_dev, status.st_ino) in seen:
+                folders.clear()
                 continue
+            seen.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
+        for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
             if path.is_file():
                 yield path
             elif path.is_symlink() and not path.exists():  # As where a disk is not there now.
@@ -156,7 +143,7 @@ def format_of_row(row: dict[str, Any]) -> str | None:
     type = text_of(row, "type")
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or type == "gemini":
         return GEMINI
-    if "payload" in row or "record_type" in row or "instructions" in row or type in ("session_meta", "message"):
+    if "payload" in row:
         return CODEX
     if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
         return CLAUDE_CODE
@@ -167,9 +154,6 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
     ending = path.suffix.lower()
     if ending == ".zip":
         return ImportSource(path, ARCHIVE, name)
-    if reading.is_packed(path):
-        is_codex = format == CODEX or (format is None and _ROLLOUT.match(path.name) is not None)
-        return session_file(path, CODEX, name) if is_codex else Unfit(path, NO_FORMAT)
     if ending in _MARKDOWN_ENDINGS:
         if format == CLAUDE_MEMORY or (format is None and _in_claude_memory(path)):
             return _memory_file(path, path.parent.parent)
@@ -209,8 +193,8 @@ def _format_of_lines(path: Path) -> str | None:
 
 def _format_of_document(path: Path) -> str | None:
     with reading.opened(path) as file:
-        for count, (key, item) in enumerate(reading.items(file)):
-            if item is reading.BAD_DOCUMENT or exports.source_in(key, item) is not None:
+        for count, item in enumerate(reading.items(file)):
+            if isinstance(item, Skipped) or exports.source_of(item) is not None:
                 return EXPORT
             if count == ROWS_LOOKED_AT:
                 break
@@ -249,34 +233,26 @@ def _memory_file(path: Path, project: Path) -> ImportSource:
 
 def _claude_root(project: Path) -> str | None:
     """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
-    for session in sorted(project.glob("*.jsonl")):
-        try:
-            with reading.opened(session) as file:
-                for count, row in enumerate(reading.rows(file)):
-                    cwd = text_of(row.value, "cwd")
-                    if cwd is not None:
-                        return next(
-                            (str(path) for path in (Path(cwd), *Path(cwd).parents) if _slug(path) == project.name), cwd
-                        )
-                    if count == ROWS_LOOKED_AT:
-                        break
-        except OSError:
-            continue
+    cwd = next(filter(None, map(_first_cwd, sorted(project.glob("*.jsonl")))), None)
+    places = (Path(cwd), *Path(cwd).parents) if cwd else ()
+    return next((str(path) for path in places if _slug(path) == project.name), cwd)
+
+
+def _first_cwd(path: Path) -> str | None:
+    """Return the first folder that a transcript names in its head. Raises no error."""
+    with suppress(OSError), reading.opened(path) as file:
+        rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
+        told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
+        return next(filter(None, told), None)
     return None
 
 
 def began_in(path: Path) -> Path | None:
-    """Return the first folder of a transcript's session, None if unknown. Reads its head."""
+    """Return the first folder of a transcript's session, None if unknown."""
     if path.parent.name == "subagents":  # A part of another session, which may have gone elsewhere before.
         parent = path.parent.parent.with_suffix(".jsonl")
         path = parent if parent.exists() else path
-    try:
-        with reading.opened(path) as file, reading.unpacked(file)[0] if reading.is_packed(path) else file as whole:
-            rows = (row.value for row in islice(reading.rows(whole), ROWS_LOOKED_AT))
-            told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
-            found = next(filter(None, told), None) or _gemini_root(path)
-    except OSError:
-        return None
+    found = _first_cwd(path) or _gemini_root(path)
     return folder_of(found) if found else None
 
 

@@ -3,6 +3,7 @@
 A row comes again under its id when it has changed, and the last one counts; `$rewindTo` takes back a row and all after
 it (`rewindTo` of the CLI's chatRecordingService). So a session is read twice: `last_rows` first tells which rows count,
 then each of them is taken. `$set` can hold what the model was given instead, and is only read where there are no rows.
+The older file is one row with all messages.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ def last_rows(rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, int | Non
 
 def take(row: dict[str, Any], state: State) -> Iterator[Found]:
     """Yield the records of a row. `state` has session and folder; read twice, also `last` and `place`."""
-    if "sessionId" in row and "type" not in row:
+    is_head = "sessionId" in row and "type" not in row
+    if is_head:
         state["session"] = text_of(row, "sessionId") or state.get("session")
         state["kind"] = text_of(row, "kind")
+    if is_head or "$set" in row or "$rewindTo" in row:
         yield skips.BOOKKEEPING
-        return
-    if "$set" in row or "$rewindTo" in row:
-        yield skips.BOOKKEEPING
-        held = row["$set"].get("messages") if isinstance(row.get("$set"), dict) and state.get("last") == {} else None
+        holder = row if is_head else row.get("$set") if state.get("last") == {} else None
+        held = holder.get("messages") if isinstance(holder, dict) else None
         for message in held if isinstance(held, list) else ():
             if isinstance(message, dict) and "$set" not in message and "sessionId" not in message:
                 yield from take(message, {key: value for key, value in state.items() if key != "last"})

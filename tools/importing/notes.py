@@ -1,4 +1,4 @@
-"""Markdown: notes of Obsidian and basic-memory, memory files of Claude Code. A note is kept as written.
+"""Markdown: notes, as of Obsidian, and memory files of Claude Code. A note is kept as written.
 
 The native id has the note's path and text: a changed or moved note is taken again.
 """
@@ -13,7 +13,6 @@ import yaml
 
 from memtape.schemas.events import Kind
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, versioned
 from memtape.tools.importing.records import Found, Record, text_of, time_of
 from memtape.tools.importing.skips import EMPTY, INJECTED, Skipped
@@ -24,7 +23,6 @@ MAX_FRONT_MATTER_CHARS = 64 * 1_024
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _TAG = re.compile(r"(?:(?<=\s)|(?<=\A))#([^\W\d_][\w/-]*|\w*[^\W\d][\w/-]*)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]\n]{2,60})\] +(?!\()(\S[^\n]*)$", re.MULTILINE)
 _BULLET = re.compile(r"^[-*+] +(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _POINTER = re.compile(r"\A(?:\[[^\]]*\]\([^)]*\.md\)|\[\[[^\]]*\]\])")
 _BAD_FRONT = Skipped("front matter that is no YAML", problem=True)
@@ -45,28 +43,15 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, bool]:
 
 
 def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
-    """Yield a note as a document, and of one of basic-memory each observation as a fact.
+    """Yield a note as a document.
 
     `path` is below the folder that was named, `modified` the time of a note that does not say its own.
     """
     fields, body, sound = front_matter(clean(text))
     if not sound:
         yield _BAD_FRONT
-    tags = _tags(fields, body)
-    at = next(
-        filter(None, (time_of(fields.get(key)) for key in ("created", "created_at", "date", "modified"))), modified
-    )
-    title = text_of(fields, "title")
-    common: dict[str, Any] = {"source": MARKDOWN, "origin": "user", "path": path, "at": at}
-    refers_to = _references(fields)
-    if "permalink" in fields:
-        for category, words in _OBSERVATION.findall(body):
-            told = said(words)
-            if told:
-                marks = (category.strip().lower(), *_inline_tags(told))
-                yield Record(native_id=versioned(path, words), kind="fact", text=told, tags=_distinct(marks), **common)
-        body = _OBSERVATION.sub("", body)
-    told = said(body)
+    times = (time_of(fields.get(key)) for key in ("created", "created_at", "date", "modified"))
+    title, told = text_of(fields, "title"), said(body)
     if not told:
         yield INJECTED if body.strip() else EMPTY
         return
@@ -74,7 +59,10 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
         told = f"# {title}\n\n{told}"
     elif told == body.strip():
         told = body  # White space around it is the file's own, which can be read back as it was.
-    yield Record(native_id=versioned(path, told), kind="document", text=told, tags=tags, media=refers_to, **common)
+    yield Record(
+        source=MARKDOWN, native_id=versioned(path, told), kind="document", origin="user", text=told, path=path,
+        at=next(filter(None, times), modified), tags=_tags(fields, body),
+    )  # fmt: skip
 
 
 def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
@@ -119,24 +107,12 @@ def _paragraphs(text: str) -> Iterator[str]:
             yield words
 
 
-def _references(fields: dict[str, Any]) -> tuple[MediaLine, ...]:
-    """Return the files and URLs that a page refers to (`ref_files`, `ref_urls`), each once and in their order."""
-    given = (fields.get(key) for key in ("ref_files", "ref_urls"))
-    lists = (each if isinstance(each, list) else [each] for each in given)
-    named = (text.strip() for each in lists for text in each if isinstance(text, str))
-    return tuple(MediaLine(kind="file", uri=uri) for uri in dict.fromkeys(filter(None, named)))[:MAX_TAGS]
-
-
 def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:
     given = fields.get("tags", fields.get("tag"))
     if isinstance(given, str):
         given = re.split(r"[,\s]+", given)
     named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)] if isinstance(given, list) else []
-    return _distinct((*named, *_inline_tags(_CODE.sub(" ", body))))
-
-
-def _inline_tags(text: str) -> list[str]:
-    return _TAG.findall(text)
+    return _distinct((*named, *_TAG.findall(_CODE.sub(" ", body))))
 
 
 def _distinct(tags: Any) -> tuple[str, ...]:

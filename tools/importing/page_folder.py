@@ -44,7 +44,7 @@ _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
 OnProgress = Callable[[int], None]
 
 
-class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
+class PagesTaken(msgspec.Struct, kw_only=True):
     """The result of a folder's import: slugs of new pages and new versions, the number of unchanged files.
 
     `edges` counts links between pages, of which `waiting` lead to no page yet. `gone` are pages without their
@@ -53,14 +53,14 @@ class PagesTaken(msgspec.Struct, frozen=True, kw_only=True):
 
     scope: str
     top: str
-    new: tuple[str, ...]
-    versions: tuple[str, ...]
-    unchanged: int
-    edges: int
-    waiting: int
-    gone: tuple[str, ...]
-    problems: tuple[ImportProblem, ...]
     dry_run: bool
+    new: list[str] = []
+    versions: list[str] = []
+    unchanged: int = 0
+    edges: int = 0
+    waiting: int = 0
+    gone: list[str] = []
+    problems: list[ImportProblem] = []
 
 
 class _FolderFile(NamedTuple):
@@ -79,15 +79,6 @@ class _ImportedFile(NamedTuple):
     before: Capture | None
 
 
-class _Link(NamedTuple):
-    """A link between pages by their slugs; of the root the slug is empty."""
-
-    source: str
-    relation: str
-    target: str
-    on: bool = True
-
-
 class PageFolder:
     """A folder for the import into a writer's scope."""
 
@@ -95,10 +86,8 @@ class PageFolder:
         self._writer, self._folder, self._dry_run = writer, folder, dry_run
         self._name = writer.scope if dry_run else writer.made_scope()
         self._layout, self._maker = layout_of(folder), PageEvents(writer, self._name, SOURCE)
-        self._problems: list[ImportProblem] = []
         self._events: list[Event] = []
-        self._done: dict[str, list[str]] = {"new": [], "versions": []}
-        self._unchanged = self._edges = self._waiting = 0
+        self._taken = PagesTaken(scope=self._name, top=self._layout.top, dry_run=dry_run)
 
     @property
     def files(self) -> int:
@@ -120,18 +109,8 @@ class PageFolder:
         self._append()
         top, there = self._layout.top, self._layout.above
         gone = (slug for slug, old in self._known.items() if old.page.lives and slug not in there)
-        return PagesTaken(
-            scope=self._name,
-            top=top,
-            new=tuple(self._done["new"]),
-            versions=tuple(self._done["versions"]),
-            unchanged=self._unchanged,
-            edges=self._edges,
-            waiting=self._waiting,
-            gone=tuple(slug for slug in gone if slug == top or slug.startswith(f"{top}/")),
-            problems=tuple(self._problems),
-            dry_run=self._dry_run,
-        )
+        self._taken.gone += (slug for slug in gone if slug == top or slug.startswith(f"{top}/"))
+        return self._taken
 
     def _state(self) -> Scope:
         log = self._writer.log
@@ -170,7 +149,7 @@ class PageFolder:
             if old is not None and not old.page.lives:
                 raise InvalidEvent("invalid", f"Its page was forgotten: memtape restore {old.page.id}", "$")
             if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, _native(file, old.before)):
-                self._unchanged += 1
+                self._taken.unchanged += 1
                 return
             self._events += self._said(file, old)
         except (OSError, Denied, InvalidEvent) as error:
@@ -185,12 +164,12 @@ class PageFolder:
         captured = self._maker.captured(read.text or "", slug, native, modified)
         self._ids.setdefault(file.slug, captured.id)
         links = self._links(file, read, old)
-        made: list[Edited | Linked] = [self._edit(file, read, old, captured), *(self._linked(link) for link in links)]
+        made: list[Edited | Linked] = [self._edit(file, read, old, captured), *links]
         events = [self._maker.made(body, f"{captured.id}#{number}") for number, body in enumerate(made)]
-        begun = [link for link in links if link.on and link.source == file.slug]
-        self._edges += len(begun)
-        self._waiting += sum(link.target not in self._layout.above and link.target not in self._ids for link in begun)
-        self._done["new" if old is None else "versions"].append(file.slug)
+        begun = [link for link in links if link.on and link.id == self._ids[file.slug]]
+        self._taken.edges += len(begun)
+        self._taken.waiting += sum(link.slug is not None and link.slug not in self._layout.above for link in begun)
+        (self._taken.new if old is None else self._taken.versions).append(file.slug)
         return [captured, *(event for event in events if event is not None)]
 
     def _sound(self, file: _FolderFile) -> PageFile:
@@ -218,13 +197,13 @@ class PageFolder:
                 given = replace(given, **{name: None})
         return replace(given, id=old.page.id, by=by.id, base=old.last.id)
 
-    def _links(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None) -> list[_Link]:
+    def _links(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None) -> list[Linked]:
         """Return the links that a file begins or ends: from its parent, its front matter and its text.
 
         A link ended by a person since the last import stays ended; a link made by a person stays.
         """
         above = self._layout.above
-        links = [_Link(above[file.slug], CHILD, file.slug)] if old is None else []
+        links = [self._link(above[file.slug], CHILD, file.slug)] if old is None else []
         said = changes_of(None, read.fields or Fields(), self._scope).links
         now = [(link.relation, link.slug or link.to or "") for link in said]
         named = links_in(read.text or "", file.path, self._layout)
@@ -234,17 +213,18 @@ class PageFolder:
         for relation, slug in dict.fromkeys(now):
             was_ended = relation == "related" and slug in before and (relation, slug) not in has
             if slug not in (file.slug, above[file.slug]) and (relation, slug) not in has and not was_ended:
-                links.append(_Link(file.slug, relation, slug))
+                links.append(self._link(file.slug, relation, slug))
         ended = [slug for slug in before if ("related", slug) not in now and ("related", slug) in has]
-        return links + [_Link(file.slug, "related", slug, on=False) for slug in ended]
+        return links + [self._link(file.slug, "related", slug, on=False) for slug in ended]
 
-    def _linked(self, link: _Link) -> Linked:
-        to = self._ids.get(link.target) or (None if is_slug(link.target) else link.target)
-        id = self._ids.get(link.source, root_id(self._name))
-        return Linked(id=id, on=link.on, relation=link.relation, slug=None if to else link.target, to=to)
+    def _link(self, source: str, relation: str, target: str, *, on: bool = True) -> Linked:
+        """Return a link between pages by their slugs; of the root the slug is empty."""
+        to = self._ids.get(target) or (None if is_slug(target) else target)
+        id = self._ids.get(source, root_id(self._name))
+        return Linked(id=id, on=on, relation=relation, slug=None if to else target, to=to)
 
     def _tell(self, path: str, reason: str) -> None:
-        self._problems.append(ImportProblem(path, "", reason))
+        self._taken.problems.append(ImportProblem(path, "", reason))
 
     def _append(self) -> None:
         if self._events and not self._dry_run:

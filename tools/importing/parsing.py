@@ -6,7 +6,6 @@ A piece is what is read at once. No record is put on the log here, and no positi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import IO, NamedTuple
 
 from memtape.schemas.errors import Denied
@@ -20,7 +19,6 @@ from memtape.tools.importing.skips import NO_FORMAT, SECRETS, Skipped
 ROWS = "rows"
 """Rows of JSON, each with its own type."""
 PARSERS: dict[str, Take] = {CLAUDE_CODE: claude_code.take, CODEX: codex.take, GEMINI: gemini.take}
-_of_item: Take = partial(exports.take, None)
 _DAMAGED = Skipped("damaged in its archive", problem=True)
 _IN_ARCHIVES = {"json": EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
 
@@ -84,8 +82,8 @@ def _content(
         data = file.read(documents.MAX_FILE_BYTES + 1)
         yield FilePiece(place, documents.take_document(data, source.path.suffix.lower(), source.name, modified))
     elif format == EXPORT:
-        for number, (key, item) in enumerate(reading.items(file)):
-            found = [item] if isinstance(item, Skipped) else exports.take(key, item, state)
+        for number, item in enumerate(reading.items(file)):
+            found = [item] if isinstance(item, Skipped) else exports.take(item, state)
             yield FilePiece(f"{place} item {number}".strip(), found)
     elif format is None:
         yield FilePiece(place, [NO_FORMAT])
@@ -94,7 +92,7 @@ def _content(
         for row in reading.rows(file):
             if isinstance(row.value, dict):
                 parser = parser or PARSERS.get(finding.format_of_row(row.value) or "")
-            taken = _of_row(parser or _of_item, row, state)
+            taken = _of_row(parser or exports.take, row, state)
             yield FilePiece(f"{place} byte {row.start}", taken, follows=row.start > 0)
 
 

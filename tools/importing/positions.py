@@ -30,7 +30,6 @@ Said = dict[str, list[str]]
 class FilePosition(msgspec.Struct, frozen=True):
     """The read position in a file (`offset`), its size and time then, a partial digest, the parser's state.
 
-    For a packed file, offset and size refer to its content, and `packed` is its own size; else `packed` is 0.
     For a file that is read whole, `said` has the ids of its texts by scope. `folder` is the key of the named
     folder. `file` identifies a renamed file: its device and inode.
     """
@@ -40,19 +39,13 @@ class FilePosition(msgspec.Struct, frozen=True):
     modified: int
     digest: str
     state: dict[str, Any]
-    packed: int = 0
     said: Said = {}
     folder: str = ""
     file: tuple[int, int] = (0, 0)
 
 
-class _KeptPositions(msgspec.Struct):
-    """Positions, and where each partition of the log ended when they were kept, with its trail there."""
-
-    rules: int
-    log_id: str
-    ends: list[tuple[int, str]]
-    positions: dict[str, FilePosition]
+_Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
+"""`RULES`, the log's id, where each partition ended when the positions were kept and its trail there, and positions."""
 
 
 class Positions:
@@ -65,10 +58,10 @@ class Positions:
         self._prefix = f"{scope or ''}\n"
         self._kept: dict[str, FilePosition] = {}
         try:
-            kept = msgspec.json.decode(self._path.read_bytes(), type=_KeptPositions)
-            if (kept.rules, kept.log_id, len(kept.ends)) == (RULES, log.log_id, log.partitions):
-                lost = any(strayed(log, number, *end) for number, end in enumerate(kept.ends))
-                self._kept = {} if lost else kept.positions
+            rules, log_id, ends, kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
+            if (rules, log_id, len(ends)) == (RULES, log.log_id, log.partitions):
+                lost = any(strayed(log, number, *end) for number, end in enumerate(ends))
+                self._kept = {} if lost else kept
         except (OSError, msgspec.MsgspecError, ValueError):
             pass
 
@@ -77,8 +70,7 @@ class Positions:
         kept = self._kept.get(self.key(path))
         if kept is None or kept.offset != kept.size:
             return None
-        is_same = (kept.packed or kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
-        return kept if is_same else None
+        return kept if (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns) else None
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return the offset and state to resume a file that only grew; the start for any other file."""
@@ -141,7 +133,7 @@ class Positions:
     def save(self) -> None:
         """Write all positions."""
         ends = [(end, trail_of(self._log, number, end)) for number, end in enumerate(self._log.ends())]
-        data = msgspec.json.encode(_KeptPositions(RULES, self._log.log_id, ends, self._kept))
+        data = msgspec.json.encode((RULES, self._log.log_id, ends, self._kept))
         write_whole(self._path, data)
         self._path.chmod(0o600)
 

@@ -13,7 +13,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import said
-from memtape.tools.capture.lines import MediaLine
+from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, heard
 from memtape.tools.importing import skips
 from memtape.tools.importing.skips import Skipped
@@ -33,8 +33,8 @@ class FinishedCommand(msgspec.Struct, frozen=True):
     exit: int | None
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A said or written text. `at` is microseconds, None where the source does not tell.
+class Record(Line, frozen=True, kw_only=True):
+    """A said or written text, with `at` in microseconds, None where the source does not tell.
 
     `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
     are whole: a text too long is cut after the removal of its secrets, and of one with `only_head`, as an
@@ -44,16 +44,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     native_id: str
     origin: Origin
-    text: str
     kind: Kind = "turn"
     at: int | None = None
-    session: str | None = None
-    actor: str | None = None
-    branch: str | None = None
-    path: str | None = None
+    split: bool = True
     cwd: str | None = None
-    tags: tuple[str, ...] = ()
-    media: tuple[MediaLine, ...] = ()
     heard: str | None = None
     only_head: bool = False
     ran: FinishedCommand | None = None

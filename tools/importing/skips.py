@@ -50,17 +50,11 @@ class ImportProblem(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Tally(msgspec.Struct):
-    """Records of one source: taken, and already on the log."""
-
-    taken: int = 0
-    known: int = 0
-
-
 class ImportSummary(msgspec.Struct):
     """Counts of an import. `files` were read, `unchanged` not again, `unread` gave nothing, `denied` stayed
     shut.
 
+    `sources` and `scopes` have records taken, `sources` also those already on the log.
     `withdrawn` texts are gone from their file, `again` texts returned to one. `missing` files are absent, but
     nothing of theirs was withdrawn, since their folder is missing or empty, or cannot be read whole.
     `lessened` texts were taken, and are not found or lack their middle, by sort. `spooled` events wait in the
@@ -78,7 +72,7 @@ class ImportSummary(msgspec.Struct):
     withdrawn: int = 0
     again: int = 0
     missing: int = 0
-    sources: dict[str, Tally] = msgspec.field(default_factory=dict)
+    sources: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     scopes: dict[str, int] = msgspec.field(default_factory=dict)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     lessened: Counter[str] = msgspec.field(default_factory=Counter)
@@ -98,13 +92,11 @@ class ImportSummary(msgspec.Struct):
 
     def count(self, source: str, scope: str, known: bool) -> None:
         """Count a record that was taken or stood on the log."""
-        tally = self.sources.setdefault(source, Tally())
+        self.sources.setdefault(source, {"taken": 0, "known": 0})["known" if known else "taken"] += 1
         if known:
             self.known += 1
-            tally.known += 1
         else:
             self.taken += 1
-            tally.taken += 1
             self.scopes[scope] = self.scopes.get(scope, 0) + 1
 
     def hide(self, ids: list[str]) -> None:

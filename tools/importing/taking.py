@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, MEM0
-from memtape.tools.capture.withdrawing import say_again, withdraw
+from memtape.tools.capture.withdrawing import withdraw
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.importing import exports, finding, reading
 from memtape.tools.importing.batches import Batch, Waiting
@@ -23,7 +22,6 @@ from memtape.tools.importing.positions import FilePosition, Positions, digest
 from memtape.tools.importing.records import Record, State
 from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
 
-SAVE_EVERY_S = 2.0
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
 """Sources whose edited or deleted files withdraw their texts, turns apart."""
 
@@ -70,8 +68,6 @@ class Importer:
         self._reread = options.reread or options.dry_run
         self._folders: dict[Path, str] = {}
         self._pending: dict[Path, FilePosition] = {}
-        self._saved = time.monotonic()
-        self._unsaved = False
 
     def take(self, sources: Iterable[ImportSource | Unfit], folders: Iterable[Path] = ()) -> ImportSummary:
         """Import these files, and remember the read position of each.
@@ -95,11 +91,10 @@ class Importer:
             keys = frozenset(map(self.positions.key, there))
             for folder in self._folders:
                 self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
-        self.finish()
         return self.summary
 
     def take_file(self, source: ImportSource) -> None:
-        """Read a file; its records may wait until `finish`."""
+        """Read a file; its records may wait until `append`."""
         seen, anything = self.summary.problem_count, False
         try:
             self._writer.redactor.check_path(str(source.path))
@@ -126,7 +121,7 @@ class Importer:
             self._pending.pop(source.path, None)  # Whoever asks again is told again.
 
     def append(self) -> None:
-        """Append the waiting records; now and then write the positions."""
+        """Append the waiting records, and write the positions."""
         try:
             self._batch.append()
         except OSError as error:
@@ -137,23 +132,17 @@ class Importer:
         files = {self.positions.key(path): read for path, read in counted}
         self._replace({**files, **dict.fromkeys(self.positions.moved(files))})
         self._pending.clear()
-        if time.monotonic() - self._saved > SAVE_EVERY_S:
-            self._save()
-
-    def finish(self) -> None:
-        """Append the waiting records, and write the positions."""
-        self.append()
-        self._save()
 
     def _replace(self, files: Mapping[str, FilePosition | None]) -> None:
         """Let new positions count, by key: withdraw the texts that no file says any more, restore returned texts."""
         gone, new = self.positions.differences(files)
         back = {scope: known for scope, ids in new.items() if (known := [id for id in ids if id in self._batch.known])}
         self.summary.withdrawn += withdraw(self._writer, gone, dry_run=self._options.dry_run)
-        self.summary.again += say_again(self._writer, back, dry_run=self._options.dry_run)
+        self.summary.again += withdraw(self._writer, back, on=False, dry_run=self._options.dry_run)
         if files and not self.summary.dry_run:
             self.positions.put(files)
-            self._unsaved = True
+            with suppress(OSError):  # Without positions the next import reads more, and that is all.
+                self.positions.save()
 
     def _withdraw_gone(
         self, folder: Path, files: dict[str, FilePosition], there: list[Path], unread: list[Path]
@@ -171,30 +160,19 @@ class Importer:
             return
         self._replace(dict.fromkeys(files))
 
-    def _save(self) -> None:
-        if self._unsaved:
-            with suppress(OSError):  # Without positions the next import reads more, and that is all.
-                self.positions.save()
-        self._saved, self._unsaved = time.monotonic(), False
-
     def _take_rows(self, read: _Reading) -> bool:
         """Read a transcript from where it was read last; return whether anything was found."""
-        problem, end = None, 0
-        if reading.is_packed(read.source.path):
-            read.file, problem = reading.unpacked(read.file)
-        with read.file as file:
-            if not self._reread:
-                end, state = self.positions.resume(read.source.path, file)
-                read.state, read.anything = state if end else read.state, end > 0
-            for piece in rows_of(read.source, file, read.state, end):
-                end = piece.end
-                self._put(piece, read)
-                if self._batch.full:
-                    self._remember(read, end)
-                    self.append()
-            self._remember(read, end)
-        if problem is not None:
-            self.summary.skip(problem, read.source.path)
+        end = 0
+        if not self._reread:
+            end, state = self.positions.resume(read.source.path, read.file)
+            read.state, read.anything = state if end else read.state, end > 0
+        for piece in rows_of(read.source, read.file, read.state, end):
+            end = piece.end
+            self._put(piece, read)
+            if self._batch.full:
+                self._remember(read, end)
+                self.append()
+        self._remember(read, end)
         return read.anything
 
     def _take_whole(self, read: _Reading) -> bool:
@@ -236,15 +214,14 @@ class Importer:
 
     def _remember(self, read: _Reading, end: int) -> None:
         """Note the read position of a file; it counts once all records up to it are on the log."""
-        status, is_packed = read.status, reading.is_packed(read.source.path)
-        kept = {key: value for key, value in read.state.items() if key not in ("last", "place", "head")}
+        status = read.status
+        kept = {key: value for key, value in read.state.items() if key not in ("last", "place")}
         self._pending[read.source.path] = FilePosition(
             offset=end,
-            size=max(end, os.fstat(read.file.fileno()).st_size if is_packed else status.st_size),
+            size=max(end, status.st_size),
             modified=status.st_mtime_ns,
             digest=digest(read.file, end),
             state=msgspec.json.decode(msgspec.json.encode(kept)),
-            packed=status.st_size if is_packed else 0,
             said=read.said,
             folder=self._folder_of(read.source),
             file=(status.st_dev, status.st_ino),

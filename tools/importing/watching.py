@@ -17,7 +17,7 @@ from watchfiles import watch as changes_in
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing import finding, reading
+from memtape.tools.importing import finding
 from memtape.tools.importing.finding import BY_ROWS, ImportSource
 from memtape.tools.importing.latest import records
 from memtape.tools.importing.taking import Importer
@@ -35,21 +35,15 @@ NEW_FOLDERS_S = 30.0
 
 
 class Indexed(NamedTuple):
-    """A session that was indexed: how many records were taken, and how many stood on the log already."""
+    """How many records of a session, or texts of zones (`path` is None), were taken, and how many were known."""
 
-    path: Path
+    path: Path | None
     taken: int
-    known: int
-
-
-class ZonesTaken(NamedTuple):
-    """How many texts of zones were taken, or taken back."""
-
-    written: int
+    known: int = 0
 
 
 Clock = Callable[[], float]
-Tell = Callable[["Indexed | ZonesTaken | str"], None]
+Tell = Callable[["Indexed | str"], None]
 """It gets what was taken, and the problems of zones, a sentence each."""
 
 
@@ -135,7 +129,6 @@ class Watcher:
                 self._tell(Indexed(source.path, taken, known))
             if always or due or not grown:
                 self._forget(source.path)
-        importer.finish()
 
     def _forget(self, path: Path) -> None:
         self._changed.pop(path, None)
@@ -145,7 +138,7 @@ class Watcher:
         self._saved_at, before = None, self._zones.done
         self._zones.once()
         if self._zones.done > before:
-            self._tell(ZonesTaken(self._zones.done - before))
+            self._tell(Indexed(None, self._zones.done - before))
 
     def _watch_for(self, seconds: float) -> None:
         folders = self._watched()
@@ -177,8 +170,6 @@ def growth(source: ImportSource, indexed: int, *, always: bool) -> tuple[int, bo
     Messages are only counted where bytes do not decide. `always` is for a session that has ended.
     """
     size = source.path.stat().st_size
-    if reading.is_packed(source.path):  # It has ended, and its bytes are not those that were read.
-        return 0 if indexed else size, not indexed
     start = indexed if indexed <= size else 0
     grown = size - start
     if not grown or always or grown >= GROWN_BYTES:

@@ -92,8 +92,8 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     def folders() -> dict[str, str]:
         """Return by scope a folder of each repository that is known here and not paused."""
-        pinned = repositories_of(home)["pinned"].items()
-        return {scope: it for it, scope in pinned if silence_of(home.path, partial(str, scope)) is None}
+        known = repositories_of(home).items()
+        return {held.scope: it for it, held in known if silence_of(home.path, partial(str, held.scope)) is None}
 
     return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)
 

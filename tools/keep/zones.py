@@ -31,7 +31,7 @@ from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.profiles import silence_of
-from memtape.tools.capture.withdrawing import say_again, withdraw, withdrawn_and_shown
+from memtape.tools.capture.withdrawing import withdraw, withdrawn_and_shown
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.edited_files import EditedFiles
 
@@ -142,7 +142,7 @@ class _ScopeZones(EditedFiles):
         gone = [id for id in gone if id not in kept]
         back = [id for id in on_log if id not in erased]
         self._worker.done += len(events)
-        self._worker.done += say_again(self._writer, {self._scope: back})
+        self._worker.done += withdraw(self._writer, {self._scope: back}, on=False)
         self._worker.done += withdraw(self._writer, {self._scope: gone})
         return problems
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
@@ -26,63 +25,44 @@ _LINE_ENDS = ("\\\n", "\\\r\n", "^\n", "^\r\n", "`\n", "`\r\n")
 _DIFFERS = re.compile(
     f"[!-~][{_INVISIBLE}]|[{_INVISIBLE}][!-~]|[{_STYLED}]|[A-Za-z][{_OTHERS}]|[{_OTHERS}][A-Za-z]|{_GOES_ON}"
 )
-_PIECE = re.compile(f"{_GOES_ON}|[{_INVISIBLE}]+|[^\\W\\d]+|.", re.DOTALL)
+_PIECE = re.compile(f"(?P<goes_on>{_GOES_ON})|(?P<invisible>[{_INVISIBLE}]+)|[^\\W\\d]+|.", re.DOTALL)
 _LOOK_ALIKES = str.maketrans(
     "авеһіјкӏмнорԛѕтуѵԝхԁсԍАВЕНІЈКМОРЅТУХСαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "abehijklmhopqstyvwxdcgABEHIJKMOPSTYXCaeikvoptuxABEZHIKMNOPTYX",
 )
 """Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones, and small capitals."""
-_LATIN = re.compile("[A-Za-z]")
 
 
-class PlainText(NamedTuple):
-    """A text as people read it, with the original place of each character."""
+def plain_text(text: str) -> tuple[str, list[int]] | None:
+    """Return a text as people read it, with the original place of each character, None where that is the text itself.
 
-    text: str
-    places: list[int]
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the original span of a non-empty piece."""
-        return self.places[start], self.places[end - 1] + 1
-
-
-def plain_text(text: str) -> PlainText | None:
-    """Return a text as people read it, None where that is the text itself. Takes linear time."""
+    Takes linear time.
+    """
     if (text.isascii() and not any(end in text for end in _LINE_ENDS)) or not _DIFFERS.search(text):
         return None
     pieces: list[str] = []
     places: list[int] = []
     for found in _PIECE.finditer(text):
         piece, start = found[0], found.start()
-        if piece[-1] in " \t\n" and len(piece) > 1:  # The line goes on.
+        if found["goes_on"]:
             piece = " " if piece[-1] != "\n" and not text[start - 1 : start].isspace() else ""
+        elif found["invisible"]:
+            continue
         elif not piece.isascii():
-            piece = _plain(piece)
+            piece = "".join(map(_plain, piece))
         pieces.append(piece)
         places.extend(range(start, start + len(piece)))
-    return PlainText("".join(pieces), places)
+    return "".join(pieces), places
 
 
 def plainly(text: str) -> str:
     """Return a text as people read it."""
     plain = plain_text(text)
-    return text if plain is None else plain.text
-
-
-def _plain(piece: str) -> str:
-    """Return a word or character of equal length as people read it, without invisible characters."""
-    if _is_invisible(piece[0]):
-        return ""
-    read = "".join(map(_without_style, piece))
-    return read.translate(_LOOK_ALIKES) if _LATIN.search(read) else read
+    return text if plain is None else plain[0]
 
 
 @lru_cache(maxsize=4_096)
-def _is_invisible(char: str) -> bool:
-    return re.fullmatch(f"[{_INVISIBLE}]", char) is not None
-
-
-@lru_cache(maxsize=4_096)
-def _without_style(char: str) -> str:
+def _plain(char: str) -> str:
+    """Return a character as people read it."""
     plain = unicodedata.normalize("NFKC", char)
-    return plain if len(plain) == 1 else char
+    return (plain if len(plain) == 1 else char).translate(_LOOK_ALIKES)

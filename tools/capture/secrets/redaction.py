@@ -201,11 +201,10 @@ def _found_in_name(name: str) -> list[FoundSecret]:
 def _read(text: str, read: Read) -> Iterator[FoundSecret]:
     """Yield the secrets in the raw text, then those in the text as people read it, by original places."""
     yield from read(text)
-    plain = plain_text(text)
-    if plain is not None:
-        for finding in read(plain.text):
-            start, end = plain.span(finding.start, finding.end)
-            yield FoundSecret(start, end, finding.kind)
+    if (plain := plain_text(text)) is not None:
+        said, places = plain
+        for start, end, kind in read(said):
+            yield FoundSecret(places[start], places[end - 1] + 1, kind)
 
 
 _SPARED = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(MARK)}")

@@ -30,11 +30,6 @@ _CODE = re.compile(
 _BETWEEN_CODES = re.compile(
     r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
 )
-_ASKS = (
-    r"(?i)[?？]|(?<![^\W_])(?:need|what|which|send|give|tell|remind|forgot|got|share|anyone|who|where|can|could|want"
-    r"|looking|brauche|wie|was|welches|kennt|hast|weiß|besoin|quel|quelle|donne|necesito|cuál|cual|qual|preciso|dame"
-    r"|serve|welk|jaki|vad)(?![^\W_])|\bask(?:s|ed)?\b"
-)
 _NAMES = r"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 _ASKED_WORD = re.compile(r"[!-~]{8,256}")
 
@@ -78,11 +73,7 @@ def _ended(value: str) -> str:
 
 def _is_no_secret(value: str) -> bool:
     """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
-    if any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm")):
-        return True
-    return excepted("attribute").fullmatch(value) is not None and not (
-        _is_drawn(value) or _is_passphrase(value) or any(map(_is_drawn, value.split(".")))
-    )
+    return any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm"))
 
 
 def _is_named(value: str) -> bool:
@@ -98,7 +89,7 @@ def _is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-" if "-" in value else ".")
     drawn = all(3 <= len(part) <= 12 and part.isascii() and part.isalpha() and part.islower() for part in parts)
-    return len(parts) >= 4 and drawn and not excepted("telling").search(value)
+    return len(parts) >= 4 and drawn and not excepted("sentence").search(value)
 
 
 def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) -> bool:
@@ -147,7 +138,7 @@ def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
     says = excepted("saying") if few else compiled(r".*(?:ed|ing|able|ible)")
     if words[0] in words_of("describing") or says.fullmatch(words[0]):
         return []
-    if few and (excepted("ending").fullmatch(words[-1]) or not words_of("types").isdisjoint(words)):
+    if few and excepted("ending").fullmatch(words[-1]):
         return []
     if len(words) == 1:
         return [found.span("value")] if len(words[0]) >= 6 else []
@@ -156,35 +147,18 @@ def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
     return [] if len(words) < least or sentence or len(max(words, key=len)) > 12 else [found.span("value")]
 
 
-def _is_sure(value: str) -> bool:
-    """Whether a value called a password is one; a compound, as in "the password is plain-text", is not."""
-    return _password_like(value) and (_is_passphrase(value) or not _is_compound(value))
-
-
-def _is_compound(value: str) -> bool:
-    if "-" not in value or _is_drawn(value) or _UUID.fullmatch(value) or re.search(r"[0-9]{2}$|[!#$%+?*=@]", value):
-        return False
-    mixed = r"(?i)(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9_]{4,}"
-    return not any(re.fullmatch(mixed, part) for part in value.split("-"))
-
-
 def _is_very_sure(value: str) -> bool:
     """Whether a value merely beside the word is a password: no name has letters, several digits and more."""
     if excepted("structure").search(value):
         return False
     sorts = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, lambda char: not char.isalnum()))
     digits = sum(map(str.isdigit, value))
-    return len(value) >= 8 and _is_sure(value) and digits >= 1 and sorts + (digits > 1) >= 2
+    return len(value) >= 8 and _password_like(value) and digits >= 1 and sorts + (digits > 1) >= 2
 
 
 def _is_no_name(value: str) -> bool:
     """Whether a word looks like a password and not like the name of a host, a ticket, a date or a path."""
     return _is_very_sure(value) and not excepted("name").fullmatch(value)
-
-
-def _is_beside_user(value: str) -> bool:
-    """Whether a value after a user and a slash is a password: with a digit or mark, no version or path."""
-    return _password_like(value) and not value.isdigit() and not re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
 
 
 def _assigned(found: re.Match[str]) -> Iterable[Span]:
@@ -219,34 +193,24 @@ def _said(found: re.Match[str]) -> Iterable[Span]:
     value, start = found["quoted"] or _ended(found["bare"]), found.start("quoted" if quoted else "bare")
     if _is_cursor(found):
         return []
-    if found["key"]:
-        is_one = _key_like(value) and (quoted or not _is_compound(value))
-    else:
-        is_one = _password_like(value) if quoted else _is_sure(value)
-    if is_one:
+    if _key_like(value) if found["key"] else _password_like(value):
         return [(start, start + len(value))]
-    return [] if found["key"] or _says_purpose(found) else _words_of_password(found.string, start, value, quoted=quoted)
-
-
-def _says_purpose(found: re.Match[str]) -> bool:
-    """Whether a purpose follows, as after "the password to", and not a password, as after "set the password to"."""
-    before = found.string[max(0, found.start() - 40) : found.start()]
-    is_set = re.search(r"(?i)\b(?:set|chang|reset|rotat|updat)\w*\s[^\n.]*\Z", before)
-    return found["by"].strip() == "to" and not is_set and not found[0].lower().startswith("has")
+    is_purpose = found["by"].strip() == "to" and not quoted and found[0][:3].lower() != "has"  # "hasło to" says "is".
+    return [] if found["key"] or is_purpose else _words_of_password(found.string, start, value, quoted=quoted)
 
 
 def _words_of_password(text: str, start: int, value: str, *, quoted: bool = False) -> Iterable[Span]:
     return [] if _is_no_secret(value) else _plain_words(text, start, quoted=quoted)
 
 
-def _sure_or_words(found: re.Match[str], holds: Callable[[str], bool]) -> Iterable[Span]:
+def _said_alone(found: re.Match[str]) -> Iterable[Span]:
     value, start = _ended(found["value"]), found.start("value")
-    return [(start, start + len(value))] if holds(value) else _words_of_password(found.string, start, value)
+    return [(start, start + len(value))] if _password_like(value) else _words_of_password(found.string, start, value)
 
 
-def _is_cursor(found: re.Match[str], group: str | int = 0) -> bool:
+def _is_cursor(found: re.Match[str]) -> bool:
     """Whether a token says where to read on, and opens nothing."""
-    return excepted("cursor").search(found.string, max(0, found.start(group) - 16), found.start(group)) is not None
+    return excepted("cursor").search(found.string, max(0, found.start() - 16), found.start()) is not None
 
 
 def _near(found: re.Match[str]) -> Iterable[Span]:
@@ -258,35 +222,11 @@ def _near(found: re.Match[str]) -> Iterable[Span]:
     return []
 
 
-def _answer(found: re.Match[str]) -> Iterable[Span]:
-    text, value, start = found.string, _ended(found["value"]), found.start("value")
-    asked = text[max(text.rfind("\n", 0, found.start()) + 1, found.start() - 120) : start].partition("\n")[0]
-    drawn = _is_drawn(value) or re.fullmatch(r"[a-z]{3,12}(?:-[a-z]{3,12}){2,}-?\d{0,4}", value)
-    told = found["said"].strip() and _plain_words(value, 0, quoted=True)
-    is_one = _is_no_name(value) or (drawn and _password_like(value)) or told
-    return [(start, start + len(value))] if compiled(_ASKS).search(asked) and is_one else []
-
-
 def _given(found: re.Match[str]) -> Iterable[Span]:
     value, (start, end) = found["value"], found.span("value")
     if value[0] in "\"'" and value[-1] == value[0]:
         start, end, value = start + 1, end - 1, value[1:-1]
     return [(start, end)] if value[:1] not in "-$" and _is_named(value) else []
-
-
-def _has_digits(value: str) -> bool:
-    return any(map(str.isdigit, value)) and _is_named(value)
-
-
-def _pin(found: re.Match[str]) -> Iterable[Span]:
-    """Return a number; called a code alone, it needs a verb or a colon."""
-    alone = (
-        r"(?i)pins?|passcode|combination|combo|(?:building|house|access|security|panel|front|screen|office|entry)\W.*"
-    )
-    named = found[0][: found.start("by") - found.start()]
-    opens = re.compile(r"(?i)\s(?:to|and)\s(?:unlock|open|enter|log|get|pay)").match(found.string, found.end())
-    unsaid = re.fullmatch(alone, named) and not found["by"].strip() and not opens
-    return [] if "conduct" in named or unsaid else [found.span("value")]
 
 
 def _codes(found: re.Match[str]) -> Iterator[Span]:
@@ -330,12 +270,14 @@ _VALUES: dict[str, Callable[[str], bool]] = {
     "named": _is_named,
     "password": _password_like,
     "key": _key_like,
-    "digits": _has_digits,
+    "digits": lambda value: any(map(str.isdigit, value)) and _is_named(value),
     "user in base64": lambda value: ":" in (decoded(value) or ""),
     "no name": _is_no_name,
     "very sure": _is_very_sure,
     "beside": lambda value: _is_very_sure(value) or (value.isdigit() and len(value) >= 8),
-    "beside a user": _is_beside_user,
+    "beside a user": lambda value: (  # With a digit or mark, no version or path.
+        _password_like(value) and not value.isdigit() and not re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
+    ),
     "lines of base64": lambda value: re.search(r"[A-Za-z0-9+/=]{40}", value) is not None,
     "no sentence": lambda value: not excepted("sentence").search(value),
 }
@@ -347,11 +289,8 @@ _MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
     "assigned": _assigned,
     "given": _given,
     "said": _said,
-    "said alone": lambda found: _sure_or_words(found, _is_sure),
+    "said alone": _said_alone,
     "near": _near,
-    "password or words": lambda found: _sure_or_words(found, _password_like),
-    "answer": _answer,
-    "pin": _pin,
     "codes": _codes,
 }
 """Tests of a value with the text around it."""
