@@ -67,14 +67,12 @@ class Subject(NamedTuple):
     its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
     raises. The fields of the struct are its snapshot. `rebuild`, if there is one, makes what follows from
     them and from earlier subjects. `digest`, if there is one, yields the content of the hash; without it all
-    of the state follows from the captures. A `sparse` subject has no leaf while empty, so that a new subject
-    changes no older hash.
+    of the state follows from the captures. A subject without content has no leaf.
     """
 
     name: str
     state: type[msgspec.Struct]
     module: Any
-    sparse: bool = False
     version: int = 1
 
     def digest(self, of: Scope) -> list[Any]:
@@ -85,22 +83,22 @@ class Subject(NamedTuple):
 SUBJECTS = (
     Subject("captures", Captures, captures),
     Subject("tombstones", Tombstones, tombstones),
-    Subject("pages", Pages, pages, sparse=True),
+    Subject("pages", Pages, pages),
     Subject("embeddings", Embeddings, embeddings),
-    Subject("paraphrases", Paraphrases, paraphrases, sparse=True),
+    Subject("paraphrases", Paraphrases, paraphrases),
     Subject("recalls", Recalls, recalls),
     Subject("memories", Memories, memories),
-    Subject("validity", Validity, validity, sparse=True),
-    Subject("covers", Covers, covers, sparse=True),
-    Subject("passes", Passes, passes, sparse=True),
-    Subject("pins", Pins, pins, sparse=True),
+    Subject("validity", Validity, validity),
+    Subject("covers", Covers, covers),
+    Subject("passes", Passes, passes),
+    Subject("pins", Pins, pins),
     Subject("usage", Usage, usage),
     Subject("edges", Edges, edges),
-    Subject("lifecycle", Lifecycle, lifecycle, sparse=True),
-    Subject("conflicts", Conflicts, conflicts, sparse=True),
-    Subject("instructions", Instructions, instructions, sparse=True),
-    Subject("threads", Threads, threads, sparse=True),
-    Subject("people", People, people, sparse=True),
+    Subject("lifecycle", Lifecycle, lifecycle),
+    Subject("conflicts", Conflicts, conflicts),
+    Subject("instructions", Instructions, instructions),
+    Subject("threads", Threads, threads),
+    Subject("people", People, people),
 )
 """Every subject of a scope with its version, in the order in which an event passes them.
 
@@ -170,10 +168,6 @@ class Scope:
         else:
             counters.divergent += 1
         return True
-
-    def has_event(self, id: str) -> bool:
-        """Return whether an event of the scope has the id; erased events count."""
-        return id_bytes(id) in self.seen
 
     def memory_of(self, id: str) -> Memory | None:
         """Return the memory that a captured id resolves to, None for none."""

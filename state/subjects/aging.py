@@ -30,8 +30,8 @@ from memtape.state.subjects.lifecycle import (
     MID,
     DueUnits,
     Group,
+    HasLifecycle,
     Lifecycle,
-    LifecycleInputs,
     all_rows_of,
     archive,
     archive_id,
@@ -76,7 +76,7 @@ class Move(NamedTuple):
     units: tuple[int, ...]
 
 
-def run(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
     if not context.settings.lifecycle:
         return []
@@ -86,7 +86,7 @@ def run(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     return changes
 
 
-def moves(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Move]:
+def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
     for unit in due.taken(context.clock // HOUR_US):
@@ -111,13 +111,13 @@ def moves(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Move]:
     return found
 
 
-def retention_of(unit: int, of: LifecycleInputs, now: int) -> Retention | None:
+def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
     """Return the retention of a unit at a time, None if it does not age or is hidden."""
     kept = _kept(unit, of)
     return None if kept is None else retention(kept, now)
 
 
-def step_of(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> AgingStep | None:
+def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
     """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
     archiving, living = state.archived.get(unit), living_of(of, unit)
@@ -148,7 +148,7 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
     return settings.long_after_days, settings.long_retention_hundredths
 
 
-def _due(state: Lifecycle, of: LifecycleInputs, settings: Settings) -> DueUnits:
+def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
         state.due, state.ready, state.ripe = DueUnits(), {}, {}
@@ -168,7 +168,7 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
     return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
 
 
-def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[LifecycleInputs]) -> None:
+def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
     """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
@@ -180,7 +180,7 @@ def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[Lifecycl
         state.ripe[step.group] = None
 
 
-def _still_due(state: Lifecycle, group: Group, context: Context[LifecycleInputs]) -> list[int]:
+def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
     """Return the units of a group that are due by now as they were when they were put there, the oldest first."""
     units = []
     for unit in state.ready[group]:
@@ -190,7 +190,7 @@ def _still_due(state: Lifecycle, group: Group, context: Context[LifecycleInputs]
     return sorted(units, key=lambda unit: (_said_at(context.of, unit), unit))
 
 
-def _said_at(of: LifecycleInputs, unit: int) -> int:
+def _said_at(of: HasLifecycle, unit: int) -> int:
     """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
@@ -200,7 +200,7 @@ def least_of(state: Lifecycle, group: Group) -> int:
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
-def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> list[Change]:
+def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list[Change]:
     """Apply a pass's decision about units, and return the changed rows."""
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
@@ -231,7 +231,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> l
     return changes
 
 
-def age_project(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Make a long inactive project dormant, and remove it from the views after a longer time."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
@@ -254,7 +254,7 @@ def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | 
     return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
 
 
-def _low_at(unit: int, of: LifecycleInputs, living: Sequence[Capture], limit: int, now: int) -> int | None:
+def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, now: int) -> int | None:
     """Return from when on the retention of a unit is at most a limit; None for never. No text is read without need."""
     accessed = used_at, accesses = _accessed(of, unit, living)
     last = max(*(capture.at for capture in living), used_at)
@@ -264,13 +264,13 @@ def _low_at(unit: int, of: LifecycleInputs, living: Sequence[Capture], limit: in
     return falls_at(_kept_of(unit, of, living, accessed), limit)
 
 
-def _kept(unit: int, of: LifecycleInputs) -> RetentionInputs | None:
+def _kept(unit: int, of: HasLifecycle) -> RetentionInputs | None:
     """Return the inputs of a unit's retention, None if it does not age or is hidden."""
     living = living_of(of, unit)
     return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
 
 
-def _kept_of(unit: int, of: LifecycleInputs, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
+def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
     spoken, (used_at, accesses) = spoken_of(of, unit), accessed
     assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]
@@ -284,24 +284,24 @@ def _kept_of(unit: int, of: LifecycleInputs, living: Sequence[Capture], accessed
     )
 
 
-def _accessed(of: LifecycleInputs, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
+def _accessed(of: HasLifecycle, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
     """Return when a unit was used last (0 for never), and how often it was used or said again."""
     uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
     used_at = max((use.last for use in uses if use.last is not None), default=0)
     return used_at, sum(use.used for use in uses) + len(living) - 1
 
 
-def _is_recalled(of: LifecycleInputs, unit: int) -> bool:
+def _is_recalled(of: HasLifecycle, unit: int) -> bool:
     uses = (of.usage.own.get(seq) for seq in _seqs(of, unit))
     return any(use is not None and (use.recalled or use.used) for use in uses)
 
 
-def is_pinned(of: LifecycleInputs, unit: int) -> bool:
+def is_pinned(of: HasLifecycle, unit: int) -> bool:
     """Return whether any capture of a unit is pinned, echoes included."""
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
-def _binds(of: LifecycleInputs, unit: int) -> bool:
+def _binds(of: HasLifecycle, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
     if spoken is None or spoken.actor.origin not in PEOPLE:
@@ -309,12 +309,12 @@ def _binds(of: LifecycleInputs, unit: int) -> bool:
     return heard_in(of.captures.body(spoken).text).instructs
 
 
-def _seqs(of: LifecycleInputs, unit: int) -> Iterable[int]:
+def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
     memory = of.memories.by_birth.get(unit)
     return (unit,) if memory is None else (join.seq for join in memory.joins)
 
 
-def _summed_group(of: LifecycleInputs, unit: int, level: int, said_at: int) -> Group:
+def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:
     """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
         return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")

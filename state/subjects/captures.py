@@ -136,6 +136,10 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
             return None
         return None if known is None else self.by_seq.get(known >> SEEN_BITS)
 
+    def has_event(self, id: str) -> bool:
+        """Return whether an event of the scope has the id; erased events count."""
+        return id_bytes(id) in self.seen
+
     def seq_of(self, id: str) -> int | None:
         """Return the seq of the capture of this id, None where the scope has none."""
         capture = self.get(id)

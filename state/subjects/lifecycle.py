@@ -32,9 +32,9 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.embeddings import Embeddings, vector_row_id
-from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.embeddings import vector_row_id
+from memtape.state.subjects.memories import HasMemories, Memory
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
 
@@ -91,15 +91,6 @@ class ProjectState(msgspec.Struct):
     git_at: int = 0
     name: str = ""
     purged: bool = False
-
-
-class LifecycleInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings, memories, pins and usage."""
-
-    embeddings: Embeddings
-    memories: Memories
-    pins: Pins
-    usage: Usage
 
 
 class DueUnits:
@@ -203,13 +194,15 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
         self.ripe: dict[Group, None] = {}
 
 
-class HasLifecycle(LifecycleInputs, Protocol):
-    """A scope with the subjects needed to find archived units."""
+class HasLifecycle(HasMemories, Protocol):
+    """A scope seen through its memories, their use and their age."""
 
+    pins: Pins
+    usage: Usage
     lifecycle: Lifecycle
 
 
-def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) -> list[Change]:
+def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> list[Change]:
     """Bring back units used, pinned or said again, archive units on request, and record due times."""
     of, changes = context.of, list[Change]()
     for birth in context.gone:
@@ -241,13 +234,13 @@ def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) ->
     return changes
 
 
-def unit_of(of: LifecycleInputs, capture: Capture) -> int:
+def unit_of(of: HasLifecycle, capture: Capture) -> int:
     """Return the unit that a capture belongs to."""
     memory = of.memories.of(capture.seq)
     return capture.seq if memory is None else memory.birth
 
 
-def living_of(of: LifecycleInputs, unit: int) -> tuple[Capture, ...]:
+def living_of(of: HasLifecycle, unit: int) -> tuple[Capture, ...]:
     """Return the visible captures of a unit, echoes left out; none of a former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -257,7 +250,7 @@ def living_of(of: LifecycleInputs, unit: int) -> tuple[Capture, ...]:
     return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
 
 
-def spoken_of(of: LifecycleInputs, unit: int) -> Capture | None:
+def spoken_of(of: HasLifecycle, unit: int) -> Capture | None:
     """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -265,7 +258,7 @@ def spoken_of(of: LifecycleInputs, unit: int) -> Capture | None:
     return next(iter(living_of(of, unit)), None)
 
 
-def sources_of(of: LifecycleInputs, summary: Summary) -> list[Capture]:
+def sources_of(of: HasLifecycle, summary: Summary) -> list[Capture]:
     """Return the visible captures of a summary's sources, in the order in which they moved."""
     return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
 
@@ -276,14 +269,14 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
+def rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit."""
     memory = of.memories.by_birth.get(unit)
     named = of.captures.by_seq[unit if memory is None else memory.name]
     return [Change("turns" if memory is None else "memories", scope, named.id)]
 
 
-def all_rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
+def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
     seqs = [unit] if memory is None else [join.seq for join in memory.joins]
@@ -302,7 +295,7 @@ def look_at(state: Lifecycle, unit: int) -> None:
         state.due.put(0, unit)
 
 
-def come_back(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> list[Change]:
+def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
     """Bring an archived unit back and return the changed rows."""
     archiving = state.archived.pop(unit, None)
     if archiving is None:
@@ -314,7 +307,7 @@ def come_back(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) ->
     return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
 
 
-def archive_id(of: LifecycleInputs, unit: int) -> str:
+def archive_id(of: HasLifecycle, unit: int) -> str:
     """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
     return of.captures.by_seq[unit].id
 
@@ -330,7 +323,7 @@ def summary_of(scope: str, group: Group) -> Summary:
     return Summary(derived_id("summary", scope, None, label), group, [])
 
 
-def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
+def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event made, changed, hid or showed, each once."""
     of = context.of
     captures = [of.captures.by_seq[seq] for seq in context.flipped]
@@ -340,7 +333,7 @@ def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:
+def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event says again, or shows to be used."""
     of = context.of
     units = [unit_of(of, of.captures.by_seq[seq]) for seq in context.used]
@@ -350,12 +343,12 @@ def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     return units
 
 
-def _units(of: LifecycleInputs, ids: Iterable[str]) -> list[int]:
+def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
     captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _archive(state: Lifecycle, ids: Iterable[str], context: Context[LifecycleInputs]) -> list[Change]:
+def _archive(state: Lifecycle, ids: Iterable[str], context: Context[HasLifecycle]) -> list[Change]:
     changes = []
     for unit in _units(context.of, ids):
         if unit not in state.archived:
@@ -363,9 +356,7 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[LifecycleInp
     return changes
 
 
-def archive(
-    state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[LifecycleInputs]
-) -> list[Change]:
+def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:
     """Archive a unit, and return the changed rows."""
     state.archived[unit] = ArchiveState(context.clock, why)
     state.count(unit, -1)
@@ -374,7 +365,7 @@ def archive(
     return [*rows_of(context.scope, context.of, unit), archived]
 
 
-def _drop(state: Lifecycle, birth: int, context: Context[LifecycleInputs]) -> list[Change]:
+def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
     """Drop a memory that was merged into another."""
     if birth not in state.archived:
         state.count(birth, -1)
@@ -388,7 +379,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[LifecycleInputs]) -> li
     return changes
 
 
-def _change(state: Lifecycle, changed: ScopeChanged, context: Context[LifecycleInputs]) -> list[Change]:
+def _change(state: Lifecycle, changed: ScopeChanged, context: Context[HasLifecycle]) -> list[Change]:
     """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
@@ -401,14 +392,14 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[LifecycleI
     return stand(state, changed.state, context)
 
 
-def _wake(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def _wake(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
     return stand(state, "active", context) if state.project.state == "dormant" else []
 
 
 def stand(
-    state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[LifecycleInputs]
+    state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[HasLifecycle]
 ) -> list[Change]:
     """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
@@ -418,7 +409,7 @@ def stand(
     return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
 
 
-def project_rows(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def project_rows(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Return the display of the project's state, and the rows of all its units."""
     of = context.of
     turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
@@ -426,7 +417,7 @@ def project_rows(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Ch
     return [Change("scope", context.scope, ""), *rows]
 
 
-def kind_of(of: LifecycleInputs, unit: int) -> str:
+def kind_of(of: HasLifecycle, unit: int) -> str:
     """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
     capture = of.captures.by_seq[unit]
     memory: Memory | None = of.memories.by_birth.get(unit)
@@ -439,7 +430,7 @@ def copy_of(state: Lifecycle) -> Lifecycle:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
 
 
-def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:
+def digest(state: Lifecycle, of: HasLifecycle) -> Iterator[Any]:
     """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):

@@ -19,8 +19,8 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
-from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
-from memtape.state.subjects.embeddings import Embeddings
+from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture
+from memtape.state.subjects.embeddings import HasEmbeddings
 from memtape.state.subjects.recalls import Recalls
 
 
@@ -69,13 +69,6 @@ class _Index:
         self.of_family = {family: Candidates() for family in families}
 
 
-class MemoryInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings and recalls."""
-
-    embeddings: Embeddings
-    recalls: Recalls
-
-
 class Memories(msgspec.Struct, dict=True, array_like=True):
     """The memories of a scope in the order of their births.
 
@@ -121,9 +114,10 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
         return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
 
 
-class HasMemories(HasCaptures, Protocol):
-    """A scope seen through its captures and memories."""
+class HasMemories(HasEmbeddings, Protocol):
+    """A scope seen through its memories and the subjects before."""
 
+    recalls: Recalls
     memories: Memories
 
 
@@ -133,7 +127,7 @@ def memory_of(of: HasMemories, id: str) -> Memory | None:
     return None if capture is None else of.memories.of(capture.seq)
 
 
-def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> list[Change]:
+def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
     Returns the changed memory rows, those of given-up names included.
@@ -161,14 +155,14 @@ def evolve(state: Memories, event: Event, context: Context[MemoryInputs]) -> lis
     return [Change("memories", context.scope, name) for name in names]
 
 
-def _follow(state: Memories, flipped: Iterable[int], of: MemoryInputs, changes: list[str]) -> None:
+def _follow(state: Memories, flipped: Iterable[int], of: HasMemories, changes: list[str]) -> None:
     """Choose names and canonical texts after captures were hidden or shown."""
     for memory in map(state.of, flipped):
         if memory is not None:
             _refresh(state, memory, of, changes)
 
 
-def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
+def _compare(state: Memories, capture: Capture, of: HasMemories, settings: Settings, changes: list[str]) -> None:
     """Record a capture's first vector by the embedder in force, and judge the memory waiting for it."""
     memory = state.of(capture.seq)
     vector = of.embeddings.of_text(settings.embedder, capture)
@@ -188,7 +182,7 @@ def _compare(state: Memories, capture: Capture, of: MemoryInputs, settings: Sett
     _offer(state, memory, of)
 
 
-def take_up(state: Memories, of: MemoryInputs, embedder: str) -> None:
+def take_up(state: Memories, of: HasMemories, embedder: str) -> None:
     """Switch comparisons to an embedder. Folded memories stay; a text with a vector no longer waits."""
     state._index = None
     for birth in list(state.waiting):
@@ -196,7 +190,7 @@ def take_up(state: Memories, of: MemoryInputs, embedder: str) -> None:
             del state.waiting[birth]  # Nothing more will come for it, so it goes on standing by itself.
 
 
-def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list[str]) -> None:
+def _unfold(state: Memories, ids: Iterable[str], of: HasMemories, changes: list[str]) -> None:
     """Make each of these captures a memory of its own; the rest of their memories stays together.
 
     Echoes stay with the first capture.
@@ -216,7 +210,7 @@ def _unfold(state: Memories, ids: Iterable[str], of: MemoryInputs, changes: list
             _offer(state, memory, of)  # It may have waited until now.
 
 
-def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
+def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
     """Judge all captures again, as if all had been said under the settings in force; return the rows that differ.
 
     Captures set apart never fold together again. An echo stays an echo in its new memory, and a
@@ -244,7 +238,7 @@ def refold(state: Memories, context: Context[MemoryInputs]) -> list[Change]:
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
-def _judge_anew(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings) -> Verdict:
+def _judge_anew(state: Memories, capture: Capture, of: HasMemories, settings: Settings) -> Verdict:
     """Judge a capture without a memory, by its vector if the vector exists."""
     barred = _set_apart(state, (capture.seq,))
     verdict = _judge(state, capture, of, settings, barred)
@@ -254,7 +248,7 @@ def _judge_anew(state: Memories, capture: Capture, of: MemoryInputs, settings: S
     return verdict
 
 
-def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
+def _standing(state: Memories, of: HasMemories) -> dict[str, tuple[Any, ...]]:
     """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
     by_seq = of.captures.by_seq
     standing: dict[str, tuple[Any, ...]] = {}
@@ -263,7 +257,7 @@ def _standing(state: Memories, of: MemoryInputs) -> dict[str, tuple[Any, ...]]:
     return standing
 
 
-def rebuild(state: Memories, of: MemoryInputs) -> None:
+def rebuild(state: Memories, of: HasMemories) -> None:
     """Make the parts that follow from the memories and their captures."""
     for memory in state.by_birth.values():
         for join in memory.members:
@@ -273,7 +267,7 @@ def rebuild(state: Memories, of: MemoryInputs) -> None:
         _rank(state, memory)
 
 
-def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
+def digest(state: Memories, of: HasMemories) -> Iterator[Any]:
     """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
     by_seq = of.captures.by_seq
 
@@ -289,7 +283,7 @@ def digest(state: Memories, of: MemoryInputs) -> Iterator[Any]:
         yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
-def _join(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, changes: list[str]) -> None:
+def _join(state: Memories, capture: Capture, of: HasMemories, settings: Settings, changes: list[str]) -> None:
     verdict = _judge(state, capture, of, settings, ())
     _place(state, capture, verdict, recalls_state.shown(of.recalls, capture, settings), of, changes)
 
@@ -299,7 +293,7 @@ def _place(
     capture: Capture,
     verdict: Verdict,
     shown: tuple[int, ...],
-    of: MemoryInputs,
+    of: HasMemories,
     changes: list[str],
     *,
     echoed: bool = False,
@@ -331,7 +325,7 @@ def _place(
         _rank(state, memory)
 
 
-def _stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list[str]) -> None:
+def _stand_alone(state: Memories, text: Capture, of: HasMemories, changes: list[str]) -> None:
     """Make a consolidation's text a memory compared with none, so that it can end like any memory."""
     memory = Memory(text.seq, [Join(text.seq, "decided", 0)], [])
     state.by_birth[memory.birth] = memory
@@ -339,7 +333,7 @@ def _stand_alone(state: Memories, text: Capture, of: MemoryInputs, changes: list
     _refresh(state, memory, of, changes)
 
 
-def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settings, barred: Sequence[int]) -> Verdict:
+def _judge(state: Memories, capture: Capture, of: HasMemories, settings: Settings, barred: Sequence[int]) -> Verdict:
     """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family = capture.family
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -357,7 +351,7 @@ def _judge(state: Memories, capture: Capture, of: MemoryInputs, settings: Settin
 
 
 def _judge_by_vector(
-    state: Memories, capture: Capture, vector: bytes, of: MemoryInputs, settings: Settings, barred: Sequence[int]
+    state: Memories, capture: Capture, vector: bytes, of: HasMemories, settings: Settings, barred: Sequence[int]
 ) -> Verdict:
     """Return the verdict on a text by its vector under the embedder that decides; `barred` as for `judge`."""
     if settings.fold_cosine_hundredths < 0:
@@ -375,7 +369,7 @@ def _set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(state.birth_of[seq] for seq in others if seq in state.birth_of))
 
 
-def _without(state: Memories, barred: Sequence[int], of: MemoryInputs, judge: Callable[[], Verdict]) -> Verdict:
+def _without(state: Memories, barred: Sequence[int], of: HasMemories, judge: Callable[[], Verdict]) -> Verdict:
     """Return a verdict without these memories as candidates."""
     for birth in barred:
         _withdraw(state, state.by_birth[birth], of)
@@ -385,7 +379,7 @@ def _without(state: Memories, barred: Sequence[int], of: MemoryInputs, judge: Ca
     return verdict
 
 
-def _indexed(state: Memories, of: MemoryInputs, embedder: str) -> _Index:
+def _indexed(state: Memories, of: HasMemories, embedder: str) -> _Index:
     """Return the index under the embedder in force. It is made when first needed, after a start and a restore alike."""
     if state._index is None:
         state._index = _Index(embedder)
@@ -400,7 +394,7 @@ def _absorb(
     other: Memory,
     verdict: Verdict,
     shown: tuple[int, ...],
-    of: MemoryInputs,
+    of: HasMemories,
     changes: list[str],
 ) -> None:
     """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
@@ -422,7 +416,7 @@ def _absorb(
     _refresh(state, early, of, changes)
 
 
-def _remove(state: Memories, memory: Memory, of: MemoryInputs) -> None:
+def _remove(state: Memories, memory: Memory, of: HasMemories) -> None:
     """Remove a memory from every index by birth."""
     del state.by_birth[memory.birth]
     state.gone.append(memory.birth)
@@ -435,7 +429,7 @@ def _remove(state: Memories, memory: Memory, of: MemoryInputs) -> None:
     _unrank(state, memory)
 
 
-def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: MemoryInputs, changes: list[str]) -> None:
+def _split(state: Memories, memory: Memory, groups: list[list[Join]], of: HasMemories, changes: list[str]) -> None:
     """Keep the first group, which holds the birth, as the memory, and make a memory of each further group."""
     for join in memory.members:
         member = of.captures.by_seq[join.seq]
@@ -462,7 +456,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
             insort(births, memory.birth)
 
 
-def _refresh(state: Memories, memory: Memory, of: MemoryInputs, changes: list[str]) -> None:
+def _refresh(state: Memories, memory: Memory, of: HasMemories, changes: list[str]) -> None:
     """Choose name and canonical text from the living captures, and record the changed rows."""
     if memory.name >= 0:
         changes.append(of.captures.by_seq[memory.name].id)
@@ -475,7 +469,7 @@ def _refresh(state: Memories, memory: Memory, of: MemoryInputs, changes: list[st
     _rank(state, memory)
 
 
-def _offer(state: Memories, memory: Memory, of: MemoryInputs) -> None:
+def _offer(state: Memories, memory: Memory, of: HasMemories) -> None:
     """Add a memory's compared data to the index; nothing while it waits, or without a living capture."""
     index, family = state._index, of.captures.by_seq[memory.birth].family or ""
     if index is None or memory.made:
@@ -489,7 +483,7 @@ def _offer(state: Memories, memory: Memory, of: MemoryInputs) -> None:
         _withdraw(state, memory, of)
 
 
-def _withdraw(state: Memories, memory: Memory, of: MemoryInputs) -> None:
+def _withdraw(state: Memories, memory: Memory, of: HasMemories) -> None:
     """Take a memory out of the index."""
     family = of.captures.by_seq[memory.birth].family or ""
     if state._index is not None and family in state._index.of_family:

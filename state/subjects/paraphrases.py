@@ -8,7 +8,7 @@ captures from before the second time stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -19,17 +19,11 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
-from memtape.state.subjects.embeddings import Embeddings
-from memtape.state.subjects.tombstones import HasTombstones, ends_ban
+from memtape.state.subjects.embeddings import HasEmbeddings
+from memtape.state.subjects.tombstones import ends_ban
 
 BANNING = 2
 """Number of events forgetting equal texts that bans their paraphrases."""
-
-
-class ParaphraseInputs(HasTombstones, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings and tombstones."""
-
-    embeddings: Embeddings
 
 
 class Paraphrases(msgspec.Struct, dict=True, array_like=True):
@@ -49,7 +43,7 @@ class Paraphrases(msgspec.Struct, dict=True, array_like=True):
         self._index: dict[str, Candidates] | None = None
 
 
-def evolve(state: Paraphrases, event: Event, context: Context[ParaphraseInputs]) -> list[Change]:
+def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) -> list[Change]:
     """Count forgotten texts, hide their paraphrases, and record the captures hidden or shown."""
     of, settings = context.of, context.settings
     match event.body:
@@ -89,7 +83,7 @@ def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
     yield from sorted((by_seq[seq].id, by_seq[root].id) for seq, root in state.hidden.items())
 
 
-def _count(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, settings: Settings, at: int) -> None:
+def _count(state: Paraphrases, ids: Iterable[str], of: HasEmbeddings, settings: Settings, at: int) -> None:
     """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
     for capture in filter(None, map(of.captures.get, ids)):
@@ -107,9 +101,7 @@ def _count(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, setting
             state.banned[root] = max(at, state.banned.get(root, at))
 
 
-def _compare(
-    state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings, flipped: list[int]
-) -> None:
+def _compare(state: Paraphrases, capture: Capture, of: HasEmbeddings, settings: Settings, flipped: list[int]) -> None:
     """Take in the first vector of a capture."""
     if capture.family is None or not state.root_of:
         return
@@ -120,7 +112,7 @@ def _compare(
         _judge(state, capture, of, settings, flipped)
 
 
-def _judge(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings, flipped: list[int]) -> None:
+def _judge(state: Paraphrases, capture: Capture, of: HasEmbeddings, settings: Settings, flipped: list[int]) -> None:
     """Hide a capture that paraphrases a text forgotten twice; end the ban if a person says it again."""
     if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
         return
@@ -131,7 +123,7 @@ def _judge(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings:
         flipped.append(capture.seq)
 
 
-def _end(state: Paraphrases, root: int, capture: Capture, of: ParaphraseInputs, flipped: list[int]) -> bool:
+def _end(state: Paraphrases, root: int, capture: Capture, of: HasEmbeddings, flipped: list[int]) -> bool:
     """End the ban on a root that a person says again; return whether no ban on the root is in force."""
     since = state.banned.get(root)
     if since is not None and ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, since):
@@ -139,7 +131,7 @@ def _end(state: Paraphrases, root: int, capture: Capture, of: ParaphraseInputs, 
     return root not in state.banned
 
 
-def _lift(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, flipped: list[int]) -> None:
+def _lift(state: Paraphrases, ids: Iterable[str], of: HasEmbeddings, flipped: list[int]) -> None:
     """End the ban on the paraphrases of restored texts."""
     for capture in filter(None, map(of.captures.get, ids)):
         root = state.hidden.get(capture.seq)
@@ -149,7 +141,7 @@ def _lift(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, flipped:
             _show(state, root, of, flipped)
 
 
-def _show(state: Paraphrases, root: int, of: ParaphraseInputs, flipped: list[int]) -> None:
+def _show(state: Paraphrases, root: int, of: HasEmbeddings, flipped: list[int]) -> None:
     state.banned.pop(root, None)
     for seq in [seq for seq, its in state.hidden.items() if its == root]:
         del state.hidden[seq]
@@ -160,7 +152,7 @@ def _show(state: Paraphrases, root: int, of: ParaphraseInputs, flipped: list[int
                 flipped.append(seq)
 
 
-def _alike(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings) -> int | None:
+def _alike(state: Paraphrases, capture: Capture, of: HasEmbeddings, settings: Settings) -> int | None:
     """Return the key of the forgotten text into whose memory a capture would fold; None for none."""
     index = _indexed(state, of, settings.embedder).get(capture.family or "")
     text = of.captures.body(capture).text
@@ -173,13 +165,13 @@ def _alike(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings:
     return verdict.birth if verdict.how == "similar" else None
 
 
-def _key(capture: Capture, of: ParaphraseInputs) -> int:
+def _key(capture: Capture, of: HasEmbeddings) -> int:
     """Return the seq of the first capture of the same normalised text and family."""
     seqs = of.captures.seqs_of_normal[capture.normal]
     return next(seq for seq in seqs if of.captures.by_seq[seq].family == capture.family)
 
 
-def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[str, Candidates]:
+def _indexed(state: Paraphrases, of: HasEmbeddings, embedder: str) -> dict[str, Candidates]:
     """Return the index of forgotten texts by family, built at first use after a start or restore."""
     if state._index is None:
         state._index = {}
@@ -188,7 +180,7 @@ def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[st
     return state._index
 
 
-def _put(index: dict[str, Candidates], key: int, of: ParaphraseInputs, embedder: str) -> None:
+def _put(index: dict[str, Candidates], key: int, of: HasEmbeddings, embedder: str) -> None:
     """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
     capture = of.captures.by_seq[key]
     family, text = capture.family or "", of.captures.body(capture).text
