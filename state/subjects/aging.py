@@ -213,16 +213,13 @@ def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         for unit in units:
             before = state.within.get(unit, ())
-            state.count(unit, -1)
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
-            state.count(unit, 1)
         changes.append(Change("summaries", scope, summary.id))
     for unit in units:
         if group.level == ARCHIVE:
             changes += archive(state, unit, "age", context)
         elif group.level == PURGE:
             state.archived[unit].purged = True
-            state.purged += 1
             changes += [*all_rows_of(scope, of, unit), Change("archive", scope, archive_id(of, unit))]
         else:
             changes += rows_of(scope, of, unit)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -51,22 +51,16 @@ class ConflictState(msgspec.Struct):
     note: str | None = None
 
 
-class LastUse(NamedTuple):
-    """The last event that used a capture of a memory with a rival: its seq and its id."""
-
-    seq: int
-    id: str
-
-
 class Conflicts(msgspec.Struct, dict=True, array_like=True):
-    """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
+    """The conflicts of a scope by id in the order in which they were raised.
 
+    `uses` has by the seq of a capture of a memory with a rival the last event that used the capture: seq, id.
     `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
     rest follows: `naming` has by captured id its conflicts, and `pending` the pending ones.
     """
 
     by_id: dict[str, ConflictState] = {}
-    uses: dict[int, LastUse] = {}
+    uses: dict[int, tuple[int, str]] = {}
     about: dict[bytes, list[int]] = {}
 
     def __post_init__(self) -> None:
@@ -128,7 +122,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
     """Yield the content of the state hash: each conflict, and the last affirming uses."""
     yield from state.by_id.values()
-    yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
+    yield from (("used", of.captures.by_seq[seq].id, id) for seq, (_, id) in sorted(state.uses.items()))
 
 
 # --- The sides of a conflict ---
@@ -153,7 +147,7 @@ def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) ->
     for seq, memory in found.items():
         rivals = _rivals(of, memory)
         if rivals and (isinstance(event.body, Used) or not any(other.birth in births for other in rivals)):
-            state.uses[seq] = LastUse(context.seq, event.id)
+            state.uses[seq] = context.seq, event.id
             noted[memory.birth] = None
     return list(noted)
 
@@ -162,8 +156,8 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
     """Return the ids of the events that affirmed a memory after a seq: living members that are no echoes, and uses."""
     members = (of.captures.by_seq[join.seq] for join in memory.members if join.seq > after)
     found = {capture.seq: capture.id for capture in members if not capture.hidden}
-    uses = (state.uses.get(join.seq) for join in memory.joins)
-    found |= {use.seq: use.id for use in uses if use is not None and use.seq > after}
+    uses = (use for join in memory.joins if (use := state.uses.get(join.seq)) is not None)
+    found |= {seq: id for seq, id in uses if seq > after}
     return tuple(id for _, id in sorted(found.items()))[:MAX_EVIDENCE]
 
 

@@ -6,6 +6,7 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple, Protocol
@@ -127,8 +128,7 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     """The aging of a scope's texts.
 
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
-    1 first. `mid` and `long` count the units of these tiers without archived ones, `purged` the units that
-    left the views.
+    1 first.
 
     `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
     of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
@@ -146,35 +146,27 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
             for unit in summary.units:
                 path = (*self.within.get(unit, ()), summary.id)
                 self.within[unit] = shared.setdefault(path, path)
-        self.mid = self.long = 0
-        for unit in self.within:
-            if unit not in self.archived:
-                self.count(unit, 1)
-        self.purged = sum(archiving.purged for archiving in self.archived.values())
         self.forget_due()
 
     def tier(self, unit: int) -> Tier:
         """Return the tier of a unit."""
         return TIERS[len(self.within.get(unit, ()))]
 
-    def count(self, unit: int, by: int) -> None:
-        """Add `by` to the number of units in the unit's tier. The unit is not archived."""
-        level = len(self.within.get(unit, ()))
-        self.mid += by * (level == MID)
-        self.long += by * (level == LONG)
-
     def mark(self) -> LifeMark:
         """Return the state of the scope for readers."""
-        project = self.project
+        project, summed = self.project, {MID: 0, LONG: 0}
+        for summary in self.summaries.values():
+            summed[summary.group.level] += len(summary.units)
+        archived = Counter(len(self.within.get(unit, ())) for unit in self.archived)
         return LifeMark(
             state=project.state,
             since=project.since,
             name=project.name,
-            mid=self.mid,
-            long=self.long,
+            mid=summed[MID] - summed[LONG] - archived[MID],
+            long=summed[LONG] - archived[LONG],
             summaries=len(self.summaries),
             archived=len(self.archived),
-            purged=self.purged,
+            purged=sum(archiving.purged for archiving in self.archived.values()),
             is_purged=project.purged,
         )
 
@@ -300,8 +292,6 @@ def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> li
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
-    state.purged -= archiving.purged
-    state.count(unit, 1)
     look_at(state, unit)
     rows = all_rows_of if archiving.purged else rows_of
     return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
@@ -359,7 +349,6 @@ def _archive(state: Lifecycle, ids: Iterable[str], context: Context[HasLifecycle
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:
     """Archive a unit, and return the changed rows."""
     state.archived[unit] = ArchiveState(context.clock, why)
-    state.count(unit, -1)
     look_at(state, unit)
     archived = Change("archive", context.scope, archive_id(context.of, unit))
     return [*rows_of(context.scope, context.of, unit), archived]
@@ -367,14 +356,11 @@ def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: 
 
 def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
     """Drop a memory that was merged into another."""
-    if birth not in state.archived:
-        state.count(birth, -1)
     changes, path = [], state.within.pop(birth, ())
     for id in path:
         state.summaries[id].units.remove(birth)
         changes.append(Change("summaries", context.scope, id))
-    if (archiving := state.archived.pop(birth, None)) is not None:
-        state.purged -= archiving.purged
+    if state.archived.pop(birth, None) is not None:
         changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
     return changes
 

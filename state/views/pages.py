@@ -238,7 +238,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         goal=goal,
         plan=plan,
         facts=facts,
-        memories=memories.alive - _not_shown(scope),
+        memories=sum(1 for _ in memories.living()) - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),
