@@ -270,7 +270,7 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     low, high = scope.captures.seq_of(source), scope.captures.seq_of(target)
     if low is None or high is None:
         return None
-    edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.pairs.get((low, high))
+    edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.get((low, high))
     if edge is None and learned is None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
@@ -390,7 +390,7 @@ def _use_ids(scope: Scope) -> Iterator[str]:
 
 def _edge_ids(scope: Scope) -> Iterator[str]:
     by_seq = scope.captures.by_seq
-    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
+    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned)
 
 
 class Made(NamedTuple):
