@@ -141,7 +141,7 @@ def consolidate(
         try:
             concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
         except BudgetSpent:
-            left = min(due.first for due in planned.due[place:])
+            left = min(due.cluster[0].seq for due in planned.due[place:])
             append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
             raise
         conclusions += concluded

@@ -77,11 +77,10 @@ Cluster = tuple[Candidate, ...]
 
 
 class DueCluster(NamedTuple):
-    """A cluster that is to be looked at for the `attempt`-th time, and the seq of the first of it that is new."""
+    """A cluster, in the order of its seqs, that is to be looked at for the `attempt`-th time."""
 
     cluster: Cluster
     attempt: int
-    first: int
 
 
 class Plan(NamedTuple):
@@ -104,10 +103,10 @@ def plan(scope: Scope) -> Plan:
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
             cluster, over = _grown(candidate, near)
-            found.append(DueCluster(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
+            found.append(DueCluster(cluster, _failed(scope, cluster) + 1))
             left += over
     kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
-    kept.sort(key=lambda due: due.first)
+    kept.sort(key=lambda due: due.cluster[0].seq)
     return Plan(kept, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
 
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from sortedcontainers import SortedDict
+
 from memtape.schemas.events import PEOPLE
 from memtape.schemas.rows import Change
 from memtape.schemas.scopes import GLOBAL
@@ -38,6 +40,7 @@ from memtape.state.subjects.lifecycle import (
     kind_of,
     living_of,
     project_rows,
+    put_due,
     rows_of,
     spoken_of,
     stand,
@@ -89,7 +92,10 @@ def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
 def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
-    for unit in due.taken(context.clock // HOUR_US):
+    checked: dict[int, None] = {}
+    while due and due.peekitem(0)[0] <= context.clock // HOUR_US:
+        checked |= dict.fromkeys(due.popitem(0)[1])
+    for unit in checked:
         _place(state, due, unit, context)
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
@@ -151,12 +157,12 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
 def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
-        state.due, state.ready, state.ripe = DueUnits(), {}, {}
+        state.due, state.ready, state.ripe = SortedDict(), {}, {}
         for seq, capture in of.captures.by_seq.items():
             if capture.kind == "turn":
-                state.due.put(_earliest(state, capture, settings), seq)
+                put_due(state.due, _earliest(state, capture, settings), seq)
         for birth in of.memories.by_birth:
-            state.due.put(0, birth)
+            put_due(state.due, 0, birth)
     return state.due
 
 
@@ -174,7 +180,7 @@ def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifec
     if step is None:
         return
     if step.at > context.clock:
-        due.put(-(-step.at // HOUR_US), unit)
+        put_due(due, -(-step.at // HOUR_US), unit)
     else:
         state.ready.setdefault(step.group, {})[unit] = None
         state.ripe[step.group] = None

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
+from sortedcontainers import SortedDict
 
 from memtape.schemas.events import (
     Archived,
@@ -94,34 +94,12 @@ class ProjectState(msgspec.Struct):
     purged: bool = False
 
 
-class DueUnits:
-    """The units by the hour of their next check, so that a tick costs its due texts and never the scope.
+DueUnits: TypeAlias = SortedDict[int, list[int]]
 
-    A unit may be in several hours, and one checked too early is checked again later.
-    """
 
-    def __init__(self) -> None:
-        self._units: dict[int, list[int]] = {}
-        self._hours: list[int] = []
-
-    def put(self, hour: int, unit: int) -> None:
-        """Let a unit be looked at from an hour on."""
-        units = self._units.get(hour)
-        if units is None:
-            units = self._units[hour] = []
-            heappush(self._hours, hour)
-        units.append(unit)
-
-    def has_any(self, hour: int) -> bool:
-        """Return whether anything is to be looked at by an hour."""
-        return bool(self._hours) and self._hours[0] <= hour
-
-    def taken(self, hour: int) -> Iterable[int]:
-        """Take out and return the units that are to be looked at by an hour, each once."""
-        units: dict[int, None] = {}
-        while self.has_any(hour):
-            units |= dict.fromkeys(self._units.pop(heappop(self._hours)))
-        return units
+def put_due(due: DueUnits, hour: int, unit: int) -> None:
+    """Let a unit be looked at from an hour on."""
+    due.setdefault(hour, []).append(unit)
 
 
 class Lifecycle(msgspec.Struct, dict=True, array_like=True):
@@ -130,8 +108,10 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
     1 first.
 
-    `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
-    of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
+    `due`, `ready` and `ripe` follow from the rest: the units by the hour of their next check, so that a tick costs
+    its due texts and never the scope; the due units waiting for others of their group; and the groups of the next
+    pass. A unit may be in several hours, and one checked too early is checked again later. `due` is None if it must
+    be rebuilt.
     """
 
     summaries: dict[str, Summary] = {}
@@ -284,7 +264,7 @@ def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
 def look_at(state: Lifecycle, unit: int) -> None:
     """Schedule a unit's check for the next pass; a step due later is postponed there."""
     if state.due is not None:
-        state.due.put(0, unit)
+        put_due(state.due, 0, unit)
 
 
 def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
