@@ -168,7 +168,8 @@ def test_an_item_keeps_six_and_every_change_is_named(groups: list[list[int]], or
         assert {pair: it for pair, it in known.items() if it != (None, None)} == {
             pair: row(state, pair) for pair in state.pairs | state.learned
         }
-        assert all(0 < len(others) <= LEARNED_PER_ITEM for others in state.learned_of.values())
+        assert all(0 < len(others) <= PER_ITEM for others in (*state.of.values(), *state.learned_of.values()))
+        assert {(a, b) for a, others in state.of.items() for b in others if a < b} == state.pairs.keys()
         assert {(a, b) for a, others in state.learned_of.items() for b in others if a < b} == state.learned.keys()
         assert all(LEARNED_FROM <= it.weight <= ONE and it.windows >= 3 for it in state.learned.values())
 

@@ -108,10 +108,6 @@ A subject reads only earlier ones.
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
 """The subjects allowed to read memories."""
 
-_CONTENT_BITS = 22
-_AT_BITS = 10
-"""Of what an event says, and of when: by these a repetition is told from another event of the same id, for people."""
-
 
 class Scope:
     """Everything that one scope's events mean.
@@ -156,14 +152,12 @@ class Scope:
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Return whether an id is known; if not record it, with 32 bits of the event's content and time."""
-        key, at = id_bytes(event.id), _given_time(event)
-        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
-        first = self.seen.setdefault(key, self.seq << SEEN_BITS | said << _AT_BITS | at)
+        """Return whether an id is known; if not record it, with a digest of the event's content, for people."""
+        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**SEEN_BITS
+        first = self.seen.setdefault(id_bytes(event.id), self.seq << SEEN_BITS | said)
         if first >> SEEN_BITS == self.seq and len(self.seen) == self.seq + 1:
             return False
-        first_said, first_at = first >> _AT_BITS & (2**_CONTENT_BITS - 1), first & (2**_AT_BITS - 1)
-        if first_said == said and (first_at == at or not first_at or not at):
+        if first % 2**SEEN_BITS == said:
             counters.duplicates += 1
         else:
             counters.divergent += 1
@@ -172,11 +166,6 @@ class Scope:
     def memory_of(self, id: str) -> Memory | None:
         """Return the memory that a captured id resolves to, None for none."""
         return memories.memory_of(self, id)
-
-
-def _given_time(event: Event) -> int:
-    """Return some bits of an event's own time, 0 if the event has none and takes the time of sending."""
-    return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
 def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:

@@ -72,11 +72,8 @@ class AgingStep(NamedTuple):
     at: int
 
 
-class Move(NamedTuple):
-    """Units that a pass moves together, in the order of their times."""
-
-    group: Group
-    units: tuple[int, ...]
+Move = tuple[Group, tuple[int, ...]]
+"""Units that a pass moves together, in the order of their times."""
 
 
 def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
@@ -111,7 +108,7 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
             continue
         state.ready[group] = dict.fromkeys(rest)
         left -= len(taken)
-        found.append(Move(group, tuple(taken)))
+        found.append((group, tuple(taken)))
         if not rest:
             del state.ripe[group], state.ready[group]
     return found

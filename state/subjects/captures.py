@@ -37,9 +37,7 @@ ENTRY_KINDS = ("turn", "journal")
 
 
 Seen = dict[bytes, int]
-"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest that identifies
-repetitions.
-"""
+"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content without times."""
 SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
 

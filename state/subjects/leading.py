@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from sortedcontainers import SortedDict
 
+from memtape.state.subjects.aging import is_pinned
 from memtape.state.subjects.lifecycle import HasLifecycle
 from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.weights import importance, worth
@@ -120,8 +121,9 @@ def worth_of(memory: Memory, of: HasLifecycle) -> WorthInputs:
     given = (of.captures.body(member).importance_given for member in shown)
     important = importance(max((it for it in given if it is not None), default=None), len(shown) - 1)
     is_model = of.captures.by_seq[memory.canonical].actor.origin == "model"
-    is_pinned = of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins)
-    return WorthInputs((is_model, not is_pinned, -important), max(member.at for member in shown), memory.birth)
+    return WorthInputs(
+        (is_model, not is_pinned(of, memory.birth), -important), max(member.at for member in shown), memory.birth
+    )
 
 
 def key_of(memory: Memory, of: HasLifecycle) -> Key:
@@ -134,7 +136,7 @@ def key_of(memory: Memory, of: HasLifecycle) -> Key:
     uses = [use for join in memory.joins if (use := of.usage.own.get(join.seq)) is not None]
     return (
         spoken.actor.origin == "model",
-        not of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins),
+        not is_pinned(of, memory.birth),
         -sum(use.used for use in uses),
         -max((use.recalled.bit_length() for use in uses), default=0),
         -len(memory.members),

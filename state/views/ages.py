@@ -144,7 +144,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     if settings.lifecycle:
         aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
-    moved = {unit: move.group for move in moves for unit in move.units}
+    moved = {unit: group for group, units in moves for unit in units}
     stays: Counter[Stays] = Counter()
     due: Counter[Group] = Counter()
     for unit in units_of(scope):
@@ -155,7 +155,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
             due[why.group] += 1
         else:
             stays[why] += 1
-    begun = dict.fromkeys(move.group for move in moves)
+    begun = dict.fromkeys(group for group, _ in moves)
     for group, count in due.items():
         is_full = group in begun or count >= least_of(scope.lifecycle, group)
         stays["no room" if is_full else "group too small"] += count

@@ -40,25 +40,23 @@ from memtape.state.subjects.lifecycle import Summary, unit_of
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.named import key_of_name
 from memtape.state.views.context import is_left_out
-from memtape.state.views.places import (
+from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
+from memtape.state.views.standing_pages import (
     ENTRIES_PER_PAGE,
     MEMORIES_PER_PAGE,
     current_row,
     day_path,
     is_told,
     memory_path,
-    place_of,
-    zone_captures,
-    zone_texts,
-)
-from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.standing_pages import (
     names_left_out,
     people_on_index,
     person_page,
     person_path,
+    place_of,
     shown_on_index,
     standing_page,
+    zone_captures,
+    zone_texts,
 )
 from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
