@@ -116,8 +116,10 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
 
 def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
     """Return the retention of a unit at a time, None if it does not age or is hidden."""
-    kept = _kept(unit, of)
-    return None if kept is None else retention(kept, now)
+    living = living_of(of, unit)
+    if not living or not kind_of(of, unit):
+        return None
+    return retention(_kept_of(unit, of, living, _accessed(of, unit, living)), now)
 
 
 def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
@@ -264,13 +266,8 @@ def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, 
     return falls_at(_kept_of(unit, of, living, accessed), limit)
 
 
-def _kept(unit: int, of: HasLifecycle) -> RetentionInputs | None:
-    """Return the inputs of a unit's retention, None if it does not age or is hidden."""
-    living = living_of(of, unit)
-    return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
-
-
 def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
+    """Return the inputs of a unit's retention; `living` are its visible captures."""
     spoken, (used_at, accesses) = spoken_of(of, unit), accessed
     assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]

@@ -65,7 +65,8 @@ class Leading:
     """The births of a scope's living facts and insights, by use, by worth, and by worth for each author."""
 
     def __init__(self) -> None:
-        self._births: SortedDict[Key, int] | None = None
+        self._births: SortedDict[Key, int] = SortedDict()
+        self._is_made = False
         self._key_of: dict[int, tuple[Key, WorthInputs, str]] = {}
         self._by_worth = _ByWorth()
         self._of_person: dict[str, _ByWorth] = {}
@@ -73,7 +74,6 @@ class Leading:
     def births(self, of: HasLifecycle) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
         self._keep_up(of)
-        assert self._births is not None
         return iter(self._births.values())
 
     def worthiest(self, of: HasLifecycle, person: str | None = None) -> Iterator[int]:
@@ -84,8 +84,8 @@ class Leading:
 
     def _keep_up(self, of: HasLifecycle) -> None:
         moved = self._moved(of)
-        if self._births is None:
-            self._births, moved = SortedDict(), dict.fromkeys(of.memories.by_birth)
+        if not self._is_made:
+            self._is_made, moved = True, dict.fromkeys(of.memories.by_birth)
         for birth in moved:
             self._place(birth, of)
 
@@ -98,7 +98,6 @@ class Leading:
         return moved
 
     def _place(self, birth: int, of: HasLifecycle) -> None:
-        assert self._births is not None
         before = self._key_of.pop(birth, None)
         if before is not None:
             key, its, person = before

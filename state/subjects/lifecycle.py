@@ -182,7 +182,8 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
     touched, again = _touched(event, context), _said_again(event, context)
     match event.body:
         case Archived(ids=ids, on=True):
-            changes += _archive(state, ids, context)
+            units = (unit for unit in _units(of, ids) if unit not in state.archived)
+            changes += [change for unit in units for change in archive(state, unit, "asked", context)]
         case Archived(ids=ids):
             changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
         case ScopeChanged() as changed:
@@ -316,14 +317,6 @@ def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
 def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
     captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
-
-
-def _archive(state: Lifecycle, ids: Iterable[str], context: Context[HasLifecycle]) -> list[Change]:
-    changes = []
-    for unit in _units(context.of, ids):
-        if unit not in state.archived:
-            changes += archive(state, unit, "asked", context)
-    return changes
 
 
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:

@@ -375,9 +375,9 @@ def _one_cut(item: ContextItem, budget: int, form: Form, count: Count) -> list[C
     def fits(it: ContextItem) -> bool:
         return count(render(form, [it])) <= budget
 
-    if fits(item):
-        return [item]
-    cut = None if item.ends else _cut_to(item, fits)
+    if item.ends:
+        return []
+    cut = item if fits(item) else _cut_to(item, fits)
     return [] if cut is None else [cut]
 
 
