@@ -188,7 +188,7 @@ class World:
                     for scope in own.values():
                         scope.aging.turn(clock, settings)
             elif (event["scope"], event["id"]) in first:
-                same = repeats(event, first[event["scope"], event["id"]])
+                same = timeless(event) == timeless(first[event["scope"], event["id"]])
                 count["duplicates" if same else "divergent"] += 1
             else:
                 first[event["scope"], event["id"]] = event
@@ -993,12 +993,6 @@ def erased_in(events: list[Event]) -> set[tuple[str, str]]:
         e for e in first.values() if e["type"] == "erased" and (e["scope"] != "global" or e["origin"] == "operator")
     ]
     return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
-
-
-def repeats(event: Event, first: Event) -> bool:
-    """Whether an event says what the first of its id said; when, counts only where both were given a time."""
-    times = [said["at"] for said in (event, first) if said["at"] != said["sent"]]
-    return len({*times}) < 2 and timeless(event) == timeless(first)
 
 
 def timeless(event: Event) -> Event:

@@ -13,7 +13,7 @@ from math import ceil, log
 from typing import Any
 
 from memtape.schemas.ids import derived_id
-from memtape.state.lifecycle.summing import SummaryInput, summed
+from memtape.state.lifecycle.summing import summed
 from memtape.state.text.instructions import heard_in
 
 HOUR = 3_600_000_000
@@ -303,7 +303,7 @@ class Aging:
                 continue
             said = [self.scope.spoken(unit["living"]) for unit in own]
             ordered = sorted(said, key=lambda it: (it["at"], it["seq"]))
-            short = summed(tuple(SummaryInput(whole(it), it["actor"]) for it in ordered))
+            short = summed(tuple((whole(it), it["actor"]) for it in ordered))
             times = [capture["at"] for capture in said]
             rows.append(
                 {

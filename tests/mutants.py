@@ -148,7 +148,7 @@ MUTANTS = [
     Mutant(
         "echoes counted as confirmations",
         "state/subjects/memories.py",
-        "if echoed or not set(shown).isdisjoint(known):",
+        "if echoed or _has_any(memory, shown):",
         "if echoed:",
         ("tests/test_fold.py",),
     ),

@@ -161,13 +161,11 @@ def test_what_was_used_is_never_archived_by_age() -> None:
     assert next_pass(scope, Settings(archive_after_days=-1), NOW + 391 * DAY_US).stays == {"switched off": 3}
 
 
-@pytest.mark.parametrize(("days", "then"), [(91, "dormant"), (20, None)])
-def test_a_project_that_would_be_dormant_is_told_so(days: int, then: str | None) -> None:
-    assert next_pass(world(*said(3)), Settings(), NOW + days * DAY_US).project == then
-
-
-def test_a_dormant_project_that_would_leave_the_views_is_told_so() -> None:
-    assert next_pass(world(*said(3), tick(91)), Settings(), NOW + 122 * DAY_US).project == "purged"
+@pytest.mark.parametrize(("ticked", "days", "then"), [(0, 20, None), (0, 91, "dormant"), (91, 122, "purged")])
+def test_a_project_that_would_be_dormant_or_leave_the_views_is_told_so(
+    ticked: int, days: int, then: str | None
+) -> None:
+    assert next_pass(world(*said(3), tick(ticked)), Settings(), NOW + days * DAY_US).project == then
 
 
 # --- One text ---

@@ -130,11 +130,11 @@ def test_a_learned_weight_is_what_the_windows_of_90_days_say(history: list[Use])
         if not naive.windows:
             continue
         newest = naive.newest()
-        assert [window.start for window in state.learned.kept] == sorted(
+        assert [window.start for window in state.kept] == sorted(
             start for start, _ in naive.windows if newest - start <= 90 * DAY_US
         )
         # What no reader believes any more may be gone from the state, or not yet.
-        found = {pair: it for pair, it in state.learned.pairs.items() if newest - it.at <= 90 * DAY_US}
+        found = {pair: it for pair, it in state.learned.items() if newest - it.at <= 90 * DAY_US}
         expected = {pair: it for pair, it in naive.learned.items() if newest - it[2] <= 90 * DAY_US}
         assert {pair: (it.windows, it.at) for pair, it in found.items()} == {
             pair: it[1:] for pair, it in expected.items()
@@ -150,7 +150,7 @@ def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObje
         use_together(resumed, session, seqs, at)
     whole = state_of(history)
     assert resumed == whole
-    assert vars(resumed.learned) == vars(whole.learned)
+    assert vars(resumed) == vars(whole)
     assert resumed.windows == whole.windows
 
 
@@ -166,24 +166,24 @@ def test_an_item_keeps_six_and_every_change_is_named(groups: list[list[int]], or
         touched = use_together(state, None, groups[number % len(groups)], at)
         known.update({pair: row(state, pair) for pair in touched})
         assert {pair: it for pair, it in known.items() if it != (None, None)} == {
-            pair: row(state, pair) for pair in state.pairs | state.learned.pairs
+            pair: row(state, pair) for pair in state.pairs | state.learned
         }
-        learned = state.learned
-        assert all(0 < len(others) <= LEARNED_PER_ITEM for others in learned.of.values())
-        assert {(a, b) for a, others in learned.of.items() for b in others if a < b} == learned.pairs.keys()
-        assert all(LEARNED_FROM <= it.weight <= ONE and it.windows >= 3 for it in learned.pairs.values())
+        assert all(0 < len(others) <= PER_ITEM for others in (*state.of.values(), *state.learned_of.values()))
+        assert {(a, b) for a, others in state.of.items() for b in others if a < b} == state.pairs.keys()
+        assert {(a, b) for a, others in state.learned_of.items() for b in others if a < b} == state.learned.keys()
+        assert all(LEARNED_FROM <= it.weight <= ONE and it.windows >= 3 for it in state.learned.values())
 
 
 def row(state: Edges, pair: tuple[int, int]) -> object:
     edge = state.pairs.get(pair)
-    return edge and (edge.weight, edge.at, edge.count), state.learned.pairs.get(pair)
+    return edge and (edge.weight, edge.at, edge.count), state.learned.get(pair)
 
 
 def test_the_floor_is_reached_exactly() -> None:
     """By hand: 96 windows, 3 with both, 12 with each: ln(3 x 96 / 144) / ln(96 / 3) = ln 2 / ln 32 = 1/5."""
     groups = [*(9 * [[0]]), *(9 * [[1]]), *(3 * [[0, 1]])]
-    assert state_of(windows(*(75 * [[2]]), *groups)).learned.pairs[0, 1].weight == LEARNED_FROM
-    assert state_of(windows(*(74 * [[2]]), *groups)).learned.pairs == {}
+    assert state_of(windows(*(75 * [[2]]), *groups)).learned[0, 1].weight == LEARNED_FROM
+    assert state_of(windows(*(74 * [[2]]), *groups)).learned == {}
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 200))
@@ -199,13 +199,13 @@ def test_only_so_many_windows_are_kept() -> None:
     pairs = windows(*(3 * [[0, 1]]), apart=1)
     others = windows(*((WINDOWS_KEPT - 3) * [[2]]), since=START + MINUTE, apart=MINUTE)
     full = state_of([*pairs, *others])
-    assert len(full.learned.kept) == WINDOWS_KEPT
+    assert len(full.kept) == WINDOWS_KEPT
     use_together(full, None, [0], START + 30 * DAY_US)
-    assert full.learned.pairs == {}, "the first of the three had to make room"
+    assert full.learned == {}, "the first of the three had to make room"
     use_together(full, None, [3], START)
-    assert len(full.learned.kept) == WINDOWS_KEPT
-    assert 3 not in full.learned.holding, "and so has one that is older than all"
-    assert full.learned.taken.bit_length() <= WINDOWS_KEPT + 1
+    assert len(full.kept) == WINDOWS_KEPT
+    assert 3 not in full.holding, "and so has one that is older than all"
+    assert full.taken.bit_length() <= WINDOWS_KEPT + 1
 
 
 FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx")]

@@ -15,7 +15,6 @@ from builders import (
     captured,
     configured,
     decided,
-    erased,
     event,
     forgotten,
     histories,
@@ -331,11 +330,8 @@ def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
 @given(anything)
 def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list[Event]) -> None:
     for scope in partition_of(*events).scopes.values():
-        assert list(scope.conflicts.pending) == [
-            it.id for it in scope.conflicts.by_id.values() if it.status == "pending"
-        ]
-        for id in scope.conflicts.pending:
-            one, other = (scope.memory_of(side) for side in scope.conflicts.by_id[id].ids)
+        for conflict in scope.conflicts.pending:
+            one, other = (scope.memory_of(side) for side in conflict.ids)
             assert one is not None and other is not None and one is not other
             assert one.canonical >= 0 and other.canonical >= 0
             assert successor(scope, one) in (None, other) and successor(scope, other) in (None, one)
@@ -434,13 +430,6 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     index = render(page(world(*RAISED), "MEMORY.md", Settings()))
     assert "1 conflict waits: [conflicts](conflicts.md)" in index
     assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
-
-
-def test_what_is_erased_was_never_in_conflict() -> None:
-    note = event("settled", Settled(ids=(make_id("old"), make_id("new")), keep=(make_id("new"),), note="5433"), "n")
-    note = replace(note, refs=(make_id("old"), make_id("new")))
-    scope = world(*RAISED, note, erased(["old"], "e"))
-    assert not scope.conflicts.by_id and not scope.validity.said
 
 
 # --- In a home ---

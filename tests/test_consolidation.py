@@ -7,7 +7,6 @@ what was made of it too.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -29,8 +28,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
-from memtape.state.consolidation.clusters import plan
-from memtape.state.consolidation.gate import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate
+from memtape.state.consolidation.clusters import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate, plan
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
 from memtape.state.views.filters import make_filters
@@ -162,13 +160,7 @@ def test_what_is_replaced_in_other_words_is_told_in_its_own(client: Client) -> N
     assert set(held(client)) == {*WORDED[:2], *kept}
 
 
-def test_a_weaker_source_replaces_no_stronger_one(client: Client) -> None:
-    say(client, WORDED[0])
-    client.capture(WORDED[1], at=START + 9 * DAY_US, origin="model")
-    assert not client.consolidate(at_once=True).conclusions and set(held(client)) == set(WORDED[:2])
-
-
-@pytest.mark.parametrize("how", ["said", "forgotten", "apart", "now"])
+@pytest.mark.parametrize("how", ["said", "forgotten", "apart", "pinned", "now"])
 def test_a_decision_ends_once_what_it_was_made_of_changes(how: str, client: Client) -> None:
     ports = say(client, *PORTS[:2])
     client.consolidate(at_once=True)
@@ -181,10 +173,13 @@ def test_a_decision_ends_once_what_it_was_made_of_changes(how: str, client: Clie
             client.forget(ports[0])
         case "apart":
             client.unfold(ports[0])
+        case "pinned":
+            client.project()
+            client.pin(ports[0])
         case _:  # What it tells of as holding is said again.
             client.capture(PORTS[1])
     after = set(held(client))
-    assert after == {"said": {*PORTS[:2]}, "forgotten": {PORTS[1]}, "apart": {*PORTS[:2]}, "now": {text}}[how]
+    assert after == {"forgotten": {PORTS[1]}, "now": {text}}.get(how, {*PORTS[:2]})
     if how == "apart":
         assert not client.consolidate(at_once=True).conclusions, "what somebody set apart stays apart"
 
@@ -216,14 +211,6 @@ def test_values_beyond_one_cluster_are_told_in_the_passes_after_and_the_latest_f
     assert sum("port" in text for text in held(client)) == 1
 
 
-def test_a_pin_takes_a_memory_out_of_what_tells_it(client: Client) -> None:
-    ports = say(client, *PORTS)
-    client.consolidate(at_once=True)
-    client.project()
-    client.pin(ports[0])
-    assert set(held(client)) == set(PORTS)
-
-
 def test_who_asks_for_a_time_gets_what_was_said_then(client: Client) -> None:
     say(client, *PORTS[:2])
     client.consolidate(at_once=True)
@@ -233,24 +220,19 @@ def test_who_asks_for_a_time_gets_what_was_said_then(client: Client) -> None:
     assert [result.text for result in found.results] == [PORTS[0]]
 
 
-def test_who_forgets_what_stands_for_a_restatement_forgets_both(client: Client) -> None:
-    ids = say(client, "Our lock was opened on 2026-05-03.", "The lock was opened on 2026-05-03.")
+@pytest.mark.parametrize("texts", [PORTS, ("Our lock was opened on 2026-05-03.", "The lock was opened on 2026-05-03.")])
+def test_who_forgets_what_stands_for_others_forgets_all_and_gets_all_back(
+    texts: tuple[str, ...], client: Client
+) -> None:
+    """Of a text that was made, and of a restatement that stands for another."""
+    ids = say(client, *texts)
     client.consolidate(at_once=True)
     (row,) = held(client).values()
-    assert set(client.forget(row.id)) == set(ids) and not held(client)
-    client.restore(row.id)
-    assert len(held(client)) == 2
-
-
-def test_who_forgets_what_was_made_forgets_what_it_tells_and_gets_all_of_it_back(client: Client) -> None:
-    ports = say(client, *PORTS)
-    client.consolidate(at_once=True)
-    row = held(client)[LATEST]
-    assert set(client.forget(row.id)) == {row.id, *ports}
-    assert not client.search("staging database port").results, "before the views know"
+    assert set(client.forget(row.id)) == {row.id, *ids}
+    assert not client.search("staging database port, opened lock").results, "before the views know"
     assert not held(client)
     client.restore(row.id)
-    assert set(held(client)) == set(PORTS)
+    assert set(held(client)) == set(texts)
 
 
 def test_a_text_waits_for_its_decision_and_is_nothing_without_it(
@@ -460,20 +442,6 @@ def test_two_at_once_decide_once(client: Client) -> None:
     for scope in scopes:
         consolidate(client.log, scope, lambda due: conclude(due.cluster), now_us)
     assert len(decided(client)) == len(made(client)) == 1 and set(held(client)) == {LATEST}
-    with client.home.lock("consolidation").held(0):
-        holder: list[BaseException] = []
-
-        def other() -> None:
-            try:
-                with Home(client.home.path).lock("consolidation").held(0):
-                    pass
-            except MemtapeError as error:
-                holder.append(error)
-
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
-    assert len(holder) == 1
 
 
 def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambda: True) -> Consolidation:

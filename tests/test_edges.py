@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from builders import MINUTE, START, captured, configured, forgotten, make_id, restored, slots, unfolded, used
@@ -61,23 +60,6 @@ def links_of(scope: Scope, name: str) -> list[str]:
     return [names[link.id] for link in found.links.get(make_id(name), ())]
 
 
-def test_what_one_session_uses_within_half_an_hour_is_linked() -> None:
-    events = [together(["heron"], "u1", 0), together(["otter"], "u2", 29), together(["lynx"], "u3", 31)]
-    assert linked(scope_of(*events)) == {(0, 1): 1}
-
-
-def test_sessions_are_apart_and_without_one_an_event_is_its_own_window() -> None:
-    apart = [together(["heron"], "u1", 0, "s"), together(["otter"], "u2", 1, "t")]
-    assert linked(scope_of(*apart)) == {}
-    without = [together(["heron", "otter"], "u1", 0, None), together(["lynx"], "u2", 0, None)]
-    assert linked(scope_of(*without)) == {(0, 1): 1}
-
-
-def test_a_pair_counts_once_a_window() -> None:
-    events = [together(["heron", "otter"], f"u{minute}", minute) for minute in (0, 5, 29, 30, 45)]
-    assert linked(scope_of(*events)) == {(0, 1): 2}
-
-
 def test_a_window_closes_by_a_later_use_of_any_session_and_not_by_the_end_of_the_log() -> None:
     late = used(["otter"], "u3", session="s", at=START + MINUTE, sent=START + 50 * MINUTE)
     open_still = [together(["heron"], "u1", 0), late]
@@ -129,36 +111,9 @@ def test_a_weight_is_what_each_use_is_still_worth(history: list[tuple[str | None
     assert state.pairs.keys() <= expected.keys()
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(("s", "t", None)),
-            st.lists(st.integers(0, 30), max_size=12, unique=True),
-            st.integers(0, 9_000),
-        ),
-        max_size=15,
-    )
-)
-def test_an_item_keeps_six_edges_and_every_change_is_named(uses: list[tuple[str | None, list[int], int]]) -> None:
-    state, known = Edges(), dict[tuple[int, int], Any]()
-    for session, seqs, minute in uses:
-        touched = use_together(state, session, seqs, minute * MINUTE)
-        known.update({pair: msgspec_copy(state.pairs.get(pair)) for pair in touched})
-        assert {pair: edge for pair, edge in known.items() if edge} == {
-            p: msgspec_copy(e) for p, e in state.pairs.items()
-        }
-        assert all(len(others) <= PER_ITEM for others in state.of.values())
-        assert {(a, b) for a, others in state.of.items() for b in others if a < b} == state.pairs.keys()
-        assert kept(state) == state
-
-
 def kept(state: Edges) -> Edges:
     """Return what a snapshot keeps of a state."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Edges)
-
-
-def msgspec_copy(edge: Any) -> Any:
-    return None if edge is None else (edge.weight, edge.at, edge.count)
 
 
 def test_who_names_hundreds_links_a_few() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START
+from builders import START, captured
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +36,7 @@ from memtape.flows.workers.distill import (
 from memtape.flows.workers.turns import append_new
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import BadAnswer
-from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Erased, Event, Forgotten, Origin
+from memtape.schemas.events import DISTILLED_TAG, Captured, Erased, Event, Forgotten, Origin
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows
@@ -127,15 +127,7 @@ def outcomes(client: Client) -> dict[str, int]:
 
 
 def turn(n: int, sent: int, chars: int = 20, origin: Origin = "user") -> Event:
-    body = Captured(
-        branch=None, importance_given=None, kind="turn", media=(), part=None, path=None, source=None, tags=(),
-        text="x" * chars,
-    )  # fmt: skip
-    id = f"019ab0c4-9a3c-7000-8000-{n:012x}"
-    actor = Actor(name="Ada", origin=origin)
-    return Event(
-        actor=actor, at=sent, body=body, id=id, refs=(), scope=SCOPE, sent=sent, session="s", type="captured", v=1
-    )
+    return captured("x" * chars, n, "turn", sent=sent, origin=origin, scope=SCOPE, session="s")
 
 
 made_turns = st.lists(

@@ -13,6 +13,7 @@ from memtape.schemas.codec import encode
 from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
 from memtape.sinks.vault import render
+from memtape.state.core import partition as partition_state
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -84,9 +85,10 @@ def with_index(partition: Partition) -> Partition:
     for scope in partition.scopes.values():
         scope.leading.births(scope)
         scope.lifecycle.forget_due()
-        memories._indexed(scope.memories, scope, partition.settings.embedder)
+        context = partition_state._context(partition, scope, partition.offset, 0)
+        memories._indexed(scope.memories, context)
         validity._sharing_of(scope.validity, "fact", scope)
-        paraphrases._indexed(scope.paraphrases, scope, partition.settings.embedder)
+        paraphrases._indexed(scope.paraphrases, context)
         for key in scope.threads.open:
             scope.threads.told(key, scope)
     partition.met_erased = False

@@ -245,8 +245,7 @@ class Life:
         """Return the id of a capture of a scope, of any kind and visible or not; now and then one of another."""
         if strange and self.rng.random() < strange:
             scope = self.rng.choice(SCOPES)
-        said = self.model.partitions[partition_of(scope, PARTITIONS)]
-        ids = [event["id"] for event in said if event["type"] == "captured" and event["scope"] == scope]
+        ids = [event["id"] for event in self._captured(scope)]
         return self.rng.choice(ids) if ids else None
 
     def whole_query(self) -> str:
@@ -299,9 +298,7 @@ class Life:
         self.tell_of_waking(client.scope)
         results = [result.id for result in found.results]
         body = {"query": query, "results": results}
-        self.model.append(
-            self.event("recalled", client.scope, found.recall_id or "", body, client.actor, client.session)
-        )
+        self._tell("recalled", client, body, found.recall_id or "")
         if inline:  # A summary is told where nothing that is at hand answers.
             at_hand = {result.id for result in found.results if not result.sums}
             reads = (client.scope, "global")
@@ -348,10 +345,7 @@ class Life:
         assert {item.id for item in made.items} >= ({id} if only or memory is None else set(ids_of(memory)))
         after = client.erase(made).after
         assert after.clean, [place for place in after.places if place.found or place.unreadable]
-        ids = [item.id for item in made.items]
-        self.model.append(
-            self.event("erased", client.scope, self.last_id(client.scope), {"ids": ids}, client.actor, client.session)
-        )
+        self._tell("erased", client, {"ids": [item.id for item in made.items]})
 
     def embed(self) -> None:
         """Record a vector of a text that lives, waits, is dead or never came, or that it got none."""
@@ -367,16 +361,33 @@ class Life:
             if self.rng.random() < 0.2:  # Another worker gives it an id of its own.
                 event = msgspec.structs.replace(event, id=self.new_id())
             if not self.log.known(scope, [event.id]):
-                self.log.append([event])
-                self.model.append(as_event(event))
+                self._say(event)
 
     def use(self) -> None:
         """Say that something was used, of this scope or of another."""
         scope = self.rng.choice(SCOPES)
-        ids = tuple(dict.fromkeys(id for _ in range(3) if (id := self.any_id(scope, strange=0.1))))
-        event = self._raw_event("used", Used(ids=ids, recall=None), scope, "operator")
-        self.log.append([event])
-        self.model.append(as_event(event))
+        self._say(self._raw_event("used", Used(ids=self._some_ids(scope), recall=None), scope, "operator"))
+
+    def withdraw(self) -> None:
+        """Say that a source says some texts no longer, or again: what there is, what is hidden, and what never was."""
+        scope = self.rng.choice(SCOPES)
+        body = Withdrawn(ids=self._some_ids(scope), on=self.rng.random() < 0.6)
+        self._say(self._raw_event("withdrawn", body, scope, "operator"))
+
+    def archive(self) -> None:
+        """Say that some texts are archived, or are to come back: what there is, what is hidden, and what never was."""
+        scope = self.rng.choice(SCOPES)
+        body = Archived(ids=self._some_ids(scope), on=self.rng.random() < 0.7, reason=None)
+        self._say(self._raw_event("archived", body, scope, "operator"))
+
+    def _some_ids(self, scope: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(id for _ in range(3) if (id := self.any_id(scope, strange=0.1))))
+
+    def _say(self, *events: Event) -> None:
+        """Append events to the log, and tell the model."""
+        self.log.append(events)
+        for event in events:
+            self.model.append(as_event(event))
 
     def pin(self) -> None:
         """Pin or unpin what a client can see: one capture, or every capture that is the same memory."""
@@ -390,10 +401,7 @@ class Life:
         id, on = self.rng.choice(ids_of(memory)), self.rng.random() < 0.6
         named = client.pin(id) if on else client.unpin(id)
         assert named == [id] if on else sorted(named) == sorted(world.whole(memory))
-        body = {"ids": named, "on": on}
-        self.model.append(
-            self.event("pinned", client.scope, self.last_id(client.scope), body, client.actor, client.session)
-        )
+        self._tell("pinned", client, {"ids": named, "on": on})
 
     def link(self) -> None:
         """Say that something holds, or was replaced by something else, or take that back; whoever says it."""
@@ -405,9 +413,7 @@ class Life:
         to = None if relation == "holds" else other
         body = Linked(id=one, on=self.rng.random() < 0.7, relation=relation, slug=None, to=to)
         origin = "operator" if scope == "global" else self.rng.choice(("operator", "user", "agent"))
-        event = self._raw_event("linked", body, scope, origin)
-        self.log.append([event])
-        self.model.append(as_event(event))
+        self._say(self._raw_event("linked", body, scope, origin))
 
     def edit(self) -> None:
         """Give a page a place, a title or the text of another page, or nothing to what is no page."""
@@ -418,19 +424,17 @@ class Life:
         given = self.rng.choice(({"slug": self.rng.choice(SLUGS)}, {"title": "Title"}, {"by": by}, {"base": by}))
         body = msgspec.convert(dict.fromkeys(Edited.__struct_fields__) | {"id": one} | given, Edited)
         origin = "operator" if scope == "global" else self.rng.choice(("operator", "user", "agent"))
-        event = self._raw_event("edited", body, scope, origin)
-        self.log.append([event])
-        self.model.append(as_event(event))
+        self._say(self._raw_event("edited", body, scope, origin))
 
     def any_page(self, scope: str) -> str | None:
         """Return the id of a page of a scope, or of anything of it where it has none."""
-        said = self.model.partitions[partition_of(scope, PARTITIONS)]
-        ids = [
-            event["id"]
-            for event in said
-            if event["type"] == "captured" and event["scope"] == scope and (event["body"] or {}).get("kind") == "page"
-        ]
+        captured = self._captured(scope)
+        ids = [event["id"] for event in captured if (event["body"] or {}).get("kind") == "page"]
         return self.rng.choice(ids) if ids else self.any_id(scope)
+
+    def _captured(self, scope: str) -> list[dict[str, Any]]:
+        said = self.model.partitions[partition_of(scope, PARTITIONS)]
+        return [event for event in said if event["type"] == "captured" and event["scope"] == scope]
 
     def settle(self) -> None:
         """Settle a conflict between two things, whether there is one or not."""
@@ -439,35 +443,13 @@ class Life:
         if one is None or other is None or one == other:
             return
         keep = self.rng.choice(((one,), (other,), (one, other)))
-        event = self._raw_event("settled", Settled(ids=(one, other), keep=keep, note=None), scope, "operator")
-        self.log.append([event])
-        self.model.append(as_event(event))
-
-    def withdraw(self) -> None:
-        """Say that a source says some texts no longer, or again: what there is, what is hidden, and what never was."""
-        scope = self.rng.choice(SCOPES)
-        ids = tuple(dict.fromkeys(id for _ in range(3) if (id := self.any_id(scope, strange=0.1))))
-        event = self._raw_event("withdrawn", Withdrawn(ids=ids, on=self.rng.random() < 0.6), scope, "operator")
-        self.log.append([event])
-        self.model.append(as_event(event))
-
-    def archive(self) -> None:
-        """Say that some texts are archived, or are to come back: what there is, what is hidden, and what never was."""
-        scope = self.rng.choice(SCOPES)
-        ids = tuple(dict.fromkeys(id for _ in range(2) if (id := self.any_id(scope, strange=0.1))))
-        event = self._raw_event(
-            "archived", Archived(ids=ids, on=self.rng.random() < 0.7, reason=None), scope, "operator"
-        )
-        self.log.append([event])
-        self.model.append(as_event(event))
+        self._say(self._raw_event("settled", Settled(ids=(one, other), keep=keep, note=None), scope, "operator"))
 
     def change_scope(self) -> None:
         """Say that a project is finished or goes on, what it is called, or when somebody committed to it."""
         state = self.rng.choice(("finished", "active", "active", None))
         body = ScopeChanged(git_at=self.rng.choice((None, self.now)), name="A project", state=state)
-        event = self._raw_event("scope_changed", body, self.rng.choice(SCOPES[:-1]), "operator")
-        self.log.append([event])
-        self.model.append(as_event(event))
+        self._say(self._raw_event("scope_changed", body, self.rng.choice(SCOPES[:-1]), "operator"))
 
     def decide(self) -> None:
         """Say what becomes of memories that are alike: as they are, or as one was before, with its text or without."""
@@ -496,9 +478,7 @@ class Life:
         for number, event in enumerate(said):
             refs = (*((said[0].id,) if number else ()), *ids)
             said[number] = msgspec.structs.replace(event, refs=refs)
-        self.log.append(said)
-        for event in said:
-            self.model.append(as_event(event))
+        self._say(*said)
 
     def unfold(self) -> None:
         client = self.client()
@@ -513,10 +493,7 @@ class Life:
         id = self.rng.choice(members)
         named = client.unfold(id, only=only)
         assert named == ([id] if only else members)
-        self.model.append(
-            self.event("unfolded", client.scope, self.last_id(client.scope), {"ids": named}, client.actor,
-                       client.session)
-        )  # fmt: skip
+        self._tell("unfolded", client, {"ids": named})
 
     def _name(self, client: Client, id: str, only: bool, type: str) -> None:
         """Forget or restore by a client, and see that it names what is the same memory."""
@@ -536,8 +513,13 @@ class Life:
         page = world.pages.owner(id)
         versions = list(dict.fromkeys(step[0] for step in page["steps"])) if page is not None else []
         assert sorted(named) == sorted([id] if only or memory is None else versions or world.whole(memory))
-        event_id = self.last_id(scope)
-        self.model.append(self.event(type, scope, event_id, {"ids": named}, client.actor, client.session))
+        self._tell(type, client, {"ids": named}, scope=scope)
+
+    def _tell(self, type: str, client: Client, body: Any, id: str = "", scope: str = "") -> None:
+        """Tell the model of what a client appended last."""
+        scope = scope or client.scope
+        event = self.event(type, scope, id or self.last_id(scope), body, client.actor, client.session)
+        self.model.append(event)
 
     def _holds(self, scope: str, id: str) -> bool:
         found = self.model.world(scope).scopes.get(scope)
@@ -554,11 +536,8 @@ class Life:
         scope = self.rng.choice(SCOPES[:-1])
         natives = [f"n{self.rng.randrange(NATIVE_IDS)}" for _ in range(3)]
         ids = tuple(derived_id("captured", scope, "chat:1", native) for native in natives)
-        body = self.rng.choice((Forgotten, Restored))(ids=ids, reason=None)
-        type = "forgotten" if isinstance(body, Forgotten) else "restored"
-        event = self._raw_event(type, body, scope, "user")
-        self.log.append([event])
-        self.model.append(self.event(type, scope, event.id, {"ids": list(ids)}, event.actor, None))
+        type, of_type = self.rng.choice((("forgotten", Forgotten), ("restored", Restored)))
+        self._say(self._raw_event(type, of_type(ids=ids, reason=None), scope, "user"))
 
     def _raw_event(self, type: str, body: Any, scope: str, origin: str, id: str | None = None) -> Event:
         actor = Actor(name="another", origin=origin)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from memtape.schemas.rows import PageRow
 from memtape.schemas.slugs import ROOT
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.tree.checking import TreeProblem, check, laid, sorted_down
+from memtape.state.tree.checking import TreeProblem, check, laid
 from memtape.state.tree.walking import walk
 from memtape.state.views.tree_pages import page_row
 
@@ -216,11 +216,6 @@ def test_links_are_laid_as_if_each_were_looked_at_alone(pairs: list[tuple[int, i
         else:
             kept.append((source, target))
     assert laid((number, *pair) for number, pair in enumerate(pairs)) == closing
-    below: dict[int, list[int]] = {}
-    for source, target in kept:
-        below.setdefault(source, []).append(target)
-    place = sorted_down(below, range(10))
-    assert all(place[source] < place[target] for source, target in kept)
 
 
 # --- The walk ---

@@ -23,7 +23,6 @@ from memtape.sinks.home.locks import FileLock
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
-from memtape.state.core.replay import replay
 from memtape.tools.client import Client
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner
@@ -153,18 +152,6 @@ def test_views_of_another_log_are_not_kept(home: Home, tmp_path: Path) -> None:
     assert shard_ids <= {event.id for event in history(50, seed=12)}
 
 
-def test_the_oracle_and_the_views_agree_on_what_is_hidden(home: Home) -> None:
-    log = filled(home)
-    project(home, log)
-    state = replay(slot for number in range(16) for slot in log.read(number, 0, 10_000))
-    for number, partition in state.partitions.items():
-        rows = {row.id: row for row in Shard(home.current().shard(number), number).rows(MemoryRow)}
-        for scope in partition.scopes.values():
-            for memory in scope.memories.by_birth.values():
-                row = rows[scope.captures.by_seq[memory.name].id]
-                assert row.hidden is (memory.canonical < 0)
-
-
 def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
     return MemoryRow(
         key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
@@ -279,8 +266,3 @@ def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:
             lock.acquire(0.05)
     other.acquire(0.05)
     other.release()
-
-
-def versions(shard: Shard) -> list[str]:
-    """Return the files that name the versions of a shard's tables."""
-    return sorted(path.name for path in shard.path.glob("*.lance/_versions/*"))

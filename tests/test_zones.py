@@ -336,7 +336,6 @@ def test_what_leads_is_the_same_event_by_event_at_once_and_after_a_restore(
 def in_order(scope: Scope) -> list[int]:
     """The births of what may stand in `MEMORY.md`, all of them looked at and sorted."""
     facts = [it for it in scope.memories.living() if scope.captures.by_seq[it.birth].family == "fact"]
-    assert scope.memories.alive == sum(1 for _ in scope.memories.living())
     return [it.birth for it in sorted(facts, key=lambda it: key_of(it, scope))]
 
 

@@ -38,8 +38,7 @@ from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US, US_PER_S
-from memtape.state.consolidation.clusters import Candidate, DueCluster, plan
-from memtape.state.consolidation.gate import gate
+from memtape.state.consolidation.clusters import Candidate, DueCluster, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
@@ -141,7 +140,7 @@ def consolidate(
         try:
             concluded = [conclusion for conclusion in conclude(each) if is_wanted(scope, conclusion)]
         except BudgetSpent:
-            left = min(due.first for due in planned.due[place:])
+            left = min(due.cluster[0].seq for due in planned.due[place:])
             append(log, [_end_of(scope, max(scope.passes.until, min(planned.until, left)), now_us())])
             raise
         conclusions += concluded

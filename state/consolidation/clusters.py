@@ -1,4 +1,4 @@
-"""The clusters of a consolidation pass: memories new since the last pass, each with similar memories.
+"""The start of a consolidation pass, and its clusters: memories new since the last pass, each with similar memories.
 
 Similarity compares words, so that a pass needs no vectors. Decisions about clusters are made elsewhere.
 """
@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.events import MAX_INPUTS, REPOSITORY_TAG, Kind, Origin
+from memtape.schemas.rows import PassMark
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.schemas.visible import many
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.covers import is_shown
@@ -18,6 +21,11 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import Sharing, replaces
 from memtape.state.text.terms import terms
 
+REST_US = DAY_US
+"""A pass begins a day after the last one at the earliest."""
+ENOUGH_NEW, ENOUGH_CONFIRMED = 20, 25
+BEHIND_US = 14 * DAY_US
+"""A pass starts for memories waiting longer, however few."""
 NEIGHBOURS = 8
 LEAST_SHARED, LEAST_DICE = 2, 50
 """Neighbours have two terms in common, and half of all that both have (Dice's coefficient, in hundredths)."""
@@ -77,11 +85,10 @@ Cluster = tuple[Candidate, ...]
 
 
 class DueCluster(NamedTuple):
-    """A cluster that is to be looked at for the `attempt`-th time, and the seq of the first of it that is new."""
+    """A cluster, in the order of its seqs, that is to be looked at for the `attempt`-th time."""
 
     cluster: Cluster
     attempt: int
-    first: int
 
 
 class Plan(NamedTuple):
@@ -89,6 +96,35 @@ class Plan(NamedTuple):
 
     due: list[DueCluster]
     until: int
+
+
+class Gate(NamedTuple):
+    """Whether a pass may begin, and why or why not, as a sentence without its end."""
+
+    is_open: bool
+    reason: str
+
+
+def gate(mark: PassMark, now: int) -> Gate:
+    """Return whether a pass begins in a scope at a time in microseconds."""
+    waited = now - mark.oldest if mark.oldest else 0
+    if waited > BEHIND_US:
+        return Gate(True, f"the oldest new memory has waited for {waited // DAY_US} days")
+    if not (mark.new or mark.confirmed or mark.queued):
+        return Gate(False, "nothing is new")
+    rested = now - mark.at
+    if mark.at and rested < REST_US:
+        return Gate(False, f"the last pass was {max(0, rested) // HOUR_US} h ago, and there is one in 24 h")
+    if mark.new >= ENOUGH_NEW:
+        return Gate(True, many(mark.new, "new memory", "new memories"))
+    if mark.confirmed >= ENOUGH_CONFIRMED:
+        return Gate(True, many(mark.confirmed, "confirmation"))
+    if mark.queued:
+        return Gate(True, f"{many(mark.queued, 'cluster')} to be looked at again")
+    return Gate(
+        False,
+        f"{mark.new} of {ENOUGH_NEW} new memories and {mark.confirmed} of {ENOUGH_CONFIRMED} confirmations are there",
+    )
 
 
 def plan(scope: Scope) -> Plan:
@@ -104,10 +140,10 @@ def plan(scope: Scope) -> Plan:
         is_new = candidate.seq >= scope.passes.until and not candidate.made
         if candidate.seq in near.free and (is_new or candidate.id in again):
             cluster, over = _grown(candidate, near)
-            found.append(DueCluster(cluster, _failed(scope, cluster) + 1, min(it.seq for it in cluster)))
+            found.append(DueCluster(cluster, _failed(scope, cluster) + 1))
             left += over
     kept = [due for due in found if len(due.cluster) > 1 and _seen(due.cluster) not in scope.passes.aside]
-    kept.sort(key=lambda due: due.first)
+    kept.sort(key=lambda due: due.cluster[0].seq)
     return Plan(kept, min((seq for seq in left if seq >= scope.passes.until), default=scope.seq))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -18,7 +17,6 @@ import Stemmer
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.rows import TABLES, Counters, GoneRow, MemoryRow, Row, TurnRow
-from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.index.entries import KINDS, ORIGINS
@@ -66,24 +64,18 @@ def changed_rules(recorded: str) -> list[str]:
 
 
 def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
-    """Return the digest of every subject of every scope, and of every partition that has been configured."""
+    """Return the digest of every subject with content in a scope, and of every partition that has been configured."""
     leaves: dict[str, str] = {}
     for partition in partitions:
         if partition.clock is not None:
-            head = (partition.clock, partition.revision, changed_settings(partition.settings))
+            head = (partition.clock, partition.revision, partition.settings)
             leaves[f"partition/{partition.number}"] = digest([head])
         for scope in partition.scopes.values():
             for subject in SUBJECTS:
                 items = subject.digest(scope)
-                if items or not subject.sparse:
+                if items:
                     leaves[f"scope/{scope.name}/{subject.name}@{RULES[subject.name]}"] = digest(items)
     return leaves
-
-
-def changed_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that differ from their first defaults, so that a new setting changes no hash."""
-    introduced = msgspec.to_builtins(Settings())
-    return {name: value for name, value in msgspec.to_builtins(settings).items() if value != introduced[name]}
 
 
 def root(leaves: Mapping[str, str]) -> str:
@@ -100,30 +92,14 @@ def digest(items: Iterable[Any]) -> str:
 
 
 def logical_row(row: Row) -> dict[str, Any]:
-    """Return a row as the state hash sees it: without offsets, which belong to one log.
-
-    A field with its default, off or empty, is left out: a later field changes no hash of rows without it.
-    """
+    """Return a row as the state hash sees it: without offsets, which belong to one log."""
     fields: dict[str, Any] = msgspec.to_builtins(row)
-    for name in _optional(type(row)):
-        if not fields[name]:
-            del fields[name]
     if isinstance(row, MemoryRow):
         for tie in (*fields["members"], *fields["echoes"]):
             del tie["offset"]
     elif isinstance(row, TurnRow):
         del fields["offset_of"]
     return fields
-
-
-@cache
-def _optional(row_type: type[Row]) -> tuple[str, ...]:
-    """Return the fields of a row that are off or empty by default. Cached, since msgspec is slow here."""
-    return tuple(
-        field.name
-        for field in msgspec.structs.fields(row_type)
-        if field.default is None or field.default is False or field.default == ()
-    )
 
 
 def rows_digest(rows: Iterable[Row]) -> str:

@@ -85,7 +85,7 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     scope = state.scopes.get(name)
     if scope is None:
         scope = state.scopes[name] = Scope(name, state.bodies)
-    if isinstance(event.body, Erased) and not scope.has_event(event.id) and state.erasures.learn(event):
+    if isinstance(event.body, Erased) and not scope.captures.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
         state.met_erased = True

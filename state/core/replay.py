@@ -6,26 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import DeadLetter
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import Partition, fold
 
-MakeBodies = Callable[[int], Bodies]
-
-
-def _kept(partition: int) -> Bodies:
-    return KeptBodies()
+MakeBodies = Callable[[int], Bodies | None]
+"""Returns the store of the bodies of a partition's turns, None for one in memory."""
 
 
 class Replay:
     """The state of every partition read, and the dead letters in order.
 
-    `erasures` are those of each partition, which must be known first. `bodies` makes a partition's store of
-    turns' bodies, by default in memory.
+    `erasures` are those of each partition, which must be known first.
     """
 
-    def __init__(self, erasures: Mapping[int, Erasures], bodies: MakeBodies = _kept) -> None:
+    def __init__(self, erasures: Mapping[int, Erasures], bodies: MakeBodies) -> None:
         self._erasures = erasures
         self._bodies = bodies
         self.partitions: dict[int, Partition] = {}
@@ -46,7 +42,7 @@ class Replay:
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = _kept) -> Replay:
+def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: None) -> Replay:
     """Return the state of these slots.
 
     `erased` are the slots of the `erased` events, if the log has an index of them; otherwise they are

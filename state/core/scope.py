@@ -67,14 +67,12 @@ class Subject(NamedTuple):
     its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
     raises. The fields of the struct are its snapshot. `rebuild`, if there is one, makes what follows from
     them and from earlier subjects. `digest`, if there is one, yields the content of the hash; without it all
-    of the state follows from the captures. A `sparse` subject has no leaf while empty, so that a new subject
-    changes no older hash.
+    of the state follows from the captures. A subject without content has no leaf.
     """
 
     name: str
     state: type[msgspec.Struct]
     module: Any
-    sparse: bool = False
     version: int = 1
 
     def digest(self, of: Scope) -> list[Any]:
@@ -85,22 +83,22 @@ class Subject(NamedTuple):
 SUBJECTS = (
     Subject("captures", Captures, captures),
     Subject("tombstones", Tombstones, tombstones),
-    Subject("pages", Pages, pages, sparse=True),
+    Subject("pages", Pages, pages),
     Subject("embeddings", Embeddings, embeddings),
-    Subject("paraphrases", Paraphrases, paraphrases, sparse=True),
+    Subject("paraphrases", Paraphrases, paraphrases),
     Subject("recalls", Recalls, recalls),
     Subject("memories", Memories, memories),
-    Subject("validity", Validity, validity, sparse=True),
-    Subject("covers", Covers, covers, sparse=True),
-    Subject("passes", Passes, passes, sparse=True),
-    Subject("pins", Pins, pins, sparse=True),
+    Subject("validity", Validity, validity),
+    Subject("covers", Covers, covers),
+    Subject("passes", Passes, passes),
+    Subject("pins", Pins, pins),
     Subject("usage", Usage, usage),
     Subject("edges", Edges, edges),
-    Subject("lifecycle", Lifecycle, lifecycle, sparse=True),
-    Subject("conflicts", Conflicts, conflicts, sparse=True),
-    Subject("instructions", Instructions, instructions, sparse=True),
-    Subject("threads", Threads, threads, sparse=True),
-    Subject("people", People, people, sparse=True),
+    Subject("lifecycle", Lifecycle, lifecycle),
+    Subject("conflicts", Conflicts, conflicts),
+    Subject("instructions", Instructions, instructions),
+    Subject("threads", Threads, threads),
+    Subject("people", People, people),
 )
 """Every subject of a scope with its version, in the order in which an event passes them.
 
@@ -109,10 +107,6 @@ A subject reads only earlier ones.
 
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
 """The subjects allowed to read memories."""
-
-_CONTENT_BITS = 22
-_AT_BITS = 10
-"""Of what an event says, and of when: by these a repetition is told from another event of the same id, for people."""
 
 
 class Scope:
@@ -158,31 +152,20 @@ class Scope:
         self.captures.bodies, self.captures.seen = self.bodies, self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Return whether an id is known; if not record it, with 32 bits of the event's content and time."""
-        key, at = id_bytes(event.id), _given_time(event)
-        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**_CONTENT_BITS
-        first = self.seen.setdefault(key, self.seq << SEEN_BITS | said << _AT_BITS | at)
+        """Return whether an id is known; if not record it, with a digest of the event's content, for people."""
+        said = content_digest(msgspec.structs.replace(event, at=0)) % 2**SEEN_BITS
+        first = self.seen.setdefault(id_bytes(event.id), self.seq << SEEN_BITS | said)
         if first >> SEEN_BITS == self.seq and len(self.seen) == self.seq + 1:
             return False
-        first_said, first_at = first >> _AT_BITS & (2**_CONTENT_BITS - 1), first & (2**_AT_BITS - 1)
-        if first_said == said and (first_at == at or not first_at or not at):
+        if first % 2**SEEN_BITS == said:
             counters.duplicates += 1
         else:
             counters.divergent += 1
         return True
 
-    def has_event(self, id: str) -> bool:
-        """Return whether an event of the scope has the id; erased events count."""
-        return id_bytes(id) in self.seen
-
     def memory_of(self, id: str) -> Memory | None:
         """Return the memory that a captured id resolves to, None for none."""
         return memories.memory_of(self, id)
-
-
-def _given_time(event: Event) -> int:
-    """Return some bits of an event's own time, 0 if the event has none and takes the time of sending."""
-    return 0 if event.at == event.sent else 1 + event.at % (2**_AT_BITS - 1)
 
 
 def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:

@@ -30,13 +30,6 @@ KEPT_SUMMARIES = 256
 """So many are kept: of an epoch first the rows of all summaries that have changed are made, and then the pages."""
 
 
-class SummaryInput(NamedTuple):
-    """An input of a summary: text and author."""
-
-    text: str
-    actor: str
-
-
 class Summed(NamedTuple):
     """A summary by rule: its lines in the order of the texts, its keywords, the most telling first, and its quality."""
 
@@ -55,11 +48,11 @@ class _Line(NamedTuple):
 
 
 @lru_cache(maxsize=KEPT_SUMMARIES)
-def summed(said: tuple[SummaryInput, ...]) -> Summed:
-    """Return a summary: the lines that together hold most of the texts' words, and these words."""
-    read = [its._replace(text=its.text[:READ_CHARS]) for its in said]
+def summed(said: tuple[tuple[str, str], ...]) -> Summed:
+    """Return a summary of (text, author): the lines that together hold most of the words, and these words."""
+    read = [(text[:READ_CHARS], actor) for text, actor in said]
     spoken = _spoken(read)
-    lines = [line for place, its in enumerate(read) for line in _lines(place, its)]
+    lines = [line for place, (text, _) in enumerate(read) for line in _lines(place, text)]
     highlights = tuple(line.text for line in sorted(_chosen(lines, spoken)))
     keywords = tuple(word for word, _ in list(spoken.values())[:MOST_KEYWORDS])
     is_good = len(highlights) >= GOOD_HIGHLIGHTS and len(keywords) >= GOOD_KEYWORDS
@@ -70,13 +63,13 @@ _Spoken = dict[str, tuple[str, int]]
 """By its term a word of the group as it was first written, and how many texts hold it; the most common first."""
 
 
-def _spoken(said: Sequence[SummaryInput]) -> _Spoken:
+def _spoken(said: Sequence[tuple[str, str]]) -> _Spoken:
     """Return the meaningful words of texts, without the names of speakers."""
     held: Counter[str] = Counter()
     written: dict[str, str] = {}
-    names = frozenset(word for its in said for word in words(its.actor))
-    for its in said:
-        pairs = [(word, term) for word, term in worded_terms(its.text, language_of(its.text)) if _tells(word, names)]
+    names = frozenset(word for _, actor in said for word in words(actor))
+    for text, _ in said:
+        pairs = [(word, term) for word, term in worded_terms(text, language_of(text)) if _tells(word, names)]
         held.update(list(dict.fromkeys(term for _, term in pairs)))
         for word, term in pairs:
             written.setdefault(term, word)
@@ -87,9 +80,9 @@ def _tells(word: str, names: frozenset[str]) -> bool:
     return len(word) >= LEAST_WORD_CHARS and not word.isdigit() and not is_common(word) and word not in names
 
 
-def _lines(place: int, said: SummaryInput) -> list[_Line]:
+def _lines(place: int, text: str) -> list[_Line]:
     """Return a text's candidates for highlights, each once: its sentences, else its beginning."""
-    lines = dict.fromkeys(one_line(text, HIGHLIGHT_CHARS) for text in sentences(said.text) or [said.text])
+    lines = dict.fromkeys(one_line(said, HIGHLIGHT_CHARS) for said in sentences(text) or [text])
     return [_Line(place, line, found, _weight(line)) for line in lines if (found := frozenset(terms(line)))]
 
 

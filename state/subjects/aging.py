@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from sortedcontainers import SortedDict
+
 from memtape.schemas.events import PEOPLE
 from memtape.schemas.rows import Change
 from memtape.schemas.scopes import GLOBAL
@@ -30,14 +32,15 @@ from memtape.state.subjects.lifecycle import (
     MID,
     DueUnits,
     Group,
+    HasLifecycle,
     Lifecycle,
-    LifecycleInputs,
     all_rows_of,
     archive,
     archive_id,
     kind_of,
     living_of,
     project_rows,
+    put_due,
     rows_of,
     spoken_of,
     stand,
@@ -69,14 +72,11 @@ class AgingStep(NamedTuple):
     at: int
 
 
-class Move(NamedTuple):
-    """Units that a pass moves together, in the order of their times."""
-
-    group: Group
-    units: tuple[int, ...]
+Move = tuple[Group, tuple[int, ...]]
+"""Units that a pass moves together, in the order of their times."""
 
 
-def run(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
     if not context.settings.lifecycle:
         return []
@@ -86,10 +86,13 @@ def run(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
     return changes
 
 
-def moves(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Move]:
+def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
     due = _due(state, context.of, context.settings)
-    for unit in due.taken(context.clock // HOUR_US):
+    checked: dict[int, None] = {}
+    while due and due.peekitem(0)[0] <= context.clock // HOUR_US:
+        checked |= dict.fromkeys(due.popitem(0)[1])
+    for unit in checked:
         _place(state, due, unit, context)
     found, left = list[Move](), MOST_A_PASS
     for group in sorted(state.ripe):
@@ -105,19 +108,21 @@ def moves(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Move]:
             continue
         state.ready[group] = dict.fromkeys(rest)
         left -= len(taken)
-        found.append(Move(group, tuple(taken)))
+        found.append((group, tuple(taken)))
         if not rest:
             del state.ripe[group], state.ready[group]
     return found
 
 
-def retention_of(unit: int, of: LifecycleInputs, now: int) -> Retention | None:
+def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
     """Return the retention of a unit at a time, None if it does not age or is hidden."""
-    kept = _kept(unit, of)
-    return None if kept is None else retention(kept, now)
+    living = living_of(of, unit)
+    if not living or not kind_of(of, unit):
+        return None
+    return retention(_kept_of(unit, of, living, _accessed(of, unit, living)), now)
 
 
-def step_of(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> AgingStep | None:
+def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
     """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
     archiving, living = state.archived.get(unit), living_of(of, unit)
@@ -148,15 +153,15 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
     return settings.long_after_days, settings.long_retention_hundredths
 
 
-def _due(state: Lifecycle, of: LifecycleInputs, settings: Settings) -> DueUnits:
+def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
-        state.due, state.ready, state.ripe = DueUnits(), {}, {}
+        state.due, state.ready, state.ripe = SortedDict(), {}, {}
         for seq, capture in of.captures.by_seq.items():
             if capture.kind == "turn":
-                state.due.put(_earliest(state, capture, settings), seq)
+                put_due(state.due, _earliest(state, capture, settings), seq)
         for birth in of.memories.by_birth:
-            state.due.put(0, birth)
+            put_due(state.due, 0, birth)
     return state.due
 
 
@@ -168,19 +173,19 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
     return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
 
 
-def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[LifecycleInputs]) -> None:
+def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
     """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
         return
     if step.at > context.clock:
-        due.put(-(-step.at // HOUR_US), unit)
+        put_due(due, -(-step.at // HOUR_US), unit)
     else:
         state.ready.setdefault(step.group, {})[unit] = None
         state.ripe[step.group] = None
 
 
-def _still_due(state: Lifecycle, group: Group, context: Context[LifecycleInputs]) -> list[int]:
+def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
     """Return the units of a group that are due by now as they were when they were put there, the oldest first."""
     units = []
     for unit in state.ready[group]:
@@ -190,7 +195,7 @@ def _still_due(state: Lifecycle, group: Group, context: Context[LifecycleInputs]
     return sorted(units, key=lambda unit: (_said_at(context.of, unit), unit))
 
 
-def _said_at(of: LifecycleInputs, unit: int) -> int:
+def _said_at(of: HasLifecycle, unit: int) -> int:
     """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
     return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
@@ -200,7 +205,7 @@ def least_of(state: Lifecycle, group: Group) -> int:
     return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
 
 
-def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> list[Change]:
+def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list[Change]:
     """Apply a pass's decision about units, and return the changed rows."""
     changes, scope, of = list[Change](), context.scope, context.of
     group, units = move
@@ -213,16 +218,13 @@ def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> l
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         for unit in units:
             before = state.within.get(unit, ())
-            state.count(unit, -1)
             state.within[unit] = paths.setdefault(before, (*before, summary.id))
-            state.count(unit, 1)
         changes.append(Change("summaries", scope, summary.id))
     for unit in units:
         if group.level == ARCHIVE:
             changes += archive(state, unit, "age", context)
         elif group.level == PURGE:
             state.archived[unit].purged = True
-            state.purged += 1
             changes += [*all_rows_of(scope, of, unit), Change("archive", scope, archive_id(of, unit))]
         else:
             changes += rows_of(scope, of, unit)
@@ -231,7 +233,7 @@ def _apply(state: Lifecycle, move: Move, context: Context[LifecycleInputs]) -> l
     return changes
 
 
-def age_project(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Make a long inactive project dormant, and remove it from the views after a longer time."""
     project, settings, now = state.project, context.settings, context.clock
     if context.scope == GLOBAL or project.state == "finished":
@@ -254,7 +256,7 @@ def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | 
     return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
 
 
-def _low_at(unit: int, of: LifecycleInputs, living: Sequence[Capture], limit: int, now: int) -> int | None:
+def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, now: int) -> int | None:
     """Return from when on the retention of a unit is at most a limit; None for never. No text is read without need."""
     accessed = used_at, accesses = _accessed(of, unit, living)
     last = max(*(capture.at for capture in living), used_at)
@@ -264,13 +266,8 @@ def _low_at(unit: int, of: LifecycleInputs, living: Sequence[Capture], limit: in
     return falls_at(_kept_of(unit, of, living, accessed), limit)
 
 
-def _kept(unit: int, of: LifecycleInputs) -> RetentionInputs | None:
-    """Return the inputs of a unit's retention, None if it does not age or is hidden."""
-    living = living_of(of, unit)
-    return _kept_of(unit, of, living, _accessed(of, unit, living)) if living and kind_of(of, unit) else None
-
-
-def _kept_of(unit: int, of: LifecycleInputs, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
+def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
+    """Return the inputs of a unit's retention; `living` are its visible captures."""
     spoken, (used_at, accesses) = spoken_of(of, unit), accessed
     assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]
@@ -284,24 +281,24 @@ def _kept_of(unit: int, of: LifecycleInputs, living: Sequence[Capture], accessed
     )
 
 
-def _accessed(of: LifecycleInputs, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
+def _accessed(of: HasLifecycle, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
     """Return when a unit was used last (0 for never), and how often it was used or said again."""
     uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
     used_at = max((use.last for use in uses if use.last is not None), default=0)
     return used_at, sum(use.used for use in uses) + len(living) - 1
 
 
-def _is_recalled(of: LifecycleInputs, unit: int) -> bool:
+def _is_recalled(of: HasLifecycle, unit: int) -> bool:
     uses = (of.usage.own.get(seq) for seq in _seqs(of, unit))
     return any(use is not None and (use.recalled or use.used) for use in uses)
 
 
-def is_pinned(of: LifecycleInputs, unit: int) -> bool:
+def is_pinned(of: HasLifecycle, unit: int) -> bool:
     """Return whether any capture of a unit is pinned, echoes included."""
     return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
 
 
-def _binds(of: LifecycleInputs, unit: int) -> bool:
+def _binds(of: HasLifecycle, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
     spoken = spoken_of(of, unit)
     if spoken is None or spoken.actor.origin not in PEOPLE:
@@ -309,12 +306,12 @@ def _binds(of: LifecycleInputs, unit: int) -> bool:
     return heard_in(of.captures.body(spoken).text).instructs
 
 
-def _seqs(of: LifecycleInputs, unit: int) -> Iterable[int]:
+def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
     memory = of.memories.by_birth.get(unit)
     return (unit,) if memory is None else (join.seq for join in memory.joins)
 
 
-def _summed_group(of: LifecycleInputs, unit: int, level: int, said_at: int) -> Group:
+def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:
     """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
         return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")

@@ -37,9 +37,7 @@ ENTRY_KINDS = ("turn", "journal")
 
 
 Seen = dict[bytes, int]
-"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest that identifies
-repetitions.
-"""
+"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content without times."""
 SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
 
@@ -135,6 +133,10 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         except ValueError:  # What is no id.
             return None
         return None if known is None else self.by_seq.get(known >> SEEN_BITS)
+
+    def has_event(self, id: str) -> bool:
+        """Return whether an event of the scope has the id; erased events count."""
+        return id_bytes(id) in self.seen
 
     def seq_of(self, id: str) -> int | None:
         """Return the seq of the capture of this id, None where the scope has none."""

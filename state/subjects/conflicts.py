@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -51,29 +51,27 @@ class ConflictState(msgspec.Struct):
     note: str | None = None
 
 
-class LastUse(NamedTuple):
-    """The last event that used a capture of a memory with a rival: its seq and its id."""
-
-    seq: int
-    id: str
-
-
 class Conflicts(msgspec.Struct, dict=True, array_like=True):
-    """The conflicts of a scope by id in the order in which they were raised, and the affirming uses, by seq.
+    """The conflicts of a scope by id in the order in which they were raised.
 
-    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. The
-    rest follows: `naming` has by captured id its conflicts, and `pending` the pending ones.
+    `uses` has by the seq of a capture of a memory with a rival the last event that used the capture: seq, id.
+    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. `naming`
+    follows from the rest: it has by captured id its conflicts.
     """
 
     by_id: dict[str, ConflictState] = {}
-    uses: dict[int, LastUse] = {}
+    uses: dict[int, tuple[int, str]] = {}
     about: dict[bytes, list[int]] = {}
 
     def __post_init__(self) -> None:
         self.naming: dict[str, list[str]] = {}
-        self.pending: dict[str, None] = {}
         for conflict in self.by_id.values():
             self.put(conflict)
+
+    @property
+    def pending(self) -> list[ConflictState]:
+        """The conflicts that wait for an answer, in the order in which they were raised."""
+        return [conflict for conflict in self.by_id.values() if conflict.status == "pending"]
 
     def of_memory(self, of: HasValidity, memory: Memory) -> list[ConflictState]:
         """Return the conflicts with a memory as a side."""
@@ -85,8 +83,6 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
     def put(self, conflict: ConflictState) -> None:
         """Store a conflict, and let its sides lead to it."""
         self.by_id[conflict.id] = conflict
-        if conflict.status == "pending":
-            self.pending[conflict.id] = None
         for id in conflict.ids:
             self.naming.setdefault(id, []).append(conflict.id)
 
@@ -109,7 +105,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
         _settle(state, event, body, context, changed)
     for conflict in _to_look_at(state, of, touched, all_of=bool(told)):
         if _is_over(of, conflict):
-            _end(state, conflict, "expired", context.at)
+            conflict.status, conflict.settled_at = "expired", context.at
             changed[conflict.id] = None
     for birth in dict.fromkeys((*touched, *used)):
         memory = of.memories.by_birth.get(birth)
@@ -128,7 +124,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
 def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
     """Yield the content of the state hash: each conflict, and the last affirming uses."""
     yield from state.by_id.values()
-    yield from (("used", of.captures.by_seq[seq].id, use.id) for seq, use in sorted(state.uses.items()))
+    yield from (("used", of.captures.by_seq[seq].id, id) for seq, (_, id) in sorted(state.uses.items()))
 
 
 # --- The sides of a conflict ---
@@ -153,7 +149,7 @@ def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) ->
     for seq, memory in found.items():
         rivals = _rivals(of, memory)
         if rivals and (isinstance(event.body, Used) or not any(other.birth in births for other in rivals)):
-            state.uses[seq] = LastUse(context.seq, event.id)
+            state.uses[seq] = context.seq, event.id
             noted[memory.birth] = None
     return list(noted)
 
@@ -162,8 +158,8 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
     """Return the ids of the events that affirmed a memory after a seq: living members that are no echoes, and uses."""
     members = (of.captures.by_seq[join.seq] for join in memory.members if join.seq > after)
     found = {capture.seq: capture.id for capture in members if not capture.hidden}
-    uses = (state.uses.get(join.seq) for join in memory.joins)
-    found |= {use.seq: use.id for use in uses if use is not None and use.seq > after}
+    uses = (use for join in memory.joins if (use := state.uses.get(join.seq)) is not None)
+    found |= {seq: id for seq, id in uses if seq > after}
     return tuple(id for _, id in sorted(found.items()))[:MAX_EVIDENCE]
 
 
@@ -281,14 +277,13 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
 
 def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[ConflictState]:
     """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
-    if not state.pending:
-        return []
-    if all_of:
-        return [state.by_id[id] for id in state.pending]
+    pending = state.pending
+    if all_of or not pending:
+        return pending
     memories = [memory for birth in touched if (memory := of.memories.by_birth.get(birth)) is not None]
     memories += [before for memory in list(memories) for before in predecessors(of, memory)]
     ids = dict.fromkeys(conflict.id for memory in memories for conflict in state.of_memory(of, memory))
-    return [state.by_id[id] for id in ids if id in state.pending]
+    return [conflict for conflict in pending if conflict.id in ids]
 
 
 def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
@@ -305,11 +300,6 @@ def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
     return after is not None and (after is not rival or is_told(of, memory, rival))
 
 
-def _end(state: Conflicts, conflict: ConflictState, status: ConflictStatus, at: int) -> None:
-    conflict.status, conflict.settled_at = status, at
-    state.pending.pop(conflict.id, None)
-
-
 def _settle(
     state: Conflicts, event: Event, settled: Settled, context: Context[HasValidity], changed: dict[str, None]
 ) -> None:
@@ -323,7 +313,7 @@ def _settle(
         return
     kept = [memory_of(of, id) for id in dict.fromkeys(settled.keep)]
     for conflict in _about(state, of, (one, other)):
-        _end(state, conflict, "accepted" if len(kept) == 1 else "dismissed", context.at)
+        conflict.status, conflict.settled_at = "accepted" if len(kept) == 1 else "dismissed", context.at
         conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0]) if len(kept) == 1 else None
         conflict.note = settled.note
         changed[conflict.id] = None

@@ -71,62 +71,12 @@ def _link(of: dict[int, dict[int, None]], pair: Pair) -> None:
         of.setdefault(end, {})[other] = None
 
 
-class Association(msgspec.Struct, dict=True, array_like=True):
-    """The counted windows, in order of their start, and the weights of pairs of seqs, the lower first.
-
-    `holding` has, for each seq, its windows as bits, so that a pair's windows are counted at once; `taken`
-    are the bits in use. `of` has the other ends of each seq's learned pairs.
-    """
-
-    kept: list[Window] = []
-    pairs: dict[Pair, Learned] = {}
-
-    def __post_init__(self) -> None:
-        self.holding: dict[int, int] = {}
-        self.taken = 0
-        self.of: dict[int, dict[int, None]] = {}
-        for window in self.kept:
-            self.taken |= 1 << window.slot
-            for seq in window.seqs:
-                self.holding[seq] = self.holding.get(seq, 0) | 1 << window.slot
-        for pair in self.pairs:
-            _link(self.of, pair)
-
-
-def _count_window(state: Association, window: Window) -> None:
-    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
-    window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
-    state.taken |= 1 << window.slot
-    insort(state.kept, window, key=lambda it: it.start)
-    while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
-        _drop_window(state, state.kept.pop(0))
-
-
-def _learn(state: Association, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
-    """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
-
-    A window too old to count changes no weight.
-    """
-    if window.slot < 0:
-        return []
-    for seq in added:
-        state.holding[seq] = state.holding.get(seq, 0) | 1 << window.slot
-    together = dict.fromkeys(completed)
-    pairs = together | dict.fromkeys(pair_of(seq, other) for seq in added for other in state.of.get(seq, ()))
-    changed: dict[Pair, None] = {}
-    for pair in pairs:
-        before = state.pairs.get(pair)
-        weight, windows = _association(state, pair)
-        if windows >= TOGETHER_FROM and weight >= LEARNED_FROM:
-            known = at if before is None else before.at
-            _put_learned(state, pair, Learned(weight, windows, max(known, at) if pair in together else known))
-        elif before is not None:
-            _remove_learned(state, pair)
-        if state.pairs.get(pair) != before:
-            changed[pair] = None
-    for seq in dict.fromkeys(end for pair in changed for end in pair):
-        changed.update(dict.fromkeys(_trim_learned(state, seq)))
-    return list(changed)
+def _unlink(of: dict[int, dict[int, None]], pair: Pair) -> None:
+    """Let no end of a pair lead to the other."""
+    for end, other in (pair, pair[::-1]):
+        del of[end][other]
+        if not of[end]:
+            del of[end]
 
 
 def npmi(together: int, first: int, second: int, windows: int) -> int:
@@ -159,51 +109,6 @@ def _ln(number: int) -> Decimal:
     return _CONTEXT.ln(Decimal(number))
 
 
-def _association(state: Association, pair: Pair) -> tuple[int, int]:
-    """Return the weight of a pair and how many of the windows hold both."""
-    first, second = (state.holding.get(seq, 0) for seq in pair)
-    together = (first & second).bit_count()
-    if not together:
-        return 0, 0
-    return npmi(together, first.bit_count(), second.bit_count(), len(state.kept)), together
-
-
-def _drop_window(state: Association, window: Window) -> None:
-    bit = 1 << window.slot
-    state.taken ^= bit
-    window.slot = -1
-    for seq in window.seqs:
-        state.holding[seq] ^= bit
-        if not state.holding[seq]:
-            del state.holding[seq]
-
-
-def _put_learned(state: Association, pair: Pair, learned: Learned) -> None:
-    state.pairs[pair] = learned
-    _link(state.of, pair)
-
-
-def _remove_learned(state: Association, pair: Pair) -> None:
-    del state.pairs[pair]
-    for end, other in (pair, pair[::-1]):
-        del state.of[end][other]
-        if not state.of[end]:
-            del state.of[end]
-
-
-def _trim_learned(state: Association, seq: int) -> list[Pair]:
-    """Drop an item's learned pairs beyond its strongest, and pairs too weak for readers; return them."""
-    newest = state.kept[-1].start
-    pairs = [(other, pair_of(seq, other)) for other in state.of.get(seq, ())]
-    alive = [(other, pair) for other, pair in pairs if believed(state.pairs[pair], newest).weight]
-    ranked = sorted(alive, key=lambda it: (-state.pairs[it[1]].weight, it[0]))
-    kept = dict.fromkeys(pair for _, pair in ranked[:LEARNED_PER_ITEM])
-    dropped = [pair for _, pair in pairs if pair not in kept]
-    for pair in dropped:
-        _remove_learned(state, pair)
-    return dropped
-
-
 WINDOW_US = 1_800 * US_PER_S
 WINDOW_ITEMS = 32
 """Maximum of linked items in one window, so that an event with hundreds of ids does not link all pairs."""
@@ -228,20 +133,32 @@ class Edge(msgspec.Struct):
 
 
 class Edges(msgspec.Struct, dict=True, array_like=True):
-    """The edges of a scope by pair of seqs, the lower first; `of` has the other ends of each seq.
+    """The edges of a scope by pair of seqs, the lower first, and the open windows by session.
 
-    `windows` are the open ones, by session. A pair can have a learned weight in `learned` and none here.
+    `kept` are the windows counted for learned weights, in order of their start. `learned` has by pair the learned
+    weight, also of a pair without an edge. The rest follows: `of` and `learned_of` have the other ends of each
+    seq, `holding` has for each seq its windows as bits, so that a pair's windows are counted at once, and `taken`
+    the bits in use.
     """
 
     pairs: dict[Pair, Edge] = {}
+    learned: dict[Pair, Learned] = {}
+    kept: list[Window] = []
     windows: dict[str, Window] = {}
-    learned: Association = msgspec.field(default_factory=Association)
 
     def __post_init__(self) -> None:
         self.of: dict[int, dict[int, None]] = {}
-        for pair in self.pairs:
-            _link(self.of, pair)
-        kept = {window.slot: window for window in self.learned.kept}  # An open window is counted while it grows.
+        self.learned_of: dict[int, dict[int, None]] = {}
+        for pairs, of in ((self.pairs, self.of), (self.learned, self.learned_of)):
+            for pair in pairs:
+                _link(of, pair)
+        self.holding: dict[int, int] = {}
+        self.taken = 0
+        for window in self.kept:
+            self.taken |= 1 << window.slot
+            for seq in window.seqs:
+                self.holding[seq] = self.holding.get(seq, 0) | 1 << window.slot
+        kept = {window.slot: window for window in self.kept}  # An open window is counted while it grows.
         self.windows = {session: kept.get(window.slot, window) for session, window in self.windows.items()}
 
 
@@ -293,11 +210,9 @@ def use_together(state: Edges, session: str | None, used: Sequence[int], at: int
             _strengthen(state, pair_of(seq, other), at)
             completed.append(pair_of(seq, other))
         window.seqs.append(seq)
-    touched = dict.fromkeys(completed)
-    for seq in dict.fromkeys(end for pair in completed for end in pair):
-        touched.update(dict.fromkeys(_trim(state, seq)))
-    touched.update(dict.fromkeys(_learn(state.learned, window, window.seqs[before:], completed, at)))
-    return list(touched)
+    touched = [*completed, *_trim(state, completed)]
+    touched += _learn(state, window, window.seqs[before:], completed, at)
+    return list(dict.fromkeys(touched))
 
 
 def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> list[Pair]:
@@ -313,9 +228,7 @@ def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> lis
         for other in first:
             touched[pair_of(seq, other)] = None
             _strengthen(state, pair_of(seq, other), at, ONE // look, windows=0)
-    for seq in dict.fromkeys(end for pair in list(touched) for end in pair):
-        touched.update(dict.fromkeys(_trim(state, seq)))
-    return list(touched)
+    return list(touched | dict.fromkeys(_trim(state, touched)))
 
 
 def _looks(body: Recalled, of: HasCaptures) -> list[tuple[int, int]]:
@@ -432,9 +345,9 @@ def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
         yield "edge", by_seq[low].id, by_seq[high].id, state.pairs[low, high]
     for session, window in sorted(state.windows.items(), key=lambda item: item[0]):
         yield "window", session, window.start, [by_seq[seq].id for seq in window.seqs]
-    for low, high in sorted(state.learned.pairs):
-        yield "learned", by_seq[low].id, by_seq[high].id, state.learned.pairs[low, high]
-    for window in state.learned.kept:
+    for low, high in sorted(state.learned):
+        yield "learned", by_seq[low].id, by_seq[high].id, state.learned[low, high]
+    for window in state.kept:
         yield "kept", window.start, [by_seq[seq].id for seq in window.seqs]
 
 
@@ -455,7 +368,7 @@ def _window(state: Edges, session: str | None, at: int) -> Window:
     window = None if session is None else state.windows.get(session)
     if window is None or window.start - at >= WINDOW_US:  # A use from long before opens one of its own.
         window = Window(at, [])
-        _count_window(state.learned, window)
+        _count_window(state, window)
         if session is not None:
             state.windows[session] = window
     return window
@@ -473,13 +386,91 @@ def _strengthen(state: Edges, pair: Pair, at: int, weight: int = ONE, windows: i
     edge.count += windows
 
 
-def _trim(state: Edges, seq: int) -> list[Pair]:
-    """Drop an item's edges beyond its strongest, and edges without weight; return them."""
-    others = list(state.of.get(seq, {}))
-    edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
-    kept = strongest((other, edge.weight, edge.at) for other, edge in edges)
-    dropped = [other for other in others if other not in kept]
-    for other in dropped:
-        del state.pairs[pair_of(seq, other)]
-        del state.of[seq][other], state.of[other][seq]
-    return [pair_of(seq, other) for other in dropped]
+def _trim(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
+    """Drop the edges of pairs' ends beyond the strongest of each, and edges without weight; return them."""
+    dropped = []
+    for seq in dict.fromkeys(end for pair in pairs for end in pair):
+        others = list(state.of.get(seq, ()))
+        edges = ((other, state.pairs[pair_of(seq, other)]) for other in others)
+        kept = strongest((other, edge.weight, edge.at) for other, edge in edges)
+        for other in others:
+            if other not in kept:
+                dropped.append(pair_of(seq, other))
+                del state.pairs[dropped[-1]]
+                _unlink(state.of, dropped[-1])
+    return dropped
+
+
+# --- Learned weights ---
+
+
+def _count_window(state: Edges, window: Window) -> None:
+    """Count an opened window, and drop windows too old or too many, perhaps the new one."""
+    window.slot = (~state.taken & (state.taken + 1)).bit_length() - 1  # The lowest that is free.
+    state.taken |= 1 << window.slot
+    insort(state.kept, window, key=lambda it: it.start)
+    while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
+        _drop_window(state, state.kept.pop(0))
+
+
+def _drop_window(state: Edges, window: Window) -> None:
+    bit = 1 << window.slot
+    state.taken ^= bit
+    window.slot = -1
+    for seq in window.seqs:
+        state.holding[seq] ^= bit
+        if not state.holding[seq]:
+            del state.holding[seq]
+
+
+def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
+    """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
+
+    A window too old to count changes no weight.
+    """
+    if window.slot < 0:
+        return []
+    for seq in added:
+        state.holding[seq] = state.holding.get(seq, 0) | 1 << window.slot
+    together = dict.fromkeys(completed)
+    pairs = together | dict.fromkeys(pair_of(seq, other) for seq in added for other in state.learned_of.get(seq, ()))
+    changed = []
+    for pair in pairs:
+        before = state.learned.get(pair)
+        weight, windows = _association(state, pair)
+        if windows >= TOGETHER_FROM and weight >= LEARNED_FROM:
+            known = at if before is None else before.at
+            state.learned[pair] = Learned(weight, windows, max(known, at) if pair in together else known)
+            _link(state.learned_of, pair)
+        elif before is not None:
+            _unlearn(state, pair)
+        if state.learned.get(pair) != before:
+            changed.append(pair)
+    return changed + _trim_learned(state, changed)
+
+
+def _association(state: Edges, pair: Pair) -> tuple[int, int]:
+    """Return the weight of a pair and how many of the windows hold both."""
+    first, second = (state.holding.get(seq, 0) for seq in pair)
+    together = (first & second).bit_count()
+    if not together:
+        return 0, 0
+    return npmi(together, first.bit_count(), second.bit_count(), len(state.kept)), together
+
+
+def _unlearn(state: Edges, pair: Pair) -> None:
+    del state.learned[pair]
+    _unlink(state.learned_of, pair)
+
+
+def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
+    """Drop the learned weights of pairs' ends beyond the strongest of each, and too old ones; return their pairs."""
+    dropped, newest = [], state.kept[-1].start
+    for seq in dict.fromkeys(end for pair in pairs for end in pair):
+        found = [(other, state.learned[pair_of(seq, other)]) for other in state.learned_of.get(seq, ())]
+        ranked = sorted(found, key=lambda it: (-believed(it[1], newest).weight, it[0]))
+        for place, (other, learned) in enumerate(ranked):
+            if place >= LEARNED_PER_ITEM or not believed(learned, newest).weight:
+                dropped.append(pair_of(seq, other))
+                _unlearn(state, dropped[-1])
+    return dropped

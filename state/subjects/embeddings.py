@@ -7,14 +7,15 @@ undone. `dense` and `memories` decide the effect of similarity on folding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, HasCaptures
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.tombstones import HasTombstones
 
 
 class Embeddings(msgspec.Struct, dict=True, array_like=True):
@@ -34,7 +35,13 @@ class Embeddings(msgspec.Struct, dict=True, array_like=True):
         return None if seq is None else self.vectors[embedder][seq]
 
 
-def evolve(state: Embeddings, event: Event, context: Context[HasCaptures]) -> list[Change]:
+class HasEmbeddings(HasTombstones, Protocol):
+    """A scope seen through its embeddings and the subjects before."""
+
+    embeddings: Embeddings
+
+
+def evolve(state: Embeddings, event: Event, context: Context[HasTombstones]) -> list[Change]:
     """Apply an `embedded` event; record the capture that got its first vector by the embedder."""
     body, counters = event.body, context.counters
     if not isinstance(body, Embedded):
@@ -61,14 +68,14 @@ def vector_row_id(id: str, embedder: str) -> str:
     return f"{id}:{embedder}"
 
 
-def rebuild(state: Embeddings, of: HasCaptures) -> None:
+def rebuild(state: Embeddings, of: HasTombstones) -> None:
     """Find the first vector of each text."""
     for embedder, vectors in state.vectors.items():
         for seq in vectors:
             _know(state, embedder, of.captures.by_seq[seq])
 
 
-def digest(state: Embeddings, of: HasCaptures) -> Iterator[Any]:
+def digest(state: Embeddings, of: HasTombstones) -> Iterator[Any]:
     """Yield the content of the state hash: each vector with its embedder and capture."""
     for embedder, vectors in sorted(state.vectors.items()):
         for seq, vector in sorted(vectors.items()):

@@ -9,26 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sortedcontainers import SortedDict
 
-from memtape.state.subjects.captures import HasCaptures
-from memtape.state.subjects.memories import Memories, Memory
-from memtape.state.subjects.pins import Pins
-from memtape.state.subjects.usage import Usage
+from memtape.state.subjects.aging import is_pinned
+from memtape.state.subjects.lifecycle import HasLifecycle
+from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.weights import importance, worth
 from memtape.state.text.named import key_of_name
 
 Key = tuple[bool, bool, int, int, int, int, int]
-
-
-class LeadingInputs(HasCaptures, Protocol):
-    """The subjects read here: captures, memories, pins and usage."""
-
-    memories: Memories
-    pins: Pins
-    usage: Usage
 
 
 class WorthInputs(NamedTuple):
@@ -74,31 +65,31 @@ class Leading:
     """The births of a scope's living facts and insights, by use, by worth, and by worth for each author."""
 
     def __init__(self) -> None:
-        self._births: SortedDict[Key, int] | None = None
+        self._births: SortedDict[Key, int] = SortedDict()
+        self._is_made = False
         self._key_of: dict[int, tuple[Key, WorthInputs, str]] = {}
         self._by_worth = _ByWorth()
         self._of_person: dict[str, _ByWorth] = {}
 
-    def births(self, of: LeadingInputs) -> Iterator[int]:
+    def births(self, of: HasLifecycle) -> Iterator[int]:
         """Yield the births of the living facts and insights, the first of all first."""
         self._keep_up(of)
-        assert self._births is not None
         return iter(self._births.values())
 
-    def worthiest(self, of: LeadingInputs, person: str | None = None) -> Iterator[int]:
+    def worthiest(self, of: HasLifecycle, person: str | None = None) -> Iterator[int]:
         """Yield the same births by worth, of all memories or of a person's, by `key_of_name`."""
         self._keep_up(of)
         order = self._by_worth if person is None else self._of_person.get(person)
         return iter(()) if order is None else order.births()
 
-    def _keep_up(self, of: LeadingInputs) -> None:
+    def _keep_up(self, of: HasLifecycle) -> None:
         moved = self._moved(of)
-        if self._births is None:
-            self._births, moved = SortedDict(), dict.fromkeys(of.memories.by_birth)
+        if not self._is_made:
+            self._is_made, moved = True, dict.fromkeys(of.memories.by_birth)
         for birth in moved:
             self._place(birth, of)
 
-    def _moved(self, of: LeadingInputs) -> dict[int, None]:
+    def _moved(self, of: HasLifecycle) -> dict[int, None]:
         """Return the births of the memories changed since the last call, removed ones included."""
         used = (of.memories.of(seq) for seq in of.usage.moved)
         pinned = (of.memories.of(capture.seq) for id in of.pins.moved if (capture := of.captures.get(id)))
@@ -106,8 +97,7 @@ class Leading:
         of.memories.moved, of.usage.moved, of.pins.moved = {}, {}, {}
         return moved
 
-    def _place(self, birth: int, of: LeadingInputs) -> None:
-        assert self._births is not None
+    def _place(self, birth: int, of: HasLifecycle) -> None:
         before = self._key_of.pop(birth, None)
         if before is not None:
             key, its, person = before
@@ -123,18 +113,19 @@ class Leading:
             self._of_person.setdefault(person, _ByWorth()).put(its)
 
 
-def worth_of(memory: Memory, of: LeadingInputs) -> WorthInputs:
+def worth_of(memory: Memory, of: HasLifecycle) -> WorthInputs:
     """Return the inputs of a living memory's worth."""
     members = [of.captures.by_seq[join.seq] for join in memory.members]
     shown = [member for member in members if not member.hidden] or members
     given = (of.captures.body(member).importance_given for member in shown)
     important = importance(max((it for it in given if it is not None), default=None), len(shown) - 1)
     is_model = of.captures.by_seq[memory.canonical].actor.origin == "model"
-    is_pinned = of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins)
-    return WorthInputs((is_model, not is_pinned, -important), max(member.at for member in shown), memory.birth)
+    return WorthInputs(
+        (is_model, not is_pinned(of, memory.birth), -important), max(member.at for member in shown), memory.birth
+    )
 
 
-def key_of(memory: Memory, of: LeadingInputs) -> Key:
+def key_of(memory: Memory, of: HasLifecycle) -> Key:
     """Return the sort key of a living memory, least first: memories by models alone come last.
 
     Pinned ones come first, then by most uses, most recalls in powers of two (of its most recalled capture),
@@ -144,7 +135,7 @@ def key_of(memory: Memory, of: LeadingInputs) -> Key:
     uses = [use for join in memory.joins if (use := of.usage.own.get(join.seq)) is not None]
     return (
         spoken.actor.origin == "model",
-        not of.pins.has_any(of.captures.by_seq[join.seq].id for join in memory.joins),
+        not is_pinned(of, memory.birth),
         -sum(use.used for use in uses),
         -max((use.recalled.bit_length() for use in uses), default=0),
         -len(memory.members),

@@ -6,11 +6,12 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
+from sortedcontainers import SortedDict
 
 from memtape.schemas.events import (
     Archived,
@@ -32,9 +33,9 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change, LifeMark
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.embeddings import Embeddings, vector_row_id
-from memtape.state.subjects.memories import Memories, Memory
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.embeddings import vector_row_id
+from memtape.state.subjects.memories import HasMemories, Memory
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
 
@@ -93,54 +94,24 @@ class ProjectState(msgspec.Struct):
     purged: bool = False
 
 
-class LifecycleInputs(HasCaptures, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings, memories, pins and usage."""
-
-    embeddings: Embeddings
-    memories: Memories
-    pins: Pins
-    usage: Usage
+DueUnits: TypeAlias = SortedDict[int, list[int]]
 
 
-class DueUnits:
-    """The units by the hour of their next check, so that a tick costs its due texts and never the scope.
-
-    A unit may be in several hours, and one checked too early is checked again later.
-    """
-
-    def __init__(self) -> None:
-        self._units: dict[int, list[int]] = {}
-        self._hours: list[int] = []
-
-    def put(self, hour: int, unit: int) -> None:
-        """Let a unit be looked at from an hour on."""
-        units = self._units.get(hour)
-        if units is None:
-            units = self._units[hour] = []
-            heappush(self._hours, hour)
-        units.append(unit)
-
-    def has_any(self, hour: int) -> bool:
-        """Return whether anything is to be looked at by an hour."""
-        return bool(self._hours) and self._hours[0] <= hour
-
-    def taken(self, hour: int) -> Iterable[int]:
-        """Take out and return the units that are to be looked at by an hour, each once."""
-        units: dict[int, None] = {}
-        while self.has_any(hour):
-            units |= dict.fromkeys(self._units.pop(heappop(self._hours)))
-        return units
+def put_due(due: DueUnits, hour: int, unit: int) -> None:
+    """Let a unit be looked at from an hour on."""
+    due.setdefault(hour, []).append(unit)
 
 
 class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     """The aging of a scope's texts.
 
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
-    1 first. `mid` and `long` count the units of these tiers without archived ones, `purged` the units that
-    left the views.
+    1 first.
 
-    `due`, `ready` and `ripe` follow from the rest: the calendar of checks, the due units waiting for others
-    of their group, and the groups of the next pass. `due` is None if it must be rebuilt.
+    `due`, `ready` and `ripe` follow from the rest: the units by the hour of their next check, so that a tick costs
+    its due texts and never the scope; the due units waiting for others of their group; and the groups of the next
+    pass. A unit may be in several hours, and one checked too early is checked again later. `due` is None if it must
+    be rebuilt.
     """
 
     summaries: dict[str, Summary] = {}
@@ -155,35 +126,27 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
             for unit in summary.units:
                 path = (*self.within.get(unit, ()), summary.id)
                 self.within[unit] = shared.setdefault(path, path)
-        self.mid = self.long = 0
-        for unit in self.within:
-            if unit not in self.archived:
-                self.count(unit, 1)
-        self.purged = sum(archiving.purged for archiving in self.archived.values())
         self.forget_due()
 
     def tier(self, unit: int) -> Tier:
         """Return the tier of a unit."""
         return TIERS[len(self.within.get(unit, ()))]
 
-    def count(self, unit: int, by: int) -> None:
-        """Add `by` to the number of units in the unit's tier. The unit is not archived."""
-        level = len(self.within.get(unit, ()))
-        self.mid += by * (level == MID)
-        self.long += by * (level == LONG)
-
     def mark(self) -> LifeMark:
         """Return the state of the scope for readers."""
-        project = self.project
+        project, summed = self.project, {MID: 0, LONG: 0}
+        for summary in self.summaries.values():
+            summed[summary.group.level] += len(summary.units)
+        archived = Counter(len(self.within.get(unit, ())) for unit in self.archived)
         return LifeMark(
             state=project.state,
             since=project.since,
             name=project.name,
-            mid=self.mid,
-            long=self.long,
+            mid=summed[MID] - summed[LONG] - archived[MID],
+            long=summed[LONG] - archived[LONG],
             summaries=len(self.summaries),
             archived=len(self.archived),
-            purged=self.purged,
+            purged=sum(archiving.purged for archiving in self.archived.values()),
             is_purged=project.purged,
         )
 
@@ -203,13 +166,15 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
         self.ripe: dict[Group, None] = {}
 
 
-class HasLifecycle(LifecycleInputs, Protocol):
-    """A scope with the subjects needed to find archived units."""
+class HasLifecycle(HasMemories, Protocol):
+    """A scope seen through its memories, their use and their age."""
 
+    pins: Pins
+    usage: Usage
     lifecycle: Lifecycle
 
 
-def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) -> list[Change]:
+def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> list[Change]:
     """Bring back units used, pinned or said again, archive units on request, and record due times."""
     of, changes = context.of, list[Change]()
     for birth in context.gone:
@@ -217,7 +182,8 @@ def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) ->
     touched, again = _touched(event, context), _said_again(event, context)
     match event.body:
         case Archived(ids=ids, on=True):
-            changes += _archive(state, ids, context)
+            units = (unit for unit in _units(of, ids) if unit not in state.archived)
+            changes += [change for unit in units for change in archive(state, unit, "asked", context)]
         case Archived(ids=ids):
             changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
         case ScopeChanged() as changed:
@@ -241,13 +207,13 @@ def evolve(state: Lifecycle, event: Event, context: Context[LifecycleInputs]) ->
     return changes
 
 
-def unit_of(of: LifecycleInputs, capture: Capture) -> int:
+def unit_of(of: HasLifecycle, capture: Capture) -> int:
     """Return the unit that a capture belongs to."""
     memory = of.memories.of(capture.seq)
     return capture.seq if memory is None else memory.birth
 
 
-def living_of(of: LifecycleInputs, unit: int) -> tuple[Capture, ...]:
+def living_of(of: HasLifecycle, unit: int) -> tuple[Capture, ...]:
     """Return the visible captures of a unit, echoes left out; none of a former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -257,7 +223,7 @@ def living_of(of: LifecycleInputs, unit: int) -> tuple[Capture, ...]:
     return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
 
 
-def spoken_of(of: LifecycleInputs, unit: int) -> Capture | None:
+def spoken_of(of: HasLifecycle, unit: int) -> Capture | None:
     """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
@@ -265,7 +231,7 @@ def spoken_of(of: LifecycleInputs, unit: int) -> Capture | None:
     return next(iter(living_of(of, unit)), None)
 
 
-def sources_of(of: LifecycleInputs, summary: Summary) -> list[Capture]:
+def sources_of(of: HasLifecycle, summary: Summary) -> list[Capture]:
     """Return the visible captures of a summary's sources, in the order in which they moved."""
     return [capture for unit in summary.units if (capture := spoken_of(of, unit)) is not None]
 
@@ -276,14 +242,14 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
+def rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit."""
     memory = of.memories.by_birth.get(unit)
     named = of.captures.by_seq[unit if memory is None else memory.name]
     return [Change("turns" if memory is None else "memories", scope, named.id)]
 
 
-def all_rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
+def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
     seqs = [unit] if memory is None else [join.seq for join in memory.joins]
@@ -299,22 +265,20 @@ def all_rows_of(scope: str, of: LifecycleInputs, unit: int) -> list[Change]:
 def look_at(state: Lifecycle, unit: int) -> None:
     """Schedule a unit's check for the next pass; a step due later is postponed there."""
     if state.due is not None:
-        state.due.put(0, unit)
+        put_due(state.due, 0, unit)
 
 
-def come_back(state: Lifecycle, unit: int, context: Context[LifecycleInputs]) -> list[Change]:
+def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
     """Bring an archived unit back and return the changed rows."""
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
-    state.purged -= archiving.purged
-    state.count(unit, 1)
     look_at(state, unit)
     rows = all_rows_of if archiving.purged else rows_of
     return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
 
 
-def archive_id(of: LifecycleInputs, unit: int) -> str:
+def archive_id(of: HasLifecycle, unit: int) -> str:
     """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
     return of.captures.by_seq[unit].id
 
@@ -330,7 +294,7 @@ def summary_of(scope: str, group: Group) -> Summary:
     return Summary(derived_id("summary", scope, None, label), group, [])
 
 
-def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
+def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event made, changed, hid or showed, each once."""
     of = context.of
     captures = [of.captures.by_seq[seq] for seq in context.flipped]
@@ -340,7 +304,7 @@ def _touched(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:
+def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event says again, or shows to be used."""
     of = context.of
     units = [unit_of(of, of.captures.by_seq[seq]) for seq in context.used]
@@ -350,45 +314,31 @@ def _said_again(event: Event, context: Context[LifecycleInputs]) -> list[int]:
     return units
 
 
-def _units(of: LifecycleInputs, ids: Iterable[str]) -> list[int]:
+def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
     captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
 
 
-def _archive(state: Lifecycle, ids: Iterable[str], context: Context[LifecycleInputs]) -> list[Change]:
-    changes = []
-    for unit in _units(context.of, ids):
-        if unit not in state.archived:
-            changes += archive(state, unit, "asked", context)
-    return changes
-
-
-def archive(
-    state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[LifecycleInputs]
-) -> list[Change]:
+def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:
     """Archive a unit, and return the changed rows."""
     state.archived[unit] = ArchiveState(context.clock, why)
-    state.count(unit, -1)
     look_at(state, unit)
     archived = Change("archive", context.scope, archive_id(context.of, unit))
     return [*rows_of(context.scope, context.of, unit), archived]
 
 
-def _drop(state: Lifecycle, birth: int, context: Context[LifecycleInputs]) -> list[Change]:
+def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
     """Drop a memory that was merged into another."""
-    if birth not in state.archived:
-        state.count(birth, -1)
     changes, path = [], state.within.pop(birth, ())
     for id in path:
         state.summaries[id].units.remove(birth)
         changes.append(Change("summaries", context.scope, id))
-    if (archiving := state.archived.pop(birth, None)) is not None:
-        state.purged -= archiving.purged
+    if state.archived.pop(birth, None) is not None:
         changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
     return changes
 
 
-def _change(state: Lifecycle, changed: ScopeChanged, context: Context[LifecycleInputs]) -> list[Change]:
+def _change(state: Lifecycle, changed: ScopeChanged, context: Context[HasLifecycle]) -> list[Change]:
     """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
@@ -401,14 +351,14 @@ def _change(state: Lifecycle, changed: ScopeChanged, context: Context[LifecycleI
     return stand(state, changed.state, context)
 
 
-def _wake(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def _wake(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Record activity in the project; a dormant project becomes active."""
     state.project.active_at = max(state.project.active_at, context.clock)
     return stand(state, "active", context) if state.project.state == "dormant" else []
 
 
 def stand(
-    state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[LifecycleInputs]
+    state: Lifecycle, how: Literal["active", "dormant", "finished"], context: Context[HasLifecycle]
 ) -> list[Change]:
     """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
@@ -418,7 +368,7 @@ def stand(
     return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
 
 
-def project_rows(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Change]:
+def project_rows(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Return the display of the project's state, and the rows of all its units."""
     of = context.of
     turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
@@ -426,7 +376,7 @@ def project_rows(state: Lifecycle, context: Context[LifecycleInputs]) -> list[Ch
     return [Change("scope", context.scope, ""), *rows]
 
 
-def kind_of(of: LifecycleInputs, unit: int) -> str:
+def kind_of(of: HasLifecycle, unit: int) -> str:
     """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
     capture = of.captures.by_seq[unit]
     memory: Memory | None = of.memories.by_birth.get(unit)
@@ -439,7 +389,7 @@ def copy_of(state: Lifecycle) -> Lifecycle:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
 
 
-def digest(state: Lifecycle, of: LifecycleInputs) -> Iterator[Any]:
+def digest(state: Lifecycle, of: HasLifecycle) -> Iterator[Any]:
     """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
     by_seq = of.captures.by_seq
     for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):

@@ -8,28 +8,21 @@ captures from before the second time stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored
 from memtape.schemas.rows import Change
-from memtape.schemas.settings import Settings
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
-from memtape.state.subjects.embeddings import Embeddings
-from memtape.state.subjects.tombstones import HasTombstones, ends_ban
+from memtape.state.subjects.embeddings import HasEmbeddings
+from memtape.state.subjects.tombstones import ends_ban
 
 BANNING = 2
 """Number of events forgetting equal texts that bans their paraphrases."""
-
-
-class ParaphraseInputs(HasTombstones, Protocol):
-    """The subjects that `evolve` reads: captures, embeddings and tombstones."""
-
-    embeddings: Embeddings
 
 
 class Paraphrases(msgspec.Struct, dict=True, array_like=True):
@@ -49,22 +42,27 @@ class Paraphrases(msgspec.Struct, dict=True, array_like=True):
         self._index: dict[str, Candidates] | None = None
 
 
-def evolve(state: Paraphrases, event: Event, context: Context[ParaphraseInputs]) -> list[Change]:
+def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) -> list[Change]:
     """Count forgotten texts, hide their paraphrases, and record the captures hidden or shown."""
-    of, settings = context.of, context.settings
+    of, embedder = context.of, context.settings.embedder
     match event.body:
         case Captured() if state.banned:
             capture = of.captures.by_seq[context.seq]
             if capture.family and not capture.hidden and (root := state.root_of.get(_key(capture, of))) is not None:
-                _end(state, root, capture, of, context.flipped)
-            if settings.embedder == FLOOR:
-                _judge(state, capture, of, settings, context.flipped)
-        case Embedded(embedder=embedder) if context.embedded is not None and embedder == settings.embedder:
-            _compare(state, of.captures.by_seq[context.embedded], of, settings, context.flipped)
+                _end(state, root, capture, context)
+            if embedder == FLOOR:
+                _judge(state, capture, context)
+        case Embedded() if context.embedded is not None and event.body.embedder == embedder:
+            _compare(state, of.captures.by_seq[context.embedded], context)
         case Forgotten(ids=ids):
-            _count(state, ids, of, settings, context.at)
+            _count(state, ids, context)
         case Restored(ids=ids):
-            _lift(state, ids, of, context.flipped)
+            for capture in filter(None, map(of.captures.get, ids)):
+                lifted = state.hidden.get(capture.seq)
+                if lifted is None and capture.family is not None:
+                    lifted = state.root_of.get(_key(capture, of))
+                if lifted is not None:
+                    _show(state, lifted, context)
         case _:
             pass
     for seq in [seq for seq in context.flipped if seq in state.hidden]:
@@ -89,109 +87,103 @@ def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
     yield from sorted((by_seq[seq].id, by_seq[root].id) for seq, root in state.hidden.items())
 
 
-def _count(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, settings: Settings, at: int) -> None:
+def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbeddings]) -> None:
     """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
-    for capture in filter(None, map(of.captures.get, ids)):
-        if capture.family is None or capture.family in REPLACING or capture.made:
-            continue
-        key = _key(capture, of)
+    for capture in filter(_folds, filter(None, map(context.of.captures.get, ids))):
+        key = _key(capture, context.of)
         if key not in state.root_of:
-            alike = _alike(state, capture, of, settings)
+            alike = _alike(state, capture, context)
             state.root_of[key] = key if alike is None else state.root_of[alike]
-            _put(_indexed(state, of, settings.embedder), key, of, settings.embedder)
+            _put(_indexed(state, context), key, context)
         roots[state.root_of[key]] = None
     for root in roots:
         state.times[root] = state.times.get(root, 0) + 1
         if state.times[root] >= BANNING:
-            state.banned[root] = max(at, state.banned.get(root, at))
+            state.banned[root] = max(context.at, state.banned.get(root, context.at))
 
 
-def _compare(
-    state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings, flipped: list[int]
-) -> None:
+def _compare(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> None:
     """Take in the first vector of a capture."""
     if capture.family is None or not state.root_of:
         return
-    key = _key(capture, of)
+    key = _key(capture, context.of)
     if key in state.root_of:
-        _put(_indexed(state, of, settings.embedder), key, of, settings.embedder)
+        _put(_indexed(state, context), key, context)
     elif state.banned:
-        _judge(state, capture, of, settings, flipped)
+        _judge(state, capture, context)
 
 
-def _judge(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings, flipped: list[int]) -> None:
+def _judge(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> None:
     """Hide a capture that paraphrases a text forgotten twice; end the ban if a person says it again."""
-    if capture.family is None or capture.family in REPLACING or capture.made or capture.hidden:
+    if capture.hidden or not _folds(capture):
         return
-    alike = _alike(state, capture, of, settings)
-    if alike is not None and not _end(state, root := state.root_of[alike], capture, of, flipped):
+    alike = _alike(state, capture, context)
+    if alike is not None and not _end(state, root := state.root_of[alike], capture, context):
         state.hidden[capture.seq] = root
         capture.hidden = True
-        flipped.append(capture.seq)
+        context.flipped.append(capture.seq)
 
 
-def _end(state: Paraphrases, root: int, capture: Capture, of: ParaphraseInputs, flipped: list[int]) -> bool:
+def _folds(capture: Capture) -> bool:
+    """Return whether a capture may fold with another in other words."""
+    return capture.family is not None and capture.family not in REPLACING and not capture.made
+
+
+def _end(state: Paraphrases, root: int, capture: Capture, context: Context[HasEmbeddings]) -> bool:
     """End the ban on a root that a person says again; return whether no ban on the root is in force."""
-    since = state.banned.get(root)
-    if since is not None and ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, since):
-        _show(state, root, of, flipped)
+    since, source = state.banned.get(root), context.of.captures.body(capture).source
+    if since is not None and ends_ban(capture.actor.origin, source, capture.at, since):
+        _show(state, root, context)
     return root not in state.banned
 
 
-def _lift(state: Paraphrases, ids: Iterable[str], of: ParaphraseInputs, flipped: list[int]) -> None:
-    """End the ban on the paraphrases of restored texts."""
-    for capture in filter(None, map(of.captures.get, ids)):
-        root = state.hidden.get(capture.seq)
-        if root is None and capture.family is not None:
-            root = state.root_of.get(_key(capture, of))
-        if root is not None:
-            _show(state, root, of, flipped)
-
-
-def _show(state: Paraphrases, root: int, of: ParaphraseInputs, flipped: list[int]) -> None:
+def _show(state: Paraphrases, root: int, context: Context[HasEmbeddings]) -> None:
+    """End the ban on the paraphrases of a root."""
     state.banned.pop(root, None)
     for seq in [seq for seq, its in state.hidden.items() if its == root]:
         del state.hidden[seq]
-        shown = of.captures.by_seq[seq]
-        if not of.tombstones.hides(shown):
+        shown = context.of.captures.by_seq[seq]
+        if not context.of.tombstones.hides(shown):
             shown.hidden = False
-            if seq not in flipped:
-                flipped.append(seq)
+            if seq not in context.flipped:
+                context.flipped.append(seq)
 
 
-def _alike(state: Paraphrases, capture: Capture, of: ParaphraseInputs, settings: Settings) -> int | None:
+def _alike(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]) -> int | None:
     """Return the key of the forgotten text into whose memory a capture would fold; None for none."""
-    index = _indexed(state, of, settings.embedder).get(capture.family or "")
-    text = of.captures.body(capture).text
-    if index is None or settings.fold_cosine_hundredths < 0:
+    index, vector = _indexed(state, context).get(capture.family or ""), _vector(capture, context)
+    if index is None or vector is None or context.settings.fold_cosine_hundredths < 0:
         return None
-    vector = None if settings.embedder == FLOOR else of.embeddings.of_text(settings.embedder, capture)
-    if vector is None and settings.embedder != FLOOR:
-        return None
-    verdict = index.judge(text, vector or b"", settings.fold_cosine())
+    verdict = index.judge(context.of.captures.body(capture).text, vector, context.settings.fold_cosine())
     return verdict.birth if verdict.how == "similar" else None
 
 
-def _key(capture: Capture, of: ParaphraseInputs) -> int:
+def _vector(capture: Capture, context: Context[HasEmbeddings]) -> bytes | None:
+    """Return the vector by which a text is compared, None for none yet; the floor needs none."""
+    embedder = context.settings.embedder
+    return b"" if embedder == FLOOR else context.of.embeddings.of_text(embedder, capture)
+
+
+def _key(capture: Capture, of: HasEmbeddings) -> int:
     """Return the seq of the first capture of the same normalised text and family."""
     seqs = of.captures.seqs_of_normal[capture.normal]
     return next(seq for seq in seqs if of.captures.by_seq[seq].family == capture.family)
 
 
-def _indexed(state: Paraphrases, of: ParaphraseInputs, embedder: str) -> dict[str, Candidates]:
+def _indexed(state: Paraphrases, context: Context[HasEmbeddings]) -> dict[str, Candidates]:
     """Return the index of forgotten texts by family, built at first use after a start or restore."""
     if state._index is None:
         state._index = {}
         for key in state.root_of:
-            _put(state._index, key, of, embedder)
+            _put(state._index, key, context)
     return state._index
 
 
-def _put(index: dict[str, Candidates], key: int, of: ParaphraseInputs, embedder: str) -> None:
+def _put(index: dict[str, Candidates], key: int, context: Context[HasEmbeddings]) -> None:
     """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
-    capture = of.captures.by_seq[key]
-    family, text = capture.family or "", of.captures.body(capture).text
-    vector = b"" if embedder == FLOOR else of.embeddings.of_text(embedder, capture)
+    capture = context.of.captures.by_seq[key]
+    vector = _vector(capture, context)
     if vector is not None:
-        index.setdefault(family, Candidates()).put(key, text, key, vector)
+        compared = index.setdefault(capture.family or "", Candidates())
+        compared.put(key, context.of.captures.body(capture).text, key, vector)

@@ -14,7 +14,7 @@ when the source has the text again, or by a `restored` event.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -30,13 +30,6 @@ class Tombstone(msgspec.Struct, frozen=True):
 
     event_id: str
     at: int
-
-
-class _Effect(NamedTuple):
-    """The captures hidden or shown by an event, and the ids of the changed tombstone rows."""
-
-    flipped: list[Capture]
-    rows: list[str]
 
 
 class Tombstones(msgspec.Struct, array_like=True):
@@ -81,31 +74,30 @@ def text_row_id(normal: bytes) -> str:
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
-    of, effect = context.of, _Effect([], [])
+    of, rows = context.of, list[str]()
     match event.body:
         case Captured():
-            _cover(state, of, event.id, effect)
+            _cover(state, of.captures.by_seq[context.seq], context, rows)
         case Forgotten(ids=ids):
             for id in ids:
-                _ban(state, of, id, Tombstone(event.id, context.at), effect)
+                _ban(state, id, Tombstone(event.id, context.at), context, rows)
         case Restored(ids=ids):
             for id in ids:
                 state.withdrawn.pop(id, None)
             for id in ids:
-                _end(state, of, id, effect)
+                _end(state, id, context, rows)
         case Withdrawn(ids=ids, on=on):
             for capture in filter(None, map(of.captures.get, ids)):
                 if on:
                     state.withdrawn[capture.id] = None
                 else:
                     state.withdrawn.pop(capture.id, None)
-                _look(state, capture, effect)
+                _look(state, capture, context)
         case _:
             return []
-    context.flipped = [capture.seq for capture in effect.flipped]
-    changes = [Change("tombstones", context.scope, id) for id in effect.rows]
-    for capture in effect.flipped:
-        changes += shown_changes(context.scope, capture)
+    changes = [Change("tombstones", context.scope, id) for id in rows]
+    for seq in context.flipped:
+        changes += shown_changes(context.scope, of.captures.by_seq[seq])
     return changes
 
 
@@ -117,71 +109,68 @@ def digest(state: Tombstones, of: object) -> Iterator[Any]:
     yield from state.withdrawn
 
 
-def _ban(state: Tombstones, of: HasCaptures, id: str, tombstone: Tombstone, effect: _Effect) -> None:
-    capture = of.captures.get(id)
+def _ban(state: Tombstones, id: str, tombstone: Tombstone, context: Context[HasCaptures], rows: list[str]) -> None:
+    capture = context.of.captures.get(id)
     if capture is not None and capture.family:
-        _ban_text(state, of, capture.normal, tombstone, effect)
+        _ban_text(state, capture.normal, tombstone, context, rows)
     elif _is_later(tombstone, state.ids.get(id)):
         state.ids[id] = tombstone
-        effect.rows.append(f"id:{id}")
+        rows.append(f"id:{id}")
         if capture is not None:
-            _look(state, capture, effect)
+            _look(state, capture, context)
 
 
-def _ban_text(state: Tombstones, of: HasCaptures, normal: bytes, tombstone: Tombstone, effect: _Effect) -> None:
+def _ban_text(
+    state: Tombstones, normal: bytes, tombstone: Tombstone, context: Context[HasCaptures], rows: list[str]
+) -> None:
     if _is_later(tombstone, state.texts.get(normal)):
         state.texts[normal] = tombstone
-        effect.rows.append(text_row_id(normal))
-        _look_at_text(state, of, normal, effect)
+        _look_at_text(state, normal, context, rows)
 
 
 def _is_later(tombstone: Tombstone, known: Tombstone | None) -> bool:
     return known is None or known.at < tombstone.at
 
 
-def _cover(state: Tombstones, of: HasCaptures, id: str, effect: _Effect) -> None:
+def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
     """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
-    capture = of.captures.get(id)
-    assert capture is not None
-    waiting = state.ids.get(id)
+    waiting, ban = state.ids.get(capture.id), state.texts.get(capture.normal) if capture.family else None
     if waiting is not None and capture.family:
-        del state.ids[id]
-        effect.rows.append(f"id:{id}")
-        _ban_text(state, of, capture.normal, waiting, effect)
-    elif capture.family and (ban := state.texts.get(capture.normal)) is not None and _ends(of, capture, ban):
-        _end_text(state, of, capture.normal, effect)
-    _look(state, capture, effect)
+        del state.ids[capture.id]
+        rows.append(f"id:{capture.id}")
+        _ban_text(state, capture.normal, waiting, context, rows)
+    elif ban is not None:
+        source = context.of.captures.body(capture).source
+        if ends_ban(capture.actor.origin, source, capture.at, ban.at):
+            _end_text(state, capture.normal, context, rows)
+    _look(state, capture, context)
 
 
-def _ends(of: HasCaptures, capture: Capture, ban: Tombstone) -> bool:
-    return ends_ban(capture.actor.origin, of.captures.body(capture).source, capture.at, ban.at)
-
-
-def _end(state: Tombstones, of: HasCaptures, id: str, effect: _Effect) -> None:
+def _end(state: Tombstones, id: str, context: Context[HasCaptures], rows: list[str]) -> None:
     if state.ids.pop(id, None) is not None:
-        effect.rows.append(f"id:{id}")
-    capture = of.captures.get(id)
-    if capture is None:
-        return
-    if capture.family:
-        _end_text(state, of, capture.normal, effect)
-    _look(state, capture, effect)
+        rows.append(f"id:{id}")
+    capture = context.of.captures.get(id)
+    if capture is not None:
+        if capture.family:
+            _end_text(state, capture.normal, context, rows)
+        _look(state, capture, context)
 
 
-def _end_text(state: Tombstones, of: HasCaptures, normal: bytes, effect: _Effect) -> None:
+def _end_text(state: Tombstones, normal: bytes, context: Context[HasCaptures], rows: list[str]) -> None:
     if state.texts.pop(normal, None) is not None:
-        effect.rows.append(text_row_id(normal))
-        _look_at_text(state, of, normal, effect)
+        _look_at_text(state, normal, context, rows)
 
 
-def _look_at_text(state: Tombstones, of: HasCaptures, normal: bytes, effect: _Effect) -> None:
-    for seq in of.captures.seqs_of_normal[normal]:
-        _look(state, of.captures.by_seq[seq], effect)
+def _look_at_text(state: Tombstones, normal: bytes, context: Context[HasCaptures], rows: list[str]) -> None:
+    """Record the changed ban on a text, and hide or show the captures of the text."""
+    rows.append(text_row_id(normal))
+    for seq in context.of.captures.seqs_of_normal[normal]:
+        _look(state, context.of.captures.by_seq[seq], context)
 
 
-def _look(state: Tombstones, capture: Capture, effect: _Effect) -> None:
+def _look(state: Tombstones, capture: Capture, context: Context[HasCaptures]) -> None:
     """Hide or show a capture, as the bans and withdrawals in force say."""
     hidden = state.hides(capture)
     if capture.hidden is not hidden:
         capture.hidden = hidden
-        effect.flipped.append(capture)
+        context.flipped.append(capture.seq)

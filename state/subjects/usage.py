@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -69,12 +69,6 @@ class Shown(msgspec.Struct):
     answered: int | None = None
 
 
-class UsageInputs(HasMemories, Protocol):
-    """The part of a scope that `evolve` reads: captures, memories, and the ids of events."""
-
-    def has_event(self, id: str) -> bool: ...
-
-
 class Usage(msgspec.Struct, dict=True, array_like=True):
     """The uses of a scope's captures by seq, and of other ids (of `global`) by id.
 
@@ -98,7 +92,7 @@ class Usage(msgspec.Struct, dict=True, array_like=True):
         return self.counts.get(word, 0)
 
 
-def evolve(state: Usage, event: Event, context: Context[UsageInputs]) -> list[Change]:
+def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Apply a `recalled`, a `used` or a turn; record the seqs of the captures reported or found to be used.
 
     An id that is neither captured here nor another event's is taken for one of `global`. Erased ids do not
@@ -123,7 +117,7 @@ def evolve(state: Usage, event: Event, context: Context[UsageInputs]) -> list[Ch
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
-                if seq is None and not context.of.has_event(id):
+                if seq is None and not context.of.captures.has_event(id):
                     _count_used(state.others.setdefault(id, Use()), context.at)
             told = [seq for _, seq in found if seq is not None]
             known = _mark(state, recall, told)
@@ -150,7 +144,7 @@ def _show(state: Usage, session: str, shown: Shown) -> None:
     put_latest(state.shown, session, others + alike[-1 if shown.start else -SHOWN_RECALLS :])
 
 
-def _judge(state: Usage, turn: Capture, of: UsageInputs) -> list[int]:
+def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
     """Apply a turn; return the seqs shown to its session whose content the turn carries."""
     if turn.session is None:
         return []
@@ -184,7 +178,7 @@ def _carried(
         shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
 
 
-def digest(state: Usage, of: UsageInputs) -> Iterator[Any]:
+def digest(state: Usage, of: HasMemories) -> Iterator[Any]:
     """Yield the content of the state hash: counts and times of use, and recalls waiting for an answer."""
     by_seq = of.captures.by_seq
     yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
@@ -207,12 +201,12 @@ def _has_doubled(count: int) -> bool:
     return count & (count - 1) == 0
 
 
-def _own(results: Iterable[str], of: UsageInputs) -> list[int]:
+def _own(results: Iterable[str], of: HasMemories) -> list[int]:
     """Return the seqs of the scope's own captures among shown results."""
     return [seq for id in dict.fromkeys(results) if (seq := of.captures.seq_of(id)) is not None]
 
 
-def _count_recalled(state: Usage, results: Iterable[str], of: UsageInputs) -> list[int]:
+def _count_recalled(state: Usage, results: Iterable[str], of: HasMemories) -> list[int]:
     seqs = []
     for id in dict.fromkeys(results):
         seq = of.captures.seq_of(id)
@@ -220,7 +214,7 @@ def _count_recalled(state: Usage, results: Iterable[str], of: UsageInputs) -> li
             seqs.append(seq)
             state.own.setdefault(seq, Use()).recalled += 1
             state.moved[seq] = None
-        elif not of.has_event(id):
+        elif not of.captures.has_event(id):
             state.others.setdefault(id, Use()).recalled += 1
     return seqs
 

@@ -46,8 +46,8 @@ class Validity(msgspec.Struct, dict=True, array_like=True):
 
     `newer` has by older memory those with another value of the same thing, and the kind of each tie. `said`
     has the last statement about a captured id. The rest follows from these and the memories: `current` is the
-    goal and the plan in force, chosen from `aims`; `older` is the inverse of `newer`, and `replacing` of the
-    replacements in `said`; `judged` has the state of each memory at its last comparison.
+    goal and the plan in force; `older` is the inverse of `newer`, and `replacing` of the
+    replacements in `said`; `judged` has by memory the canonical text of its last comparison.
     """
 
     newer: dict[int, dict[int, Tie]] = {}
@@ -55,10 +55,9 @@ class Validity(msgspec.Struct, dict=True, array_like=True):
 
     def __post_init__(self) -> None:
         self.current: dict[str, int] = {}
-        self.aims: dict[str, dict[int, None]] = {family: {} for family in REPLACING}
         self.older: dict[int, dict[int, None]] = {}
         self.replacing: dict[str, dict[str, None]] = {}
-        self.judged: dict[int, tuple[int, int, int]] = {}
+        self.judged: dict[int, int] = {}
         self._sharing: dict[str, Sharing] | None = None
 
 
@@ -209,9 +208,8 @@ def rebuild(state: Validity, of: HasValidity) -> None:
             state.older.setdefault(other, {})[birth] = None
     for id, word in state.said.items():
         _say(state, id, word)
-    for memory in of.memories.living():
-        if _may_be_compared(of, memory):
-            _hold(state, memory, of)
+    spoken = ((birth, _spoken(of, birth)) for birth in of.memories.by_birth)
+    state.judged = {birth: canonical for birth, canonical in spoken if canonical is not None}
     for family in REPLACING:
         _choose_current(state, family, of, {})
 
@@ -233,9 +231,8 @@ def _take_word(
     before = state.said.get(linked.id)
     if before is not None and before.settled and trust < TRUST["user"]:
         return
-    _put_word(
-        state, linked.id, LastStatement(seq, linked.relation, linked.to, trust) if linked.on else None, of, touched
-    )
+    word = LastStatement(seq, linked.relation, linked.to, trust) if linked.on else None
+    _put_word(state, linked.id, word, of, touched)
 
 
 def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
@@ -321,52 +318,31 @@ def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
 
 def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched: dict[int, None]) -> None:
     """Compare memories with a new canonical text; forget memories without one."""
-    speaks = {birth: _spoken(of, birth) for birth in births}
-    changed = {birth: now for birth, now in speaks.items() if now != state.judged.get(birth)}
-    anew = [birth for birth, now in changed.items() if now is None or now[0] != state.judged.get(birth, (-1,))[0]]
-    for birth in changed:
+    spoken = {birth: _spoken(of, birth) for birth in births}
+    anew = {birth: canonical for birth, canonical in spoken.items() if canonical != state.judged.get(birth)}
+    for birth in spoken:
         _touch(state, birth, touched)
     for birth in anew:
         _forget(state, birth, of)
-    held = [of.memories.by_birth[birth] for birth, now in changed.items() if now is not None]
-    for memory in held:
-        _hold(state, memory, of)
-    compared = [memory for memory in held if memory.birth in anew]
+    compared = {birth: canonical for birth, canonical in anew.items() if canonical is not None}
+    state.judged |= compared
     if state._sharing is not None:
-        for memory in compared:
-            _share(state._sharing, of.captures.by_seq[memory.canonical], memory.birth, of)
-    for memory in compared:
-        _compare(state, memory, of)
-        _touch(state, memory.birth, touched)
+        for birth, canonical in compared.items():
+            _share(state._sharing, of.captures.by_seq[canonical], birth, of)
+    for birth in compared:
+        _compare(state, of.memories.by_birth[birth], of)
+        _touch(state, birth, touched)
 
 
-def _spoken(of: HasMemories, birth: int) -> tuple[int, int, int] | None:
-    """Return a comparable memory's canonical text, its name, and the sum of its living captures, by seqs.
+def _spoken(of: HasMemories, birth: int) -> int | None:
+    """Return the canonical text of a comparable memory, None for any other memory.
 
-    None for any other memory.
+    A part of a document, and a consolidation's text, are compared with none.
     """
     memory = of.memories.by_birth.get(birth)
-    if memory is None or memory.canonical < 0 or not _may_be_compared(of, memory):
+    if memory is None or memory.canonical < 0 or memory.made or of.captures.by_seq[birth].family is None:
         return None
-    return _judged(of, memory)
-
-
-def _judged(of: HasMemories, memory: Memory) -> tuple[int, int, int]:
-    living = sum(join.seq for join in memory.members if not of.captures.by_seq[join.seq].hidden)
-    return memory.canonical, memory.name, living
-
-
-def _may_be_compared(of: HasCaptures, memory: Memory) -> bool:
-    """Return whether a memory folds: it is no part of a document, and no consolidation's text."""
-    return of.captures.by_seq[memory.birth].family is not None and not memory.made
-
-
-def _hold(state: Validity, memory: Memory, of: HasValidity) -> None:
-    """Record the canonical text by which a memory was compared."""
-    state.judged[memory.birth] = _judged(of, memory)
-    family = of.captures.by_seq[memory.birth].family
-    if family in REPLACING:
-        state.aims[family][memory.birth] = None
+    return memory.canonical
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
@@ -381,11 +357,8 @@ def _forget(state: Validity, birth: int, of: HasValidity) -> None:
     """Take a memory out, because nothing of it lives or another text speaks for it."""
     if state.judged.pop(birth, None) is None:
         return
-    family = of.captures.by_seq[birth].family or ""
     if state._sharing is not None:
-        state._sharing[family].drop(birth)
-    if family in REPLACING:
-        state.aims[family].pop(birth, None)
+        state._sharing[of.captures.by_seq[birth].family or ""].drop(birth)
     for ties, others in ((state.newer, state.older), (state.older, state.newer)):
         for other in ties.pop(birth, ()):
             del others[other][birth]
@@ -414,7 +387,7 @@ def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
     """Return the texts of a family. They are taken in when first needed, after a start and a restore alike."""
     if state._sharing is None:
         state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
-        for birth, (canonical, _, _) in state.judged.items():
+        for birth, canonical in state.judged.items():
             _share(state._sharing, of.captures.by_seq[canonical], birth, of)
     return state._sharing[family]
 
@@ -437,7 +410,8 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
     """Set the goal or plan in force: of the valid ones, the last stated."""
-    last = {birth: _last_said(of, birth) for birth in state.aims[family] if _may_be_in_force(of, birth)}
+    aims = (birth for birth in state.judged if of.captures.by_seq[birth].family == family)
+    last = {birth: _last_said(of, birth) for birth in aims if _may_be_in_force(of, birth)}
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
     if after is None:
         state.current.pop(family, None)

@@ -1,16 +1,14 @@
 """Problems of a scope's tree, and the events that repair them, read from the folded state.
 
-A check reads the pages and their links once. With links in a circle it also lays the links one by one. No
-function is recursive: a tree may be as deep as its number of pages.
+No function is recursive: a tree may be as deep as its number of pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from memtape.schemas.events import CHILD, EDGES, Linked
-from memtape.schemas.slugs import root_id
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_archived
 from memtape.state.subjects.pages import NOWHERE, ROOT_BIRTH, Link, Page
@@ -111,39 +109,37 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
 
     Of unreachable pages below each other only the topmost is repaired, which repairs the rest.
     """
-    by_birth = scope.pages.by_birth
     children: dict[int, list[int]] = {}
     parents: dict[int, int] = {}
     for number, source, link in _child_links(scope):
         if number not in closing:
             children.setdefault(source, []).append(link.to)
             parents[link.to] = source
-    known = reached(children, ROOT_BIRTH)
+    known = dict.fromkeys(reached(children, ROOT_BIRTH))
     lost = [page for page in _living(scope) if page.birth not in known and (page.slug or page.birth in children)]
-    if not lost:
-        return
-    starts = sorted(lost, key=lambda page: (page.slug, page.birth), reverse=True)
-    place = sorted_down(children, [*(page.birth for page in starts), ROOT_BIRTH])
+    top = sorted((page for page in lost if page.birth not in parents), key=lambda page: (page.slug, page.birth))
+    fixes: dict[int, Linked] = {}
+    for page in top:
+        above = _above(scope, page, dict.fromkeys(reached(children, page.birth)))
+        children.setdefault(above.birth, []).append(page.birth)
+        fixes[page.birth] = _link(above, CHILD, page.id, on=True)
+    what = "cannot be reached from the root"
     for page in lost:
-        what = "cannot be reached from the root"
-        if page.birth in parents:
-            yield _problem(page, "orphan", f"{what}, nor can {_name(by_birth[parents[page.birth]])} above it")
-            continue
-        above = _above(scope, page, place)
-        parent = root_id(scope.name) if above is None else above.id
-        fix = Linked(id=parent, on=True, relation=CHILD, slug=None, to=page.id)
-        yield _problem(page, "orphan", what, fix)
+        if page.birth in fixes:
+            yield _problem(page, "orphan", what, fixes[page.birth])
+        else:
+            above = scope.pages.by_birth[parents[page.birth]]
+            yield _problem(page, "orphan", f"{what}, nor can {_name(above)} above it")
 
 
-def _above(scope: Scope, page: Page, place: dict[int, int]) -> Page | None:
-    """Return the page with the longest slug that is a prefix of the page's slug, and not below the page."""
+def _above(scope: Scope, page: Page, below: Container[int]) -> Page:
+    """Return the page with the longest slug that is a prefix of the page's slug, not below the page; else the root."""
     segments = page.slug.split("/")
     for length in range(len(segments) - 1, 0, -1):
         other = scope.pages.at("/".join(segments[:length]))
-        # A page later in the order may be below it.
-        if other is not None and other.lives and place.get(other.birth, len(place)) < place[page.birth]:
+        if other is not None and other.lives and other.birth not in below:
             return other
-    return None
+    return scope.pages.by_birth[ROOT_BIRTH]
 
 
 def _stale(scope: Scope, page: Page) -> Iterator[str]:
@@ -189,84 +185,28 @@ def _name(page: Page) -> str:
 def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
     """Return the links (number, from, to) that close a circle, by number with their sources.
 
-    Links are laid in the order of their numbers, and one that would close a circle with those laid is left
-    out. After D. J. Pearce and P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic
-    graphs" (2006): a link that goes down the order costs nothing, any other the places between its ends.
+    Links are laid in the order of their numbers, and a link that would close a circle with those laid is left
+    out.
     """
-    known = sorted(links)
-    children: dict[int, list[int]] = {}
-    for _, source, target in known:
-        children.setdefault(source, []).append(target)
-    ends = dict.fromkeys(end for _, source, target in known for end in (source, target))
-    order = _Order(sorted_down(children, sorted(ends, reverse=True)))
-    return {number: source for number, source, target in known if not order.lay(source, target)}
+    down: dict[int, list[int]] = {}
+    up: dict[int, list[int]] = {}
+    closing: dict[int, int] = {}
+    for number, source, target in sorted(links):
+        walks = zip(reached(down, target), reached(up, source), strict=False)  # The shorter walk ends the search.
+        if any(low == source or high == target for low, high in walks):
+            closing[number] = source
+        else:
+            down.setdefault(source, []).append(target)
+            up.setdefault(target, []).append(source)
+    return closing
 
 
-def reached(children: Mapping[int, Sequence[int]], start: int) -> dict[int, None]:
-    """Return all that can be reached from a start, the start too."""
+def reached(children: Mapping[int, Sequence[int]], start: int) -> Iterator[int]:
+    """Yield all that can be reached from a start, the start first, each once."""
     found, rest = {start: None}, [start]
     for one in rest:
+        yield one
         for other in children.get(one, ()):
             if other not in found:
                 found[other] = None
                 rest.append(other)
-    return found
-
-
-def sorted_down(children: Mapping[int, Sequence[int]], starts: Iterable[int]) -> dict[int, int]:
-    """Return the place of each start, and of all nodes below, in an order with parents before their children.
-
-    In a circle one of the links goes up. Of two starts not below each other the later one comes first.
-    """
-    ended: dict[int, None] = {}
-    seen: dict[int, None] = {}
-    for start in starts:
-        if start in seen:
-            continue
-        seen[start] = None
-        open = [(start, iter(children.get(start, ())))]
-        while open:
-            one, rest = open[-1]
-            after = next((other for other in rest if other not in seen), None)
-            if after is None:
-                ended[one] = None
-                open.pop()
-            else:
-                seen[after] = None
-                open.append((after, iter(children.get(after, ()))))
-    return {one: place for place, one in enumerate(reversed(ended))}
-
-
-class _Order:
-    """A topological order of linked nodes: every laid link goes down."""
-
-    def __init__(self, place: dict[int, int]) -> None:
-        self._place = place
-        self._down: dict[int, list[int]] = {}
-        self._up: dict[int, list[int]] = {}
-
-    def lay(self, source: int, target: int) -> bool:
-        """Lay a link; return False, without a change, if it would close a circle."""
-        if source == target:
-            return False
-        if self._place[source] > self._place[target]:
-            below = self._search(self._down, target, self._place[target], self._place[source])
-            if source in below:
-                return False
-            above = self._search(self._up, source, self._place[target], self._place[source])
-            moved = [*sorted(above, key=self._place.__getitem__), *sorted(below, key=self._place.__getitem__)]
-            places = sorted(map(self._place.__getitem__, moved))
-            self._place.update(zip(moved, places, strict=True))
-        self._down.setdefault(source, []).append(target)
-        self._up.setdefault(target, []).append(source)
-        return True
-
-    def _search(self, ways: Mapping[int, Sequence[int]], start: int, first: int, last: int) -> dict[int, None]:
-        """Return the nodes reachable from a start among the places from `first` to `last`."""
-        found, rest = {start: None}, [start]
-        for one in rest:
-            for other in ways.get(one, ()):
-                if other not in found and first <= self._place[other] <= last:
-                    found[other] = None
-                    rest.append(other)
-        return found

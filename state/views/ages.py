@@ -144,7 +144,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     if settings.lifecycle:
         aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
-    moved = {unit: move.group for move in moves for unit in move.units}
+    moved = {unit: group for group, units in moves for unit in units}
     stays: Counter[Stays] = Counter()
     due: Counter[Group] = Counter()
     for unit in units_of(scope):
@@ -155,7 +155,7 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
             due[why.group] += 1
         else:
             stays[why] += 1
-    begun = dict.fromkeys(move.group for move in moves)
+    begun = dict.fromkeys(group for group, _ in moves)
     for group, count in due.items():
         is_full = group in begun or count >= least_of(scope.lifecycle, group)
         stays["no room" if is_full else "group too small"] += count
@@ -212,36 +212,39 @@ def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
     return Context(scope.name, scope.seq, scope.changed, at, at, settings, Counters(), scope)
 
 
-def _place(scope: Scope, unit: int) -> str:
-    """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
+def _apart(scope: Scope, unit: int) -> Stays | None:
+    """Return why a unit does not age at any time: archived or purged, hidden, of no aging kind, or pinned."""
     archiving = scope.lifecycle.archived.get(unit)
     if archiving is not None:
         return "purged" if archiving.purged else "archived"
     if not living_of(scope, unit):
         return "hidden"
     if not kind_of(scope, unit):
+        return "does not age"
+    return "pinned" if is_pinned(scope, unit) else None
+
+
+def _place(scope: Scope, unit: int) -> str:
+    """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
+    apart = _apart(scope, unit)
+    if apart == "does not age":
         capture = scope.captures.by_seq[unit]
         return "consolidated" if capture.made else capture.kind
-    return "pinned" if is_pinned(scope, unit) else scope.lifecycle.tier(unit)
+    return apart or scope.lifecycle.tier(unit)
 
 
 def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | AgingStep:
     """Return why a unit cannot move at the time of a context, or the step that is due."""
-    archiving, settings, now = scope.lifecycle.archived.get(unit), context.settings, context.clock
+    apart, settings, now = _apart(scope, unit), context.settings, context.clock
     step = step_of(scope.lifecycle, unit, context) if settings.lifecycle else None
-    if archiving is not None:
-        waits: Stays = "purged" if archiving.purged else "archived"
-        return waits if step is None or step.at > now else step
-    if not living_of(scope, unit):
-        return "hidden"
-    if not kind_of(scope, unit):
-        return "does not age"
-    if is_pinned(scope, unit):
-        return "pinned"
-    if not settings.lifecycle:
-        return "switched off"
+    if apart not in (None, "archived", "purged"):
+        return apart
     if step is not None and step.at <= now:
         return step
+    if apart is not None:
+        return apart
+    if not settings.lifecycle:
+        return "switched off"
     if scope.lifecycle.tier(unit) == "long":
         return "too young" if step is not None else "used" if settings.archive_after_days >= 0 else "switched off"
     is_young = (

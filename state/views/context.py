@@ -270,8 +270,8 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
         chosen.pop()
     rules = [item for item in items if item.section == "guardrails"]
     if items and (not chosen or (rules and all(item.section != "guardrails" for item in chosen))):
-        first = [item for item in items if item.section in FIRST]
-        chosen = _one_cut(first or items, budget, form, count)
+        first = next((item for item in items if item.section in FIRST), items[0])
+        chosen = _one_cut(first, budget, form, count)
     text = render(form, chosen)
     left = Counter(item.section for item in items)
     left.subtract(item.section for item in chosen)
@@ -323,7 +323,8 @@ class _Picker:
         if item.ends and cost > self._ends_left:
             cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
         elif cost > self._room:
-            cut = _cut_to(item, self._room // CUT_SHARE - heading - 1, self._form, self._count)
+            room = self._room // CUT_SHARE - heading - 1
+            cut = _cut_to(item, lambda it: self._count(self._form.line(it)) <= room)
         else:
             cut = None
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
@@ -368,35 +369,28 @@ def item_of(section: Section, known: Known, text: str) -> ContextItem:
     return made_from(ContextItem, known, section=section, text=text, ends=ends)
 
 
-def _one_cut(items: Sequence[ContextItem], budget: int, form: Form, count: Count) -> list[ContextItem]:
-    """Return the first item alone, cut if it must be; nothing where nothing of it fits the budget."""
-    for item in items[:1]:
-        if item.ends:
-            return []
-        if count(render(form, [item])) <= budget:
-            return [item]
-        room = budget - count(render(form, [msgspec.structs.replace(item, text="")]))
-        while room > 0:
-            cut = _cut_to(item, room + count(form.line(msgspec.structs.replace(item, text=""))), form, count)
-            if cut is None:
-                return []
-            beyond = count(render(form, [cut])) - budget
-            if beyond <= 0:
-                return [cut]
-            room -= beyond
-    return []
+def _one_cut(item: ContextItem, budget: int, form: Form, count: Count) -> list[ContextItem]:
+    """Return an item alone, cut if it must be; nothing where nothing of it fits the budget."""
+
+    def fits(it: ContextItem) -> bool:
+        return count(render(form, [it])) <= budget
+
+    if item.ends:
+        return []
+    cut = item if fits(item) else _cut_to(item, fits)
+    return [] if cut is None else [cut]
 
 
-def _cut_to(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
-    """Return an item cut to a line of at most `room` tokens, None if not even one character fits."""
+def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextItem | None:
+    """Return an item cut as far as it must be to fit, None if not even one character fits."""
     shortest, longest = 0, len(item.text) - 1
     while shortest < longest:  # Tokens grow with the text but for some few.
         middle = (shortest + longest + 1) // 2
-        if count(form.line(_cut(item, middle))) <= room:
+        if fits(_cut(item, middle)):
             shortest = middle
         else:
             longest = middle - 1
-    while shortest and count(form.line(_cut(item, shortest))) > room:
+    while shortest and not fits(_cut(item, shortest)):
         shortest -= 1
     return _cut(item, shortest) if shortest else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -41,50 +41,38 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     turns: int
 
 
-class EarlierState(NamedTuple):
-    """A scope's earlier state for a comparison: its turns, and by memory birth the members and visibility."""
-
-    turns: int
-    joined: dict[int, frozenset[int]]
-    lives: dict[int, bool]
+Earlier = tuple[int, dict[int, tuple[frozenset[int], bool]]]
+"""A scope's earlier state: the number of its turns, and by birth the captures of each memory, and whether it lived."""
 
 
-UNSEEN = EarlierState(0, {}, {})
-
-
-def seen_of(scope: Scope) -> EarlierState:
+def seen_of(scope: Scope) -> Earlier:
     """Return the part of a scope's state needed for a later comparison."""
-    memories = scope.memories.by_birth
-    joined = {
-        birth: frozenset(join.seq for join in (*memory.members, *memory.echoes)) for birth, memory in memories.items()
-    }
-    return EarlierState(_turns(scope), joined, {birth: memory.canonical >= 0 for birth, memory in memories.items()})
+    memories = scope.memories.by_birth.values()
+    joined = {it.birth: (frozenset(join.seq for join in it.joins), it.canonical >= 0) for it in memories}
+    return _turns(scope), joined
 
 
-def changes_since(seen: Mapping[str, EarlierState], new: Partition, scope: str | None) -> Changes:
+def changes_since(seen: Mapping[str, Earlier], new: Partition, scope: str | None) -> Changes:
     """Return the changes since `seen`, which has the earlier state by scope, in one scope or in all."""
     names = (name for name in sorted(new.scopes) if scope in (None, name))
-    return joined(_in_scope(seen.get(name, UNSEEN), new.scopes[name]) for name in names)
+    return joined(_in_scope(seen.get(name, (0, {})), new.scopes[name]) for name in names)
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
     """Return the changes of several parts as one."""
-    parts = list(parts)
-    return Changes(
-        added=[changed for part in parts for changed in part.added],
-        folded=[changed for part in parts for changed in part.folded],
-        revised=[changed for part in parts for changed in part.revised],
-        forgotten=[changed for part in parts for changed in part.forgotten],
-        restored=[changed for part in parts for changed in part.restored],
-        turns=sum(part.turns for part in parts),
-    )
+    whole = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=0)
+    for part in parts:
+        lists = {name: getattr(whole, name) + getattr(part, name) for name in Changes.__struct_fields__}
+        whole = Changes(**lists)
+    return whole
 
 
-def _in_scope(old: EarlierState, new: Scope) -> Changes:
-    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=_turns(new) - old.turns)
+def _in_scope(old: Earlier, new: Scope) -> Changes:
+    turns, before = old
+    found = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=_turns(new) - turns)
     for birth, memory in new.memories.by_birth.items():
-        known = old.joined.get(birth)
-        came = [join.seq for join in (*memory.members, *memory.echoes) if join.seq not in (known or ())]
+        known, did_live = before.get(birth, (None, False))
+        came = [join.seq for join in memory.joins if join.seq not in (known or ())]
         changed = _changed(new, memory, came if known is not None else came[1:])
         lives = memory.canonical >= 0
         if known is None:
@@ -92,7 +80,7 @@ def _in_scope(old: EarlierState, new: Scope) -> Changes:
             continue
         if changed.captures:
             found.folded.append(changed)
-        if old.lives[birth] is not lives:
+        if did_live is not lives:
             (found.restored if lives else found.forgotten).append(changed)
     return found
 

@@ -39,25 +39,23 @@ from memtape.state.subjects.lifecycle import Summary, unit_of
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.named import key_of_name
 from memtape.state.views.context import is_left_out
-from memtape.state.views.places import (
+from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
+from memtape.state.views.standing_pages import (
     ENTRIES_PER_PAGE,
     MEMORIES_PER_PAGE,
     current_row,
     day_path,
     is_told,
     memory_path,
-    place_of,
-    zone_captures,
-    zone_texts,
-)
-from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.standing_pages import (
     names_left_out,
     people_on_index,
     person_page,
     person_path,
+    place_of,
     shown_on_index,
     standing_page,
+    zone_captures,
+    zone_texts,
 )
 from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
@@ -237,7 +235,7 @@ def _index_page(scope: Scope, settings: Settings) -> IndexPage:
         goal=goal,
         plan=plan,
         facts=facts,
-        memories=memories.alive - _not_shown(scope),
+        memories=sum(1 for _ in memories.living()) - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),

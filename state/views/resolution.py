@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from memtape.schemas.slugs import ROOT
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Join
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
@@ -59,17 +58,12 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def _tied(scope: Scope, seq: int) -> list[int]:
-    """Return the captures of the same unit: the versions of a page, else the captures of a memory."""
-    page = scope.pages.of(seq)
-    return [tie.seq for tie in _ties(scope, seq)] if page is None else page.versions
-
-
-def _ties(scope: Scope, seq: int) -> list[Join]:
-    """Return the ties of the memory of a capture, and of all that it was made of; none of a turn."""
-    memory = scope.memories.of(seq)
-    if memory is None:
-        return []
-    return [join for part in scope.covers.parts(scope, memory) for join in part.joins]
+    """Return the versions of a page, else the captures of a memory and of all that it was made of; none of a turn."""
+    page, memory = scope.pages.of(seq), scope.memories.of(seq)
+    if page is not None:
+        return page.versions
+    parts = () if memory is None else scope.covers.parts(scope, memory)
+    return [join.seq for part in parts for join in part.joins]
 
 
 def _ids(scope: Scope, seqs: Iterable[int]) -> tuple[str, ...]:

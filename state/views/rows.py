@@ -32,8 +32,9 @@ from memtape.schemas.rows import (
 )
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.lifecycle.summing import SummaryInput, summed
+from memtape.state.lifecycle.summing import summed
 from memtape.state.subjects import validity
+from memtape.state.subjects.aging import is_pinned
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
@@ -108,7 +109,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
-        pinned=scope.pins.has_any(by_seq[join.seq].id for join in memory.joins),
+        pinned=is_pinned(scope, memory.birth),
         tier=scope.lifecycle.tier(memory.birth),
         archived_at=_archived_at(scope, memory.birth),
         first_at=min(member.at for member in shown),
@@ -270,7 +271,7 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     low, high = scope.captures.seq_of(source), scope.captures.seq_of(target)
     if low is None or high is None:
         return None
-    edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.pairs.get((low, high))
+    edge, learned = scope.edges.pairs.get((low, high)), scope.edges.learned.get((low, high))
     if edge is None and learned is None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
@@ -311,7 +312,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
         return None
     group = summary.group
     ordered = sorted(spoken, key=lambda its: (its.at, its.seq))
-    made = summed(tuple(SummaryInput(whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
+    made = summed(tuple((whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
     times = [capture.at for capture in spoken]
     return SummaryRow(
         **_named(scope, id),
@@ -390,7 +391,7 @@ def _use_ids(scope: Scope) -> Iterator[str]:
 
 def _edge_ids(scope: Scope) -> Iterator[str]:
     by_seq = scope.captures.by_seq
-    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned.pairs)
+    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned)
 
 
 class Made(NamedTuple):

@@ -1,5 +1,7 @@
 """The standing pages of a scope, as values: essentials, open ends, recent and archived texts, and people.
 
+First come the places of captures and memories in the vault, shared by all pages.
+
 The same texts are left out of a start: `context` chooses the instructions, `leading` the worthiest memories,
 and both leave out subjects that people ordered to leave out. `sinks/markdown.py` writes a page and cuts
 it to its length; `pages` decides which change touches which page.
@@ -31,18 +33,22 @@ from memtape.schemas.standing_pages import (
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.covers import is_shown
 from memtape.state.subjects.lifecycle import ArchiveState, is_archived, living_of, spoken_of
+from memtape.state.subjects.memories import Memory
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.subjects.people import days_of
 from memtape.state.subjects.threads import text_of
+from memtape.state.subjects.validity import holds
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.named import PROJECT_KEY
 from memtape.state.text.open_ends import EndKind
 from memtape.state.text.orders import named_by
 from memtape.state.views.context import INSTRUCTING, Known, instructions_of, is_left_out
-from memtape.state.views.places import current_row, day_path, is_told, memory_path, place_of, zone_texts
 from memtape.state.views.rows import memory_row
 
+MEMORIES_PER_PAGE = 500
+ENTRIES_PER_PAGE = 500
 PERSON_CHARS = 4_000
 FACTS, INSTRUCTIONS, RECENT_TURNS, BUFFERED, ARCHIVED, SAYS = 90, 40, 24, 60, 120, 30
 """Candidates per page, more than most pages have room for."""
@@ -56,6 +62,48 @@ _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
 _BACK = "To bring one back: `memtape unarchive ID`. All that went by age: `memtape unarchive --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
+
+
+def day_path(scope: Scope, capture: Capture) -> str:
+    """Return the path of the daily log of a turn or an entry of the journal."""
+    day, place = scope.captures.day_place(capture)
+    part = place // ENTRIES_PER_PAGE
+    return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
+
+
+def zone_captures(scope: Scope, path: str) -> list[Capture]:
+    """Return the living captures from the zone of a page, in the order of the log."""
+    captures = map(scope.captures.by_seq.__getitem__, scope.captures.zones.get(path, ()))
+    return [capture for capture in captures if not capture.hidden]
+
+
+def zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
+    """Return the living texts from the zone of a page, in the order of the log."""
+    return tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
+
+
+def is_told(scope: Scope, memory: Memory) -> bool:
+    """Return whether a memory is shown by itself, holds, and is not archived."""
+    return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
+
+
+def place_of(scope: Scope, capture: Capture) -> str:
+    """Return the path of the page with a turn, or with the memory of a capture."""
+    memory = scope.memories.of(capture.seq)
+    return day_path(scope, capture) if memory is None else memory_path(scope.captures.by_seq[memory.name].ordinal)
+
+
+def memory_path(ordinal: int) -> str:
+    """Return the path of the page of the list with the memory of an ordinal."""
+    return f"memories/{ordinal // MEMORIES_PER_PAGE + 1:03}.md"
+
+
+def current_row(scope: Scope, family: str) -> MemoryRow | None:
+    """Return the row of the goal or plan that is in force, and not archived."""
+    birth = scope.validity.current.get(family)
+    if birth is None or is_archived(scope, birth):
+        return None
+    return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
 
 
 def standing_page(scope: Scope, path: str) -> StandingPage:

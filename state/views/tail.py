@@ -69,7 +69,6 @@ class Bans:
         self._banned_at = banned_at
         self._own: dict[str, list[str]] = {}
         self._shown: set[str] = set()
-        self._hidden: set[str] = set()
         self._erased: set[str] = set()
         self._withdrawn: set[str] = set()
         self._set: dict[str, int] = {}
@@ -134,9 +133,6 @@ class Bans:
         before = None if key in self._ended else self._banned_at(key)
         return max((at for at in (before, self._set.get(key)) if at is not None), default=None)
 
-    def _is_banned(self, key: str) -> bool:
-        return self._since(key) is not None
-
     def _cover(self, event: Event, body: Captured, texts: Sequence[str]) -> None:
         """Apply the bans in force to a capture, and end that of a text which a person says again.
 
@@ -149,7 +145,6 @@ class Bans:
         for key in texts:
             since = self._since(key)
             if since is not None and ends_ban(event.actor.origin, body.source, event.at, since):
-                self._hidden.discard(key)
                 self._set.pop(key, None)
                 self._ended.add(key)
 
@@ -157,7 +152,6 @@ class Bans:
         """Apply a tombstone to ids and all that shares a key with them."""
         for id in ids:
             keys = self._keys(id)
-            self._hidden.update(keys)
             self._shown.difference_update(keys)
             self._set.update((key, max(at, self._set.get(key, at))) for key in keys)
             self._ended.difference_update(keys)
@@ -167,7 +161,6 @@ class Bans:
         for id in ids:
             keys = self._keys(id)
             self._shown.update(keys)
-            self._hidden.difference_update(keys)
             for key in keys:
                 self._set.pop(key, None)
             self._withdrawn.difference_update(keys)
@@ -189,8 +182,8 @@ class Bans:
         """Return whether a row with these keys is hidden (erased, withdrawn, banned) by the tail, else by the
         view.
         """
-        gone = self._erased | self._hidden | self._withdrawn
-        if not gone.isdisjoint(keys) or any(map(self._is_banned, keys)):
+        gone = self._erased | self._withdrawn
+        if not gone.isdisjoint(keys) or any(self._since(key) is not None for key in keys):
             return True
         return hidden_in_view and self._shown.isdisjoint(keys)
 

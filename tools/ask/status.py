@@ -28,7 +28,7 @@ from memtape.sinks.logs.spool import Spool
 from memtape.sinks.page_files import kept
 from memtape.sinks.vault import Vault
 from memtape.sinks.zone_notes import zone_problems
-from memtape.state.consolidation.gate import gate
+from memtape.state.consolidation.clusters import gate
 from memtape.state.views.health import Health, HealthState, health, worst
 from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever

@@ -1,7 +1,7 @@
 """Decisions about similar memories: by rule, and for the rest by a configured model.
 
 A model may order the words of its sources, and add none: its answer is checked here before any decision, and refused
-whole if it names unknown memories. `state/consolidation/gate.py` decides when a pass begins.
+whole if it names unknown memories. `state/consolidation/clusters.py` decides when a pass begins.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
-from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, plan
-from memtape.state.consolidation.gate import Gate, gate
+from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, Gate, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.core.scope import Scope
 from memtape.state.text.terms import terms
