@@ -1,8 +1,8 @@
 """No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
 
-Each pattern reads its own worst words within a time of the processor: each of its wide repeats, behind what stands before
-the repeat, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as is met
-by running them on long texts, may go back within it.
+Each pattern reads its own worst words within a time of the processor: each of its wide repeats, behind what stands
+before the repeat, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
+is met by running them on long texts, may go back within it.
 """
 
 from __future__ import annotations

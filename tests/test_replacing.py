@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import permutations
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.state.text.replacing import Sharing, replaces
-from memtape.state.text.statements import statements
+from memtape.state.text.replacing import replaces
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 
@@ -305,25 +303,6 @@ def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_c
     assert "1 of   1 replaced found    0 of   2 that hold closed" in next(
         line for line in shown.output.splitlines() if line.startswith("all")
     )
-
-
-def test_little_of_what_people_say_is_closed() -> None:
-    folder = Path(os.environ.get("CORPORA", "nowhere"))
-    if not (folder / "locomo-dev.json").exists():
-        pytest.skip("no corpora: CORPORA names a folder with locomo-dev.json")
-    pairs = closed = 0
-    for talk in msgspec.json.decode((folder / "locomo-dev.json").read_bytes()):
-        turns = [turn for key, value in talk["conversation"].items() if isinstance(value, list) for turn in value]
-        for speaker in dict.fromkeys(turn["speaker"] for turn in turns):
-            sharing, said = Sharing(), list[str]()
-            for turn in turns:
-                said += [it.text for it in statements(turn["text"], 0, of_agent=False) if turn["speaker"] == speaker]
-            for number, text in enumerate(said):
-                sharing.put(number, text)
-                near = sharing.near(number, 30)
-                pairs += len(near)
-                closed += sum(replaces(said[other], text) is not None for other in near)
-    assert pairs > 200 and closed * 1_000 <= pairs
 
 
 @pytest.mark.parametrize(

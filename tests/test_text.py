@@ -1,9 +1,4 @@
-"""Texts: no fact is ever taken for another, and as much as that allows is known to be one.
-
-`data/fold_pairs.jsonl` holds pairs of texts, each labelled `same` (one fact), `revision` (one subject, other
-specifics) or `different`. The key of the content must keep all of the last two kinds apart; of the first it finds what
-differs in form, and what differs in wording it leaves to embedders.
-"""
+"""Texts: their normal form, the key of their content, their words and their languages."""
 
 import json
 import re
@@ -48,28 +43,6 @@ PIECES = st.sampled_from(
 TEXT = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map(" ".join) | st.text()
 ANY_TEXT = TEXT | st.text(st.characters(exclude_categories=()))
 SPACES = st.text(" \t\n\r\u00a0\u2003\u2028\u3000", min_size=1, max_size=3)
-
-
-def folds(pair: dict[str, str]) -> bool:
-    """Tell whether the lexical floor takes a pair for one memory."""
-    return content_key(pair["a"]) == content_key(pair["b"]) != ()
-
-
-# --- The pairs ---
-
-
-def test_pairs_are_many_and_labelled() -> None:
-    labels = [pair["label"] for pair in PAIRS]
-    assert all(pair.keys() - {"held_out"} == {"a", "b", "label", "why"} and all(pair.values()) for pair in PAIRS)
-    assert len({(pair["a"], pair["b"]) for pair in PAIRS}) == len(PAIRS) >= 200
-    assert set(labels) == {"same", "revision", "different"}
-    assert min(labels.count(label) for label in labels) >= 70
-
-
-@pytest.mark.parametrize("label", ["different", "revision"])
-def test_what_differs_stays_apart(label: str) -> None:
-    pairs = [pair for pair in PAIRS if pair["label"] == label]
-    assert [pair for pair in pairs if folds(pair) or normal_text(pair["a"]) == normal_text(pair["b"])] == []
 
 
 # --- Laws ---

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.index.context import ContextRecipe, TextContext, Turns, read_lengths
 from memtape.state.index.entries import ANSWERS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, column_of, joined, starts_of
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined, starts_of
 from memtape.state.index.segments import Flags
 from memtape.state.index.sessions import TextSessions
 
@@ -26,14 +26,6 @@ LEAST_SHARE = 4
 """Minimum share of assistant turns in a scope with an assistant: 1 in 4."""
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
-
-
-class TermMatches(NamedTuple):
-    """The texts that are shown and hold a term, how often each does, and whether one has it in lower case."""
-
-    rows: Ints
-    counts: Floats
-    lower: bool
 
 
 class Texts:
@@ -49,7 +41,7 @@ class Texts:
         self.shown: Flags = joined([part.shown for part in parts], np.bool_)
         self.count = int(self.shown.sum())
         self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
-        self._found: TermCache[TermMatches] = TermCache()
+        self._found = TermCache()
         self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
         for recipe, read in self._reads.items():
             self._reads[recipe] = read_lengths(self.turns, recipe, read)
@@ -94,11 +86,11 @@ class Texts:
                     return start + row
         return None
 
-    def found(self, term: str) -> TermMatches:
-        """Return the occurrences of a term."""
+    def found(self, term: str) -> TermRows:
+        """Return the shown texts that hold a term."""
         return self._found.of(term, self._find)
 
-    def _find(self, term: str) -> TermMatches:
+    def _find(self, term: str) -> TermRows:
         number, rows, counts = number_of(term), [], []
         for start, part in zip(self.starts, self.parts, strict=False):
             here, counted = part.segment.postings(number)
@@ -108,7 +100,7 @@ class Texts:
                 counts.append(counted[kept])
         every = joined(counts, np.uint16)
         lower = bool((every & IN_LOWER_CASE).any())
-        return TermMatches(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
+        return TermRows(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
 
     def terms_with(self, part: str) -> list[str]:
         """Return the terms that are shown and hold a text, sorted."""

@@ -16,6 +16,7 @@ from memtape.state.text import statement_cues as cues
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import word_list
 from memtape.state.text.named import named_files
+from memtape.state.text.own_words import is_question
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
@@ -264,5 +265,4 @@ def _is_timed(said: str) -> bool:
 
 
 def _asks(said: str) -> bool:
-    ends_so = said.rstrip("\"')]*_").endswith(("?", "？"))
-    return ends_so and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+    return is_question(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS

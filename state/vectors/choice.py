@@ -38,14 +38,18 @@ def resolve(options: EmbedderOptions, probed: Probed, dense_on_log: bool) -> Res
         idle = "The log has dense vectors, which the chosen embedder floor does not use." if dense_on_log else ""
         return Resolved(kind="floor", warning=idle)
     wanted = _set_up(options, probed)
-    if not wanted:
-        return REFUSAL if dense_on_log else Resolved(kind="floor", warning=_nothing_set_up(options))
+    if not wanted and dense_on_log:
+        return REFUSAL
+    if not wanted and options.choice == "http":
+        unset = "The embedder http is chosen and MEMTAPE_EMBED_URL is not set, so the lexical floor is used."
+        return Resolved(kind="floor", warning=unset)
     for kind, reason in wanted:
         if not reason:
             return Resolved(kind=kind, warning=_passed_over(wanted, kind))
         if dense_on_log:
             # The next one's vectors could not be compared with those that are there.
-            return Resolved(kind=kind, degraded=True, warning=_degraded(kind, reason))
+            told = "the vectors on the log stay in use, new texts are found by words until"
+            return Resolved(kind=kind, degraded=True, warning=f"DEGRADED: {reason}; {told} {kind} is back.")
     return Resolved(kind="floor", warning=_passed_over(wanted, "floor"))
 
 
@@ -58,16 +62,6 @@ def _set_up(options: EmbedderOptions, probed: Probed) -> list[tuple[Kind, str]]:
     if options.choice == "local" or (options.choice == "auto" and not probed.local_reason):
         wanted.append(("local", probed.local_reason))
     return wanted
-
-
-def _nothing_set_up(options: EmbedderOptions) -> str:
-    if options.choice == "http":
-        return "The embedder http is chosen and MEMTAPE_EMBED_URL is not set, so the lexical floor is used."
-    return ""
-
-
-def _degraded(kind: Kind, reason: str) -> str:
-    return f"DEGRADED: {reason}; the vectors on the log stay in use, new texts are found by words until {kind} is back."
 
 
 def _passed_over(wanted: list[tuple[Kind, str]], taken: Kind) -> str:
