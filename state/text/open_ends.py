@@ -219,11 +219,6 @@ def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[fro
                     yield frozenset(terms(said, ENGLISH)), is_done
 
 
-def done_by(action: str) -> frozenset[str]:
-    """Return the terms of an action: of its line, and of the file that was edited."""
-    return frozenset(terms(action, ENGLISH))
-
-
 def ends(told: ClosingSigns, done: frozenset[str]) -> bool:
     """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
