@@ -41,8 +41,14 @@ Change = Callable[[str, int], str]
 ANY_TEXT = (
     st.sampled_from(TEXTS) | st.text() | st.lists(st.sampled_from(" ".join(TEXTS).split()), max_size=9).map(" ".join)
 )
-TAKEN_FOR_ONE = {'The "final" version is out'}
-"""Of the pairs that were written against the rules, the one that passes; a wording that is folded stays findable."""
+TAKEN_FOR_ONE = {
+    # What the rule of form says: quotation marks and articles tell nothing.
+    'The "final" version is out',
+    "Ben sold the shares in May.",
+    "The script deletes the backups.",
+    "The team lead left the project.",
+}
+"""Of the pairs that were written against the rules, those that pass; a wording that is folded stays findable."""
 
 
 def same(a: str, b: str) -> bool:

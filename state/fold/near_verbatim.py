@@ -1,7 +1,7 @@
 """The near-verbatim key: equal for texts that differ in form alone. Two texts with one key are one memory.
 
 A text goes through two steps. `read` brings every spelling to one form, in its place: contractions, numbers
-and units. `key_of` leaves out words without content: punctuation between words, politeness. Both
+and units. `key_of` leaves out words without content: punctuation between words, articles, politeness. Both
 steps are for English; in other languages only marks are left out. All other words keep their places, so that
 equal keys state the same of the same things. Synonyms are not handled here.
 
@@ -119,7 +119,15 @@ _MARKS = lexicon.word_set("\" ' « » “ ” 「 」 『 』 , ; : ( ) [ ] ... 
 _MARKS |= {" ...", " ;", " :", " ,", ' "', " '"}
 _SAID_ALONE = lexicon.word_set("no yes nope not ok okay")
 _NEGATIONS = lexicon.word_set("not never nobody no none cannot neither nor")
+_QUANTITIES = lexicon.word_set(
+    "few little lot number couple bit while most many more less only rest same other two last next past first"
+)
+_AFTER_ARTICLE_LETTER = lexicon.word_set("to and or but from with in on of for , ; : is was failed . ?")
 _BE = lexicon.word_set("is are am was were be been being")
+_ATTITUDES = lexicon.word_set(
+    "like likes love loves hate hates enjoy enjoys dislike dislikes prefer prefers eat eats ate"
+)
+"""Of these an article makes another object: who likes dogs may not like the dogs."""
 _PLEASED = lexicon.word_set(
     "the a an him her them everyone everybody us me you your our my his their this these all both"
 )
@@ -140,6 +148,7 @@ def key_of(tokens: list[str], *, english: bool) -> Tokens:
         return tuple(token for token in tokens if token not in _MARKS) or tuple(tokens)
     kept = _without_courtesy(tokens)
     kept = [token for index, token in enumerate(kept) if not _is_mark(kept, index)]
+    kept = [token for index, token in enumerate(kept) if not _is_article(kept, index)]
     return tuple(kept) or tuple(tokens)
 
 
@@ -197,6 +206,19 @@ def _is_listed(tokens: list[str], index: int) -> bool:
     """Return whether a comma stands before the last but one item of a list, where it separates two items."""
     behind = tokens[index + 2 : index + 4]
     return bool(behind) and (behind[0] in ("and", "or") or behind in ([",", "and"], [",", "or"]))
+
+
+def _is_article(tokens: list[str], index: int) -> bool:
+    """Return whether a token is an article without meaning."""
+    token = tokens[index]
+    if token not in ("the", "a", "an") or index + 1 == len(tokens):
+        return False
+    before, after = tokens[index - 1] if index else "", tokens[index + 1]
+    if before in _NEGATIONS or after in _NEGATIONS or after in _QUANTITIES or before in _ATTITUDES:
+        return False
+    if token == "the":
+        return before not in _BE
+    return after not in _AFTER_ARTICLE_LETTER and len(after) > 1 and before != "of"
 
 
 # --- Specifics ---

@@ -439,9 +439,9 @@ class Corpus:
             n = int(order[number])
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
-            score, own, *factors = (float(values[n]) for values in (scores, relevance, age, use, confidence))
+            score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
             yielded = score / float(own_scores[n]) if score < own_scores[n] else 1.0
-            return Hit(place, score, own, *factors, yielded, by, parts_of(place))
+            return Hit(place, score, own, aged, used, sure, yielded, by, parts_of(place))
 
         return places[order], hit
 
