@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from memtape.state.index.context import ContextRecipe
 from memtape.state.index.parts import Floats, Ints, TermCache, TermRows
 from memtape.state.index.segments import Array
 from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import distinct
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import ContextRecipe, Texts
 
 RARE = 200
 """A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from memtape.schemas.lanes import Lane
 from memtape.schemas.times import HOUR_US
-from memtape.state.index.context import ContextRecipe
 from memtape.state.index.parts import Floats, Ints
+from memtape.state.index.texts import ContextRecipe
 
 DAY_US = 24 * HOUR_US
 SPARSE_HITS = 1_000

@@ -13,11 +13,10 @@ import numpy as np
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.index.context import ContextRecipe
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.scoring import Scorer
 from memtape.state.index.sorted_values import distinct, is_one_of
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import ContextRecipe, Texts
 from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
 from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP
