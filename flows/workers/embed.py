@@ -185,8 +185,9 @@ class EmbedQueue:
         found: dict[Ref, int] = {}
         end = self._log.ends()[number]
         for _, event in events_between(self._log, number, self._offsets[number], end, types=("embedded",)):
-            ref = (event.scope or "", event.refs[0] if event.refs else "")
-            found[ref] = max(self._tries(event), found.get(ref, 0))
+            if tries := self._tries(event):
+                ref = (event.scope or "", event.refs[0])
+                found[ref] = max(tries, found.get(ref, 0))
         return found
 
     def _read(self, number: int, end: int) -> None:
