@@ -895,7 +895,7 @@ class Scope:
             "replaced_by": None if after is None else self.name_of(after)["id"],
             "replaces": [self.name_of(it)["id"] for it in replaced],
             "held": self._held(memory),
-            "before": "" if told is None or told.how == "ended" else told.older,
+            "before": "" if told is None else told.older,
             "outdated_by": None if outdated is None else self.name_of(outdated)["id"],
             "contradicts": None if stronger is None else self.name_of(stronger)["id"],
         }

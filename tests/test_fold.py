@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +18,6 @@ from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.views.rows import row_of
-
-PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text().splitlines()]
 
 
 def world(*events: Event, settings: Settings | None = None) -> Scope:
@@ -262,15 +258,6 @@ def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> Non
     assert (partition.counters.duplicates, partition.counters.divergent) == (1, 0)
 
 
-BY_FORM = {
-    'The "final" version is out',
-    "Ben sold the shares in May.",
-    "The script deletes the backups.",
-    "The team lead left the project.",
-}
-"""Of these pairs that were written against an older rule the one differs from the other in quotes or articles alone."""
-
-
 @given(st.permutations(range(5)))
 def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: list[int]) -> None:
     texts = (
@@ -285,20 +272,3 @@ def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: l
         candidates.put(birth, texts[birth], birth)
     assert candidates.judge("the build takes five minutes!")[:2] == ("similar", 0)
     assert candidates.judge("The build takes 8 minutes").how == "new"
-
-
-@pytest.mark.parametrize("label", ["different", "revision"])
-def test_nothing_different_is_ever_folded_together(label: str) -> None:
-    pairs = [(pair["a"], pair["b"]) for pair in PAIRS if pair["label"] == label]
-    folded = {a for a, b in pairs if len(memories(world(captured(a, 1), captured(b, 2)))) != 2}
-    assert folded == (BY_FORM if label == "different" else set())
-
-
-def test_how_well_the_floor_folds() -> None:
-    """Precision is 1 by the test above; recall is what the floor can reach, and must not sink unnoticed."""
-    same = [pair for pair in PAIRS if pair["label"] == "same"]
-    joined = sum(len(memories(world(captured(pair["a"], 1), captured(pair["b"], 2)))) == 1 for pair in same)
-    print(f"\nfold on the floor: precision 1.00, recall {joined / len(same):.2f} ({joined} of {len(same)})")
-    # Paraphrases, most of `same`, are for dense vectors: see `test_specifics`.
-    assert len(PAIRS) >= 420
-    assert joined / len(same) >= 0.16

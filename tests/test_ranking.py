@@ -26,7 +26,7 @@ from memtape.state.ranking.lanes import (
     is_perhaps,
 )
 from memtape.state.ranking.ranker import Corpus
-from memtape.state.text.passages import PASSAGE_CHARS, Passages
+from memtape.state.text.passages import PASSAGE_CHARS, best_passage
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.client import Client
 
@@ -240,7 +240,7 @@ def test_what_has_nothing_to_do_with_a_question_is_not_shown() -> None:
 
 @given(st.text(max_size=300), st.integers(5, 80))
 def test_a_passage_is_a_piece_of_its_text_and_never_too_long(text: str, chars: int) -> None:
-    passage = Passages(lambda place: text, chars).best(0, {"a": 1.0, "b": 0.5})
+    passage = best_passage(text, {"a": 1.0, "b": 0.5}, chars)
     assert passage in text and len(passage) <= chars
     assert len(text) > chars or passage == text
 
@@ -301,7 +301,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
 def test_a_sentence_is_read_in_the_language_of_its_text(around: str, sentence: str, query: str) -> None:
     corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
     assert [hit.place for hit in corpus.rank(query).hits] == [1]
-    assert sentence in corpus.passage(1, query)
+    assert sentence in corpus.passages(query)(1)
 
 
 @pytest.mark.parametrize(

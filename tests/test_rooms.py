@@ -81,7 +81,6 @@ IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "in
 
 # Files of `state` that may hold floats, by path from the root, each with the reason.
 FLOATS_ALLOWED: dict[str, str] = {
-    "state/index/context.py": "scores are answers to a question, never state",
     "state/index/scoring.py": "scores are answers to a question, never state",
     "state/index/texts.py": "scores are answers to a question, never state",
     "state/ranking/baselines.py": "scores are answers to a question, never state",

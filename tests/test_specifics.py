@@ -1,12 +1,14 @@
-"""The guard of dense folding: no two facts pass it as one but those that are named here.
+"""What differs in form alone is one memory, under any embedder too where light words differ, and nothing else is.
 
-`data/fold_pairs.jsonl` holds the pairs. Many of those that differ were written against rules of the fold: against
+`data/fold_pairs.jsonl` holds pairs of texts. Many of those that differ were written against rules of the fold: against
 whatever drops, moves or reads a word.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtape.state.fold.candidates import Candidates
 from memtape.state.fold.near_verbatim import same_specifics, specifics
-from memtape.state.text.normal import content_key
+from memtape.state.text import lexicon
+from memtape.state.text.markdown import without_markup
+from memtape.state.text.normal import content_key, normal_text
+from memtape.state.text.terms import ENGLISH, language_of
 
 PAIRS: list[dict[str, Any]] = [
     json.loads(line)
     for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-SAME = [pair for pair in PAIRS if pair["label"] == "same"]
-APART = [pair for pair in PAIRS if pair["label"] != "same"]
-TEXTS = sorted({text for pair in PAIRS for text in (pair["a"], pair["b"])})
+TEXTS = sorted({pair[side] for pair in PAIRS for side in "ab"})
 SENTENCES = [text.lstrip("-* ") for text in TEXTS if text[-1].isalpha() and len(text.split()) > 3]
+ENGLISH_SENTENCES = [
+    text for text in TEXTS if len(text.split()) > 4 and language_of(text) == ENGLISH and not set("\"'`«?") & set(text)
+]
+ABOUT_WORDS = lexicon.word_list("words about words")
+PLAIN = [text for text in ENGLISH_SENTENCES if ABOUT_WORDS.isdisjoint(re.findall(r"\w+", text.lower()))]
+WORDS = re.compile(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])")
+LEAD_INS = ("-", "Note", "Remember", "Please", "Actually,", "FYI:", "Don't", "Make", "Be")
+SAID_ALONG = ("please", "already", "located", "actually", "called", "named")
+Change = Callable[[str, int], str]
 ANY_TEXT = (
     st.sampled_from(TEXTS) | st.text() | st.lists(st.sampled_from(" ".join(TEXTS).split()), max_size=9).map(" ".join)
 )
@@ -38,8 +51,8 @@ TAKEN_FOR_ONE = {
 """Of the pairs that were written against the rules, those that pass; a wording that is folded stays findable."""
 
 
-def is_same(pair: dict[str, Any]) -> bool:
-    return same_specifics(pair["a"], pair["b"])
+def same(a: str, b: str) -> bool:
+    return specifics(a).form == specifics(b).form
 
 
 # --- The pairs ---
@@ -47,34 +60,97 @@ def is_same(pair: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("label", ["different", "revision"])
 def test_what_differs_never_passes_the_guard(label: str) -> None:
-    pairs = [(pair["a"], pair["b"]) for pair in APART if pair["label"] == label]
-    passing = {a for a, b in pairs if same_specifics(a, b) or same_specifics(b, a)}
-    assert passing == (TAKEN_FOR_ONE if label == "different" else set())
+    pairs = [(pair["a"], pair["b"]) for pair in PAIRS if pair["label"] == label]
+    passing = {a for a, b in pairs if same_specifics(a, b)}
+    assert passing == (TAKEN_FOR_ONE if label == "different" else set()) and len(pairs) >= 70
+    assert [a for a, b in pairs if content_key(a) == content_key(b) or normal_text(a) == normal_text(b)] == []
 
 
-def test_recall_of_the_guard_is_no_less_than_measured() -> None:
-    assert sum(map(is_same, SAME)) / len(SAME) >= 0.16
+@pytest.mark.parametrize("rule", [same, same_specifics])
+def test_recall_is_no_less_than_measured(rule: Callable[[str, str], bool]) -> None:
+    """Paraphrases, most of these pairs, are for dense vectors, and where they differ in a word for no rule."""
+    alike = [pair for pair in PAIRS if pair["label"] == "same"]
+    assert sum(rule(pair["a"], pair["b"]) for pair in alike) >= 0.16 * len(alike)
 
 
 # --- Laws ---
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_the_guard_is_symmetric_and_never_raises(a: str, b: str) -> None:
-    assert same_specifics(a, b) == same_specifics(b, a)
+def test_comparing_is_symmetric_and_never_raises(a: str, b: str) -> None:
+    assert same(a, b) == same(b, a) and same_specifics(a, b) == same_specifics(b, a)
+    assert specifics(a) == specifics(a) and hash(specifics(a)) == hash(specifics(a))
 
 
-@given(ANY_TEXT)
-def test_a_text_has_its_own_specifics(text: str) -> None:
-    assert same_specifics(text, text)
-    assert specifics(text) == specifics(text)
-    assert hash(specifics(text)) == hash(specifics(text))
+def at_word(change: Callable[[str], str]) -> Change:
+    """Return the change of the word at a place; words of two readings stay as they are."""
+
+    def changed(text: str, place: int) -> str:
+        found = [word for word in WORDS.finditer(text) if word[0] not in lexicon.NAMES]
+        if not found:
+            return text
+        word = found[place % len(found)]
+        return text[: word.start()] + change(word[0]) + text[word.end() :]
+
+    return changed
 
 
-@given(st.sampled_from(SENTENCES), st.sampled_from(["  ", "\t", "\n ", "\u00a0"]))
-def test_white_space_and_a_final_stop_say_nothing(text: str, space: str) -> None:
-    assert same_specifics(text, space + text.replace(" ", space) + space)
-    assert same_specifics(text, text + ".")
+FORMS: dict[str, Change] = {
+    "bold": at_word("**{}**".format),
+    "italic": at_word("_{}_".format),
+    "no stop": lambda text, place: text.removesuffix("."),
+    "a stop": lambda text, place: text if text[-1] in ".!" else text + ".",
+    "spaces": lambda text, place: "  " + text.replace(" ", " \n"),
+    "a heading": lambda text, place: "## " + text,
+    "a lead-in": lambda text, place: "Reminder: " + text if text.split()[0] not in LEAD_INS else text,
+    "contracted": lambda text, place: text.replace(" do not ", " don't ").replace(" is not ", " isn't "),
+    "another apostrophe": lambda text, place: text.replace("'", "’"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(text=st.sampled_from(PLAIN), place=st.integers(0, 20))
+def test_another_form_is_the_same_memory(form: str, text: str, place: int) -> None:
+    assert same(FORMS[form](text, place), text)
+
+
+NUMBER = re.compile(r"(?<![\w.,:-])\d+(?![\w.,:-])")
+OTHERS: dict[str, Change] = {
+    "a number": lambda text, place: NUMBER.sub(lambda found: str(int(found[0]) + 1), text, count=1),
+    "a negation": lambda text, place: re.sub(
+        r"\b(is|are|was|can|must|should|will)\b(?! not)", r"\1 not", text, count=1
+    ),
+    "a tense": lambda text, place: re.sub(r"\b(is|are)\b", "was", text, count=1),
+    "another word": at_word(lambda word: "kiosk" if word != "kiosk" else "banana"),
+    "a word less": at_word(lambda word: "" if len(word) > 4 and word not in SAID_ALONG else word),
+    "a word more": at_word(lambda word: f"{word} backup"),
+    "another name": lambda text, place: re.sub(r"\b(Anna|Ada|Ben|Tom|Mira|Oslo|Redis)\b", "Zoltan", text, count=1),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@given(data=st.data(), place=st.integers(0, 20))
+def test_another_meaning_is_another_memory(other: str, data: st.DataObject, place: int) -> None:
+    """On the floor and, whatever the vectors say, under every embedder."""
+    change = OTHERS[other]
+    changing = [text for text in ENGLISH_SENTENCES if change(text, place).split() != text.split()]
+    text = data.draw(st.sampled_from(changing))
+    changed = change(text, place)
+    assert not same(text, changed)
+    assert not same_specifics(text, changed)
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=12), st.sampled_from(TEXTS))
+def test_the_index_finds_what_comparing_one_by_one_finds(put: list[str], text: str) -> None:
+    keys = Candidates()
+    held = dict(enumerate(put))
+    for birth in held:
+        keys.put(birth, held[birth], birth)
+    for birth in list(held)[::3]:
+        keys.drop(birth)
+        del held[birth]
+    equal = [birth for birth in held if same(held[birth], text)]
+    assert keys.judge(text).birth == min(equal, default=-1)
 
 
 ADDED = (
@@ -87,20 +163,6 @@ def test_a_number_a_negation_or_a_name_more_is_another_fact(text: str, added: st
     words = text.split()
     words.insert(at % (len(words) + 1), added)
     assert not same_specifics(text, " ".join(words))
-
-
-@given(st.sampled_from(SENTENCES), st.integers(0, 30))
-def test_a_content_word_less_is_another_fact(text: str, at: int) -> None:
-    words = text.split()
-    gone = words.pop(at % len(words)).lower()
-    said_along = {"basically,", "happen", "please", "already", "actually,", "bitte", "también"} | {
-        "reminder",
-        "located",
-        "called",
-        "named",
-    }
-    if len(gone) > 4 and gone not in said_along and ":" not in gone:
-        assert not same_specifics(text, " ".join(words)) or content_key(text) == content_key(" ".join(words))
 
 
 NEGATIVES = "not never nobody nicht nie kein nunca nadie".split()
@@ -154,6 +216,48 @@ def test_exchanged_numbers_are_another_fact(frame: str, x: int, y: int) -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
+        ("The worker reads queue eu-7 behind the gateway.", "The worker reads queue eu-7, behind the gateway."),
+        ("Keep a 30s timeout", "Keep a 30 second timeout"),
+        ("It's a read-only replica", "It is a read only replica"),
+        ("Run `make check` before the push", "Run make check before the push"),
+        ("The header is `no-cache` there", "The header is no-cache there"),
+        ("Der Server steht **in** Frankfurt, nicht in Bonn", "Der Server steht in Frankfurt nicht in Bonn"),
+    ],
+)
+def test_forms_that_are_one(a: str, b: str) -> None:
+    assert same(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("She needs Polish lessons", "She needs polish lessons"),
+        ("The branch is Main", "The branch is main"),
+        ("No, the port is open", "No port is open"),
+        ("She has a few friends", "She has few friends"),
+        ("She is a founder", "She is the founder"),
+        ("He has lived in Rome", "He lived in Rome"),
+        ("In the 90s it was fast", "In the 90 seconds it was fast"),
+        ("Add 5 - 3 to it", "Add 5 3 to it"),
+        ("Rule 12 may apply to us", "Rule May 12 apply to us"),
+        ("Er mag die Leiter", "Er mag Leiter"),
+        ("Delete *.py there", "Delete .py there"),
+        ("Use `a_b_c` there", "Use `abc` there"),
+        ("The dose is 5 mg of it", "The dose is 5 Mg of it"),
+        ("The disk has 5 MB for it", "The disk has 5 Mb for it"),
+        ("Mark approved the release", "mark approved the release"),
+        ("The header is no-cache there", "The header is no cache there"),
+        ("Use `the` there", "Use the there"),
+        ("The header is `No-Cache` there", "The header is `no-cache` there"),
+    ],
+)
+def test_forms_that_are_not_one(a: str, b: str) -> None:
+    assert not same(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
         ("The service uses Redis for caching", "The service uses Redis for queues"),
         ("The dog chased the cat", "The cat chased the dog"),
         ("The client sends the server a token", "The server sends the client a token"),
@@ -188,3 +292,10 @@ def test_exchanged_numbers_are_another_fact(frame: str, x: int, y: int) -> None:
 )
 def test_what_looks_like_a_paraphrase_and_is_none_stays_apart(a: str, b: str) -> None:
     assert not same_specifics(a, b)
+
+
+def test_markup_of_code_stays() -> None:
+    assert (
+        without_markup("# Use **this**, _that_ and `**x**` of a_b_c * 2 * 3")
+        == "Use this, that and `**x**` of a_b_c * 2 * 3"
+    )

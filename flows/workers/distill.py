@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from memtape.flows.workers.turns import append_new, hidden_from, statement_id, turns_among
+from memtape.flows.workers.turns import append_new, hidden_from, statement_id, text_of, turns_among
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
@@ -321,7 +321,7 @@ def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: i
         if settled:
             continue
         window.append(turn)
-        if len(window) == MOST_TURNS or sum(map(_chars, window)) >= MOST_CHARS:
+        if len(window) == MOST_TURNS or sum(len(text_of(turn)) for turn in window) >= MOST_CHARS:
             ended.append(tuple(window))
             window = []
     return [*ended, tuple(window)] if window and now_us >= _ends_at(window) else ended
@@ -329,7 +329,3 @@ def windows(turns: Sequence[Event], is_settled: Callable[[str], bool], now_us: i
 
 def _ends_at(window: Sequence[Event]) -> int:
     return window[-1].sent + (QUIET_US if window[-1].actor.origin == "agent" else UNANSWERED_US)
-
-
-def _chars(turn: Event) -> int:
-    return len(turn.body.text) if isinstance(turn.body, Captured) else 0

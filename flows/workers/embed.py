@@ -185,7 +185,9 @@ class EmbedQueue:
         found: dict[Ref, int] = {}
         end = self._log.ends()[number]
         for _, event in events_between(self._log, number, self._offsets[number], end, types=("embedded",)):
-            self._note(found, event)
+            if tries := self._tries(event):
+                ref = (event.scope or "", event.refs[0])
+                found[ref] = max(tries, found.get(ref, 0))
         return found
 
     def _read(self, number: int, end: int) -> None:
@@ -204,30 +206,22 @@ class EmbedQueue:
                     attempts = ahead.pop(ref, 0)
                     if attempts < self._most:
                         held[ref] = _Waiting(event, offset, attempts)
-            elif event.refs and (event.scope or "", event.refs[0]) in held:
-                self._settle(held, event)
+            elif event.refs and (ref := (event.scope or "", event.refs[0])) in held:
+                held[ref] = held[ref]._replace(attempts=max(held[ref].attempts, self._tries(event)))
+                if held[ref].attempts >= self._most:
+                    del held[ref]
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         while len(held) > WINDOW_TEXTS:
             passed = held.pop(next(iter(held))).offset
             left = self._left[number]
             self._left[number] = passed if left is None else min(left, passed)
 
-    def _settle(self, held: dict[Ref, _Waiting], event: Event) -> None:
-        """Take in an `embedded` event of a waiting text, by any worker; drop the text after the last try."""
-        ref = (event.scope or "", event.refs[0])
-        tried: dict[Ref, int] = {}
-        self._note(tried, event)
-        attempts = max(held[ref].attempts, tried.get(ref, 0))
-        held[ref] = held[ref]._replace(attempts=attempts)
-        if attempts >= self._most:
-            del held[ref]
-
-    def _note(self, tried: dict[Ref, int], event: Event) -> None:
+    def _tries(self, event: Event) -> int:
+        """Return how many tries with a text an `embedded` event records: all of them with the vector."""
         body = event.body
-        if isinstance(body, Embedded) and body.embedder == self.key:
-            ref = (event.scope or "", event.refs[0])
-            attempts = _DONE if body.vector is not None else body.attempt
-            tried[ref] = max(attempts, tried.get(ref, 0))
+        if not isinstance(body, Embedded) or body.embedder != self.key:
+            return 0
+        return _DONE if body.vector is not None else body.attempt
 
     def _mark(self) -> None:
         marks = []

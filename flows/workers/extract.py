@@ -10,11 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from memtape.flows.workers.correct import CorrectionEvents, may_correct, resolved
-from memtape.flows.workers.turns import PAGE_SLOTS, append_new, hidden_from, statement_event, turns_among
+from memtape.flows.workers.correct import may_correct, resolved
+from memtape.flows.workers.turns import (
+    PAGE_SLOTS,
+    append_new,
+    hidden_from,
+    is_turn,
+    statement_event,
+    text_of,
+    turns_among,
+)
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Event
 from memtape.schemas.log import Log
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.text.polarity import corrections_in
@@ -75,27 +83,28 @@ class Extraction(Worker):
         """Append statements and corrections of a partition's turns, and corrections of people's captures."""
         now = self._now_us()
         erasures = erasures_of(self._log.erased(number)) if said else Erasures()
-        memo: dict[str, CorrectionEvents | None] = {}
-        made = [event for one in said for event in self._made_of(number, one, erasures, now, memo)]
+        made: list[Event] = []
+        for one in said:
+            wrong, right = corrections_in(text_of(one)) if may_correct(one) else (), list[Event]()
+            if wrong:
+                self._add(made)  # A correction may apply to the text of an earlier correction.
+                made, right = [], resolved(self._log, number, one, erasures, now)
+            made += _statements_of(one, wrong[0] if right else None, now) if is_turn(one) else []
+            made += right
+        self._add(made)
+
+    def _add(self, made: Sequence[Event]) -> None:
         new = append_new(self._log, made)
         self.done += len(new)
         self.changed = self.changed or bool(new)
 
-    def _made_of(
-        self, number: int, said: Event, erasures: Erasures, now: int, memo: dict[str, CorrectionEvents | None]
-    ) -> list[Event]:
-        """Return captures of one event's statements; a correction is captured as the whole corrected text."""
-        assert isinstance(said.body, Captured)
-        right = None
-        if may_correct(said) and corrections_in(said.body.text):
-            right = resolved(self._log, number, said, erasures, now, memo)
-        if said.body.kind != "turn":
-            return [] if right is None else list(right.events)
-        text = said.body.text
-        taken = enumerate(statements(text, said.at, of_agent=said.actor.origin == "agent"))
-        kept = [
-            statement_event(said, place, it, now)
-            for place, it in taken
-            if right is None or right.sentence not in text[it.start : it.end + 1]
-        ]
-        return kept if right is None else [*kept, *right.events]
+
+def _statements_of(turn: Event, corrected: str | None, now: int) -> list[Event]:
+    """Return captures of a turn's statements, without the sentence in whose place a corrected text is captured."""
+    text = text_of(turn)
+    taken = enumerate(statements(text, turn.at, of_agent=turn.actor.origin == "agent"))
+    return [
+        statement_event(turn, place, it, now)
+        for place, it in taken
+        if corrected is None or corrected not in text[it.start : it.end + 1]
+    ]

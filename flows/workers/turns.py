@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, Forgotten, Restored, may_write
+import msgspec
+
+from memtape.schemas.events import (
+    SPEAKING,
+    STATED_TAG,
+    Body,
+    Captured,
+    Event,
+    Forgotten,
+    Restored,
+    make_event,
+    may_write,
+)
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, events_between, known_among
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.upcasts import version_of
 from memtape.state.core.erasures import erasures_of
 from memtape.state.text.statements import IMPORTANCE, Statement
 
@@ -43,7 +54,7 @@ def turns_among(
     """
 
     def is_wanted(event: Event) -> bool:
-        return _is_turn(event) or (also(event) and may_write(event))
+        return is_turn(event) or (also(event) and may_write(event))
 
     if not any(is_wanted(event) for _, event in events):
         return []
@@ -68,7 +79,8 @@ def append_new(log: Log, made: Sequence[Event]) -> list[Event]:
     return new
 
 
-def _is_turn(event: Event) -> bool:
+def is_turn(event: Event) -> bool:
+    """Return whether an event is a turn of a person or an agent."""
     return (
         isinstance(event.body, Captured)
         and event.body.kind == "turn"
@@ -77,35 +89,43 @@ def _is_turn(event: Event) -> bool:
     )
 
 
+def text_of(event: Event | None) -> str:
+    """Return the text of a capture; empty for any other event."""
+    return event.body.text if event is not None and isinstance(event.body, Captured) else ""
+
+
 def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
     """Return the capture of the `place`-th statement of a turn, with the turn's actor and time.
 
     The capture is erased with its turn, and with any other event in `refs`.
     """
+    tags = STATED_TAG, statement.label
+    body = fact_beside(turn, statement.text, tags, IMPORTANCE[statement.label])
+    id = statement_id(turn.scope, turn.id, place)
+    return event_beside(turn, "captured", id, body, refs or (turn.id,), now_us)
+
+
+def fact_beside(turn: Event, text: str, tags: tuple[str, ...], importance: int) -> Captured:
+    """Return a fact from a turn, said in the same place."""
     assert isinstance(turn.body, Captured)
-    body = Captured(
+    return Captured(
         branch=turn.body.branch,
-        importance_given=IMPORTANCE[statement.label],
+        importance_given=importance,
         kind="fact",
         media=(),
         part=None,
         path=turn.body.path,
         source=turn.body.source,
-        tags=(STATED_TAG, statement.label),
-        text=statement.text,
+        tags=tags,
+        text=text,
     )
-    return Event(
-        actor=turn.actor,
-        at=turn.at,
-        body=body,
-        id=statement_id(turn.scope, turn.id, place),
-        refs=refs or (turn.id,),
-        scope=turn.scope,
-        sent=max(now_us, turn.sent),  # No clock that is behind the turn's makes a statement that cannot stand.
-        session=turn.session,
-        type="captured",
-        v=version_of("captured"),
-    )
+
+
+def event_beside(turn: Event, type: str, id: str, body: Body, refs: tuple[str, ...], now_us: int) -> Event:
+    """Return an event by the actor of a turn, of its time and session."""
+    # No clock that is behind the turn's makes an event that cannot stand.
+    event = make_event(type, id, body, turn.scope, turn.actor, refs, max(now_us, turn.sent))
+    return msgspec.structs.replace(event, at=turn.at, session=turn.session)
 
 
 def statement_id(scope: str | None, turn: str, place: int) -> str:

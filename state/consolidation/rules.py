@@ -124,7 +124,7 @@ def _timeline(group: Sequence[Candidate]) -> str:
             before[text] = min(at, before.get(text, at))
         elif not before:
             since = min(since, at)  # It was said before, and nothing else since.
-    values = {text: found.older for text in before if (found := replaces(text, now.text)) and found.how != "ended"}
+    values = {text: found.older for text in before if (found := replaces(text, now.text)) and found.older}
     if len(values) == len(before):
         told: dict[str, int] = {}
         for text, at in before.items():

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from memtape.state.fold.near_verbatim import Specifics, Tokens, specifics
-from memtape.state.vectors.floor import SIMILARITY_ONE, similarity
-from memtape.state.vectors.recorded import recorded
+from memtape.state.vectors.recorded import SIMILARITY_ONE, recorded, similarity
 
 How = Literal["new", "same", "similar", "echo", "unfolded", "waiting", "decided"]
 

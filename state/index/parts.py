@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,26 +128,26 @@ MOST_KEPT_ROWS = 500_000
 """Rows of common terms in the cache: 8 megabytes."""
 
 
-class _CachedRows(Protocol):
-    @property
-    def rows(self) -> Ints: ...
+class TermRows(NamedTuple):
+    """The texts of a term, how often each has the term or its scores, and whether any has it in lower case."""
+
+    rows: Ints
+    values: Floats
+    lower: bool = False
 
 
-HeldT = TypeVar("HeldT", bound=_CachedRows)
-
-
-class TermCache(Generic[HeldT]):
-    """A cache of values by term, emptied as a whole at `MOST_KEPT_ROWS` rows.
+class TermCache:
+    """A cache by term, emptied as a whole at `MOST_KEPT_ROWS` rows.
 
     The cache holds no reference to its owner: a cycle of large arrays would outlive its last use.
     """
 
     def __init__(self) -> None:
-        self._held: dict[str, HeldT] = {}
+        self._held: dict[str, TermRows] = {}
         self._rows = 0
 
-    def of(self, term: str, make: Callable[[str], HeldT]) -> HeldT:
-        """Return the value of a term, by `make` on a miss."""
+    def of(self, term: str, make: Callable[[str], TermRows]) -> TermRows:
+        """Return the texts of a term, by `make` on a miss."""
         known = self._held.get(term)
         if known is None:
             known = make(term)

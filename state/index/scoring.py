@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from memtape.state.index.context import ContextRecipe
-from memtape.state.index.parts import Floats, Ints, TermCache
+from memtape.state.index.parts import Floats, Ints, TermCache, TermRows
 from memtape.state.index.segments import Array
 from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import distinct
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import ContextRecipe, Texts
 
 RARE = 200
 """A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
-
-
-class TermScores(NamedTuple):
-    """The scores of a term: the rows with a score, each once, and their scores."""
-
-    rows: Ints
-    scores: Floats
 
 
 class Scorer:
@@ -32,8 +24,7 @@ class Scorer:
         self._texts = texts
         self._context = context
         self._session_k1, self._session_b = session_k1, session_b
-        self._worths: TermCache[TermScores] = TermCache()
-        self._session_worths: TermCache[TermScores] = TermCache()
+        self._worths, self._session_worths = TermCache(), TermCache()
         self._read = texts.read(context)
         self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
         number = texts.sessions.number[texts.shown]
@@ -74,11 +65,11 @@ class Scorer:
         """Return the score of every session, by the numbers that `TextSessions` gives them."""
         return _added(self._texts.size, wanted, self._session_worths, self._worth_in_sessions)
 
-    def _worth_of(self, term: str) -> TermScores:
+    def _worth_of(self, term: str) -> TermRows:
         """Return the scores of a term in texts with the term, and in texts beside a text with the term."""
         rows, counts, _ = self._texts.found(term)
         here, held = self._counted(rows, counts)
-        return TermScores(here, self._saturated(here, held) * self._texts.idf(term))
+        return TermRows(here, self._saturated(here, held) * self._texts.idf(term))
 
     def _saturated(self, here: Any, held: Any) -> Any:
         """Return the saturated count of a term by text length: at the mean length, a count of 1 is 1."""
@@ -107,21 +98,21 @@ class Scorer:
         here = np.flatnonzero(counted[:-1] > 0)
         return here, counted[here]
 
-    def _worth_in_sessions(self, term: str) -> TermScores:
+    def _worth_in_sessions(self, term: str) -> TermRows:
         rows, counts, _ = self._texts.found(term)
         counted = np.bincount(self._texts.sessions.number[rows], counts, minlength=self._texts.size)
         here = np.flatnonzero(counted)
         held = counted[here]
         relative = self._session_lengths[here] / (self._session_mean or 1)
         norms = self._session_k1 * (1 - self._session_b + self._session_b * relative)
-        return TermScores(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
+        return TermRows(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
 
 
 def _added(
-    size: int, wanted: Iterable[tuple[str, float]], worths: TermCache[TermScores], make: Callable[[str], TermScores]
+    size: int, wanted: Iterable[tuple[str, float]], worths: TermCache, make: Callable[[str], TermRows]
 ) -> Floats:
     scores = np.zeros(size)
     for term, weight in wanted:
-        rows, its = worths.of(term, make)
+        rows, its, _ = worths.of(term, make)
         scores[rows] += weight * its
     return scores

@@ -164,17 +164,14 @@ SEGMENT_TYPES: dict[str, str] = {
 """The numpy types of the arrays of a segment."""
 
 
-class Other(NamedTuple):
-    """A row stored but not searched: the number of its table, and its record."""
-
-    table: int
-    record: bytes
-
-
 def segment_of(
-    documents: Sequence[tuple[IndexEntry, TextTokens, RowGuard, int]], others: Sequence[tuple[Other, RowGuard]] = ()
+    documents: Sequence[tuple[IndexEntry, TextTokens, RowGuard, int]],
+    others: Sequence[tuple[int, bytes, RowGuard]] = (),
 ) -> Segment:
-    """Return a segment of documents, each with its tokens, guard and table, and of rows without a text."""
+    """Return a segment of documents, each with its tokens, guard and table, and of rows that are only stored.
+
+    These have their table, record and guard.
+    """
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
     spoken = [entry.document for entry in entries]
@@ -183,8 +180,8 @@ def segment_of(
     name_places = {name: place for place, name in enumerate(names)}
     keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
     session_keys, sessions = numbered(np.array(keys, "<u8"))
-    guards = [*(guard for _, _, guard, _ in documents), *(guard for _, guard in others)]
-    records = [*(entry.record for entry in entries), *(other.record for other, _ in others)]
+    guards = [*(guard for _, _, guard, _ in documents), *(guard for *_, guard in others)]
+    records = [*(entry.record for entry in entries), *(record for _, record, _ in others)]
     return _finished(
         **postings._asdict(),
         ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
@@ -208,7 +205,7 @@ def segment_of(
         keys=[guard.key for guard in guards],
         generations=[guard.generation for guard in guards],
         offsets=[guard.offset for guard in guards],
-        tables=[*(table for *_, table in documents), *(other.table for other, _ in others)],
+        tables=[*(table for *_, table in documents), *(table for table, *_ in others)],
         aliases=[number_of(id) for entry in entries for id in entry.ids],
         alias_rows=[row for row, entry in enumerate(entries) for _ in entry.ids],
         records=np.frombuffer(b"".join(records), np.uint8),

@@ -1,5 +1,6 @@
 """All texts of one scope: the union of its segments, with results known from an earlier union.
 
+Each text is read in context: with shares of the terms of the turns around the text, and as long as these make it.
 Statistics are sums over the shown texts, and so do not depend on the segments. Without earlier results a
 union costs some 40 ns a text; a question costs the occurrences of its words.
 """
@@ -14,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.state.index.context import ContextRecipe, TextContext, Turns, read_lengths
-from memtape.state.index.entries import ANSWERS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, column_of, joined, starts_of
+from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined, starts_of
 from memtape.state.index.segments import Flags
-from memtape.state.index.sessions import TextSessions
+from memtape.state.index.sessions import NOBODY, TextSessions
 
 LEAST_TURNS = 5
 """Of so many turns a mean length says something."""
@@ -26,14 +26,98 @@ LEAST_SHARE = 4
 """Minimum share of assistant turns in a scope with an assistant: 1 in 4."""
 UNEQUAL_LENGTHS = 2.5
 """From this ratio of two speakers' mean lengths on, one of them is taken for an assistant."""
+LENT_TERMS = 40
+"""Of a long answer a neighbour gets no more than so many terms' worth."""
 
 
-class TermMatches(NamedTuple):
-    """The texts that are shown and hold a term, how often each does, and whether one has it in lower case."""
+class ContextRecipe(NamedTuple):
+    """BM25's constants, and the shares of terms that a turn gets from its neighbours.
 
-    rows: Ints
-    counts: Floats
-    lower: bool
+    From the turn before (`asked` after a question mark, else `before`), the turn before that, and the two
+    after.
+    """
+
+    k1: float
+    b: float
+    asked: float
+    before: float
+    before_that: float
+    after: float
+    after_that: float
+
+
+Rows = Ints | slice
+"""Some texts by their places, or all of them."""
+
+
+class Turns(NamedTuple):
+    """The arrays over N texts that decide which turn lends terms to which.
+
+    `lengths` has one more slot, of 0 terms. `answers` marks the turns of an assistant; None for talk between
+    people.
+    """
+
+    sessions: TextSessions
+    flags: NDArray[np.uint32]
+    answers: Flags | None
+    lengths: Floats
+
+    def lent(self, rows: Rows, recipe: ContextRecipe) -> list[tuple[Ints, Floats | float]]:
+        """Return pairs over the texts: the receiving turns (`NOBODY` for none), and the shares of terms."""
+        around, answers = self.sessions, self.answers
+        to_next = np.where(self.flags[rows] & ASKS != 0, recipe.asked, recipe.before)
+        after, before = around.after[rows], around.before[rows]
+        if answers is None:
+            return [
+                (after, to_next),
+                (around.after_that[rows], recipe.before_that),
+                (before, recipe.after),
+                (around.before_that[rows], recipe.after_that),
+            ]
+        # Only a user's words and the answer to them are read together.
+        own = answers[rows]
+        to_answer = np.where(~own & answers[after] & (after != NOBODY), after, NOBODY)
+        to_question = np.where(own & ~answers[before], before, NOBODY)
+        return [(to_answer, to_next), (to_question, recipe.after)]
+
+    def worth(self, rows: Rows) -> Floats | float:
+        """Return the share of its terms that each text lends."""
+        return 1.0 if self.answers is None else np.minimum(1, LENT_TERMS / np.maximum(self.lengths[rows], 1))
+
+
+class TextContext(NamedTuple):
+    """The lengths of N texts with lent terms (N + 1, the last 0), and the mask of an assistant's texts."""
+
+    lengths: Floats
+    answers: Flags | None
+
+
+def read_lengths(turns: Turns, recipe: ContextRecipe, known: TextContext | None) -> TextContext:
+    """Return the lengths of texts in context; `known` is of the texts before a change at `sessions.again`."""
+    rows: Rows
+    size, again = len(turns.lengths) - 1, turns.sessions.again
+    if known is None or not _alike(turns.answers, known.answers, again):
+        rows, read = slice(0, size), turns.lengths.copy()
+    else:
+        base = min(size, len(known.lengths) - 1)
+        rows, read = again, np.append(known.lengths[:base], np.zeros(size + 1 - base))
+        read[rows] = turns.lengths[rows]
+    given = turns.lengths[rows] * turns.worth(rows)
+    for to, share in turns.lent(rows, recipe):
+        # Each text is before, or after, at most one other, so that nothing is added twice to one place.
+        read[to] += share * given
+    read[-1] = 0
+    return TextContext(read, turns.answers)
+
+
+def _alike(answers: Flags | None, others: Flags | None, again: Ints) -> bool:
+    """Return whether the same turns are an assistant's, except those read again."""
+    if answers is None or others is None:
+        return answers is others
+    size = min(len(answers), len(others))
+    differ = answers[:size] != others[:size]
+    differ[again[again < size]] = False
+    return not differ.any()
 
 
 class Texts:
@@ -49,7 +133,7 @@ class Texts:
         self.shown: Flags = joined([part.shown for part in parts], np.bool_)
         self.count = int(self.shown.sum())
         self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
-        self._found: TermCache[TermMatches] = TermCache()
+        self._found = TermCache()
         self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
         for recipe, read in self._reads.items():
             self._reads[recipe] = read_lengths(self.turns, recipe, read)
@@ -94,11 +178,11 @@ class Texts:
                     return start + row
         return None
 
-    def found(self, term: str) -> TermMatches:
-        """Return the occurrences of a term."""
+    def found(self, term: str) -> TermRows:
+        """Return the shown texts that hold a term."""
         return self._found.of(term, self._find)
 
-    def _find(self, term: str) -> TermMatches:
+    def _find(self, term: str) -> TermRows:
         number, rows, counts = number_of(term), [], []
         for start, part in zip(self.starts, self.parts, strict=False):
             here, counted = part.segment.postings(number)
@@ -108,7 +192,7 @@ class Texts:
                 counts.append(counted[kept])
         every = joined(counts, np.uint16)
         lower = bool((every & IN_LOWER_CASE).any())
-        return TermMatches(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
+        return TermRows(joined(rows, np.int64), (every & MOST_COUNT).astype(np.float64), lower)
 
     def terms_with(self, part: str) -> list[str]:
         """Return the terms that are shown and hold a text, sorted."""

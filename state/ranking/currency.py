@@ -20,7 +20,7 @@ from memtape.schemas.times import HOUR_US
 from memtape.state.index.parts import Floats
 from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
-from memtape.state.text.claims import GENERIC, SAYS_NOTHING, singles_of
+from memtape.state.text.claims import GENERIC, SAYS_NOTHING, Claim, singles_of
 from memtape.state.text.replacing import without_serial
 from memtape.state.text.terms import terms
 
@@ -58,14 +58,6 @@ LEAST_KIN, LEAST_STEM = 5, 3
 ENDINGS = ("er", "or", "ment", "ing")
 
 
-class Value(NamedTuple):
-    """A value, its class, and the terms of the value's subject."""
-
-    cls: str
-    tokens: tuple[str, ...]
-    subject: frozenset[str]
-
-
 class FoundMemory(NamedTuple):
     """A found memory: its family, its trust, the time of its text, and its subject terms.
 
@@ -78,7 +70,7 @@ class FoundMemory(NamedTuple):
     at: int
     about: frozenset[str]
     held: float
-    values: tuple[Value, ...] = ()
+    values: tuple[Claim, ...] = ()
 
 
 def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> FoundMemory:
@@ -87,40 +79,32 @@ def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapp
     `asked` has the share of each term of the question.
     """
     words = frozenset(terms(text))
-    held += sum(share for term, share in asked.items() if term not in words and has_kin(term, words))
+    held += sum(share for term, share in asked.items() if term not in words and _has_kin(term, words))
     return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
 
 
-def values(text: str) -> tuple[Value, ...]:
+def values(text: str) -> tuple[Claim, ...]:
     """Return the values of a text that are the only one of their class; none of a text without digits."""
     text = without_serial(text)
     if not any(map(str.isdigit, text)):
         return ()
-    return tuple(
-        Value(*_classed(it.cls, it.tokens), it.subject - GENERIC)
-        for it in singles_of(text)
-        if it.cls != "name" or any(map(str.isdigit, it.value))
-    )
+    singles = (it._replace(subject=it.subject - GENERIC) for it in singles_of(text))
+    return tuple(map(_classed, (it for it in singles if it.cls != "name" or any(map(str.isdigit, it.value)))))
 
 
-def _classed(cls: str, tokens: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the class and the compared form of a value: a name with a number, as SEV2, has its own class."""
-    if cls != "name":
-        return cls, tokens
-    bare = tuple("".join(filter(str.isalnum, token)) for token in tokens)
-    return CODE + "".join(filter(str.isalpha, "".join(bare))), bare
+def _classed(value: Claim) -> Claim:
+    """Return a value, which has its own class if it is a name with a number, as SEV2."""
+    if value.cls != "name":
+        return value
+    bare = tuple("".join(filter(str.isalnum, token)) for token in value.tokens)
+    return value._replace(cls=CODE + "".join(filter(str.isalpha, "".join(bare))), tokens=bare)
 
 
-def has_kin(term: str, words: Iterable[str]) -> bool:
+def _has_kin(term: str, words: Iterable[str]) -> bool:
     """Return whether any word is of the family of a term, such as `owner` of `owns`."""
-    return any(_are_kin(term, word) for word in words)
-
-
-def _are_kin(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    if not long.startswith(short):
-        return False
-    return len(short) >= LEAST_KIN or (len(short) >= LEAST_STEM and long[len(short) :] in ENDINGS)
+    pairs = (sorted((term, word), key=len) for word in words)
+    kin = ((len(short), long[len(short) :]) for short, long in pairs if long.startswith(short))
+    return any(size >= LEAST_KIN or (size >= LEAST_STEM and ending in ENDINGS) for size, ending in kin)
 
 
 def about_one(cosines: Floats) -> Flags:
@@ -220,7 +204,7 @@ def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: L
     return one.held > 0 and _is_another_value(one, other)
 
 
-def _are_of_one(one: Value, other: Value) -> bool:
+def _are_of_one(one: Claim, other: Claim) -> bool:
     """Return whether two values may be of one thing: most subject terms are shared, or a number or code."""
     shared = one.subject & other.subject
     if one.cls.startswith(CODE) and shared:

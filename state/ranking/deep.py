@@ -148,7 +148,7 @@ class DeepSearch:
 
     def weights(self, question: str) -> dict[str, float]:
         """Return the share of a question's weight in each of its terms, by the first scope with any text."""
-        corpus = next((field.corpus for field in self.fields if field.corpus.count), self.fields[0].corpus)
+        corpus = next((field.corpus for field in self.fields if field.corpus.texts.count), self.fields[0].corpus)
         return corpus.weights(question)
 
     def holding(self, asked: Iterable[str], spots: Sequence[Spot]) -> dict[Spot, dict[str, None]]:

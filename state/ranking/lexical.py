@@ -6,18 +6,17 @@ Statistics come from the scope alone, so that no other scope can change a score.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, format_day
-from memtape.state.index.context import ContextRecipe
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.scoring import Scorer
 from memtape.state.index.sorted_values import distinct, is_one_of
-from memtape.state.index.texts import Texts
+from memtape.state.index.texts import ContextRecipe, Texts
 from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
 from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP
@@ -44,113 +43,10 @@ class Worded(NamedTuple):
     strength: float
     terms: list[str]
 
-    def silenced(self) -> Worded:
-        """Return the result with the words switched off."""
-        return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0, self.terms)
-
-
-@lru_cache(maxsize=16_384)
-def _of_word(word: str, language: str) -> tuple[str, ...]:
-    return tuple(terms(word, language))
-
 
 @cache
 def _scaffolding() -> frozenset[str]:
     return frozenset(terms(SCAFFOLDING, ENGLISH))
-
-
-class Lexical:
-    """The words of one scope's texts, made ready to be asked many times."""
-
-    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
-        self._texts = texts
-        self._k1 = context.k1
-        self._assisted = texts.answers is not None
-        self._scorer = Scorer(texts, context, SESSION_K1, SESSION_B)
-        self._languages = [TOLD_LANGUAGES[number] for number in texts.languages]
-        self._speakers = {
-            name: [term for language in self._languages for term in terms(name, language)] for name in texts.speakers
-        }
-        self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
-
-    def ask(self, query: str) -> Worded:
-        """Return the results of a question's words."""
-        called = self._called(query)
-        readings = self._readings(query, called)
-        known = self._known(readings)
-        texts = self._scorer.score(known)
-        for term in day_terms(query):
-            if term in self._dated:
-                texts[self._on_day(term)] += self._texts.idf(term)
-        best = float(texts.max(initial=0))
-        sessions = self._scorer.score_sessions(known)
-        named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
-        # A word is looked for in all languages of the scope, and asked for in one.
-        most = min(sum(map(self._texts.idf, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
-        return Worded(
-            texts / (best or 1),
-            sessions / (sessions.max(initial=0) or 1),
-            named,
-            min(1.0, best / most) if best else 0.0,
-            [term for term, _ in known],
-        )
-
-    def speakers(self) -> list[str]:
-        """Return the names of all speakers."""
-        return list(self._speakers)
-
-    def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
-        """Return the terms of a question in each language of the scope.
-
-        Names of speakers, who are in every session, are left out if any term remains.
-        """
-        readings = [terms(query, language) for language in self._languages] or [terms(query, ENGLISH)]
-        return [[term for term in reading if term not in called] or reading for reading in readings]
-
-    def _called(self, query: str) -> dict[str, None]:
-        """Return the terms of a question that are names of speakers.
-
-        A name that is also a word in texts, as Mark and mark, counts only if written as a name.
-        """
-        found: dict[str, None] = {}
-        for word in _WORD.findall(query):
-            for term in (term for language in self._languages for term in _of_word(word, language)):
-                if term in self._names and not (word[0].islower() and self._texts.found(term).lower):
-                    found[term] = None
-        return found
-
-    def _known(self, readings: list[list[str]]) -> list[tuple[str, float]]:
-        asked = dict.fromkeys(term for reading in readings for term in reading)
-        return [
-            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
-            for term in dict.fromkeys(held for term in asked for held in self._held(term))
-        ]
-
-    def _held(self, term: str) -> list[str]:
-        """Return the terms of texts that match a question's term: itself, or all pairs with an ideograph."""
-        if len(self._texts.found(term).rows):
-            return [term]
-        if len(term) == 1 and term > LAST_LETTER:
-            return [pair for pair in self._texts.terms_with(term) if len(pair) == 2]
-        return []
-
-    @cached_property
-    def _dated(self) -> dict[str, list[int]]:
-        """The days on which something was said, by their terms."""
-        dated: dict[str, list[int]] = {}
-        for day in distinct(self._days[self._texts.shown]).tolist():
-            for term in terms_of_day(format_day(day * DAY_US)):
-                dated.setdefault(term, []).append(day)
-        return dated
-
-    @cached_property
-    def _days(self) -> Ints:
-        days: Ints = self._texts.whole("at") // DAY_US
-        return days
-
-    def _on_day(self, term: str) -> Ints:
-        """Return the texts whose day has a term."""
-        return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)
 
 
 _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
@@ -187,8 +83,99 @@ class Weighed(NamedTuple):
     named: str | None
 
 
-class ScopeWords(Lexical):
-    """The words of one scope's texts, matched with the terms of a question."""
+class ScopeWords:
+    """The words of one scope's texts, made ready to be asked many times."""
+
+    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
+        self._texts = texts
+        self._k1 = context.k1
+        self._assisted = texts.answers is not None
+        self._scorer = Scorer(texts, context, SESSION_K1, SESSION_B)
+        self._languages = [TOLD_LANGUAGES[number] for number in texts.languages] or [ENGLISH]
+        self._speakers = {name: self._terms_of(name) for name in texts.speakers}
+        self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
+
+    def ask(self, query: str) -> Worded:
+        """Return the results of a question's words."""
+        called = self._called(query)
+        readings = self._readings(query, called)
+        known = self._known(readings)
+        texts = self._scorer.score(known)
+        for term in day_terms(query):
+            if term in self._dated:
+                texts[self._on_day(term)] += self._texts.idf(term)
+        best = float(texts.max(initial=0))
+        sessions = self._scorer.score_sessions(known)
+        # A word is looked for in all languages of the scope, and asked for in one.
+        most = min(sum(map(self._texts.idf, dict.fromkeys(reading))) for reading in readings) * (self._k1 + 1)
+        return Worded(
+            texts / (best or 1),
+            sessions / (sessions.max(initial=0) or 1),
+            self._named(called),
+            min(1.0, best / most) if best else 0.0,
+            [term for term, _ in known],
+        )
+
+    def speakers(self) -> list[str]:
+        """Return the names of all speakers."""
+        return list(self._speakers)
+
+    def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
+        """Return the terms of a question in each language of the scope.
+
+        Names of speakers, who are in every session, are left out if any term remains.
+        """
+        readings = [terms(query, language) for language in self._languages]
+        return [[term for term in reading if term not in called] or reading for reading in readings]
+
+    def _called(self, query: str) -> dict[str, None]:
+        """Return the terms of a question that are names of speakers.
+
+        A name that is also a word in texts, as Mark and mark, counts only if written as a name.
+        """
+        found: dict[str, None] = {}
+        for word in _WORD.findall(query):
+            for term in self._terms_of(word):
+                if term in self._names and not (word[0].islower() and self._texts.found(term).lower):
+                    found[term] = None
+        return found
+
+    def _named(self, called: Mapping[str, None]) -> list[str]:
+        """Return the speakers with any of these terms in their names."""
+        return [name for name, its in self._speakers.items() if any(term in called for term in its)]
+
+    def _known(self, readings: list[list[str]]) -> list[tuple[str, float]]:
+        asked = dict.fromkeys(term for reading in readings for term in reading)
+        return [
+            (term, SCAFFOLD_WEIGHT if self._assisted and term in _scaffolding() else 1.0)
+            for term in dict.fromkeys(held for term in asked for held in self._held(term))
+        ]
+
+    def _held(self, term: str) -> list[str]:
+        """Return the terms of texts that match a question's term: itself, or all pairs with an ideograph."""
+        if len(self._texts.found(term).rows):
+            return [term]
+        if len(term) == 1 and term > LAST_LETTER:
+            return [pair for pair in self._texts.terms_with(term) if len(pair) == 2]
+        return []
+
+    @cached_property
+    def _dated(self) -> dict[str, list[int]]:
+        """The days on which something was said, by their terms."""
+        dated: dict[str, list[int]] = {}
+        for day in distinct(self._days[self._texts.shown]).tolist():
+            for term in terms_of_day(format_day(day * DAY_US)):
+                dated.setdefault(term, []).append(day)
+        return dated
+
+    @cached_property
+    def _days(self) -> Ints:
+        days: Ints = self._texts.whole("at") // DAY_US
+        return days
+
+    def _on_day(self, term: str) -> Ints:
+        """Return the texts whose day has a term."""
+        return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)
 
     def weights(self, query: str) -> dict[str, float]:
         """Return the weight of each term of a question."""
@@ -198,7 +185,7 @@ class ScopeWords(Lexical):
     def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         called = self._called(prompt)
-        named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
+        named = self._named(called)
         parts = dict.fromkeys((prompt, *questions(prompt)))
         shares = np.max([self._shares(part, places, called) for part in parts], axis=0)
         one = named[0] if len(named) == 1 else None
@@ -218,8 +205,7 @@ class ScopeWords(Lexical):
 
     def _specific(self, query: str) -> frozenset[str]:
         """Return the terms of the words of a question that are not among the commonest of a language."""
-        languages = self._languages or [ENGLISH]
-        pairs = (pair for language in languages for pair in worded_terms(query, language))
+        pairs = (pair for language in self._languages for pair in worded_terms(query, language))
         return frozenset(held for word, term in pairs if not is_common(word) for held in self._held(term))
 
     def _weight(self, term: str) -> float:
@@ -248,7 +234,7 @@ class ScopeWords(Lexical):
         return tuple(word for word, its in forms.items() if not any(term in known for term in its))
 
     def _terms_of(self, word: str) -> list[str]:
-        return [term for language in self._languages or [ENGLISH] for term in terms(word, language)]
+        return [term for language in self._languages for term in terms(word, language)]
 
     def held(self, place: int, text: str, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the used terms in a text itself, and those only in the turns around it or its day."""

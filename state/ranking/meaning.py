@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +57,11 @@ class Meaning:
         """Return the texts near a question. Raises `ValueError` for a vector of other dimensions."""
         if query.shape != (self.vectors.dimensions,):
             raise ValueError(f"A question's vector has {query.size} dimensions and not {self.vectors.dimensions}.")
-        if len(self.session) <= EXACT_TEXTS:
-            return self._compared(query, among)
-        return _Sketched(self, query).similar(among)
+        compared = _Comparison(self, query)
+        best = max(0.0, float(compared.nearest(self.rows)[1].max()))
+        places, cosines = compared.nearest(among(self.rows))
+        near = cosines >= PERHAPS_COSINE
+        return Similar(places[near], cosines[near], best, compared.of, compared.sessions_of)
 
     def cosines(self, places: Ints) -> Floats:
         """Return how similar all texts are to some, shape (texts, places), 0 without a vector."""
@@ -79,53 +81,38 @@ class Meaning:
         every = np.arange(len(self.session))
         return self.vectors.taken(every).astype(np.float32), self.vectors.lengths(every)
 
-    def _compared(self, query: Vectors, among: Among) -> Similar:
-        """Compare all texts."""
-        known = self.vectors.known
-        cosines = np.where(known, _cosines(*self._matrix, query), 0)
-        grouped, bounds, numbers = self.sessions
-        best = np.maximum.reduceat(cosines[grouped], bounds[:-1])
-        near = among(np.flatnonzero(cosines >= PERHAPS_COSINE))
-        return Similar(
-            near,
-            cosines[near],
-            float(cosines.max()),
-            of=lambda places: (cosines[places], known[places]),
-            sessions_of=lambda places: _looked_up(self.session[places], numbers, best),
-        )
+    def compared(self, query: Vectors) -> Floats:
+        """Return how similar all texts are to a question."""
+        return np.where(self.vectors.known, _cosines(*self._matrix, query), 0)
 
 
-class _Sketched:
-    """A question compared with the texts of the nearest sketches."""
+class _Comparison:
+    """A question's vector compared with all of few texts, or with the texts of the nearest sketches of many."""
 
     def __init__(self, meaning: Meaning, query: Vectors) -> None:
         self._meaning = meaning
         self._query = query
-        self._distances = meaning.vectors.distances(query)
+        self._cosines = meaning.compared(query) if len(meaning.session) <= EXACT_TEXTS else None
+        self._distances: Any = meaning.vectors.distances(query) if self._cosines is None else -self._cosines
 
-    def similar(self, among: Among) -> Similar:
-        """Return the nearest texts among the places that `among` passes."""
-        every = self._meaning.rows
-        places, cosines = self._nearest(every)
-        best = max(0.0, float(cosines.max()))
-        passing = among(every)
-        if passing is not every:
-            places, cosines = self._nearest(passing)
-        near = cosines >= PERHAPS_COSINE
-        return Similar(places[near], cosines[near], best, self._of, self._sessions_of)
-
-    def _nearest(self, rows: Ints) -> tuple[Ints, Floats]:
+    def nearest(self, rows: Ints) -> tuple[Ints, Floats]:
+        """Return those of some texts that may be near, and their cosines."""
         most = max(NEAR_TEXTS, round(NEAR_SHARE * len(rows)))
-        if most < len(rows):
+        if self._cosines is None and most < len(rows):
             rows = np.sort(rows[np.argpartition(self._distances[rows], most)[:most]])
-        return rows, self._of(rows)[0]
+        return rows, self.of(rows)[0]
 
-    def _of(self, places: Ints) -> tuple[Floats, Flags]:
+    def of(self, places: Ints) -> tuple[Floats, Flags]:
+        """Return the cosine of each text, 0 without a vector, and a mask of the texts with one."""
         vectors = self._meaning.vectors
-        taken, known = vectors.taken(places).astype(np.float32), vectors.known[places]
+        known = vectors.known[places]
+        if self._cosines is not None:
+            return self._cosines[places], known
+        taken = vectors.taken(places).astype(np.float32)
         return np.where(known, _cosines(taken, vectors.lengths(places), self._query), 0), known
 
-    def _sessions_of(self, places: Ints) -> Floats:
+    def sessions_of(self, places: Ints) -> Floats:
+        """Return the best cosine of each text's session, `NOWHERE` where the session has no vector."""
         session = self._meaning.session
         grouped, bounds, numbers = self._meaning.sessions
         wanted = np.flatnonzero(is_one_of(numbers, session[places]))
@@ -139,7 +126,7 @@ class _Sketched:
         order = np.lexsort((self._distances[rows], owner))
         near = order[np.arange(len(rows)) - np.repeat(ends - sizes, sizes) < NEAR_IN_SESSION]
         best = np.full(len(wanted), NOWHERE)
-        np.maximum.at(best, owner[near], self._of(rows[near])[0])
+        np.maximum.at(best, owner[near], self.of(rows[near])[0])
         return _looked_up(session[places], numbers[wanted], best)
 
 

@@ -34,7 +34,7 @@ from memtape.state.ranking.yielding import (
     stands,
 )
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
-from memtape.state.text.passages import Passages
+from memtape.state.text.passages import best_passage
 
 DIGITS = 9
 """Decimals of scores: rounding keeps the order of additions from deciding between equals."""
@@ -93,7 +93,7 @@ class Corpus:
         vectors: TextVectors | None = None,
         used: Mapping[int, TextUse] = MappingProxyType({}),
     ) -> None:
-        self._texts = texts
+        self.texts = texts
         self._text_of = text_of
         self._place_of = place_of
         self._answers = texts.answers
@@ -101,24 +101,8 @@ class Corpus:
         self._words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
-        self._passages = Passages(text_of)
         self._asking: dict[int, bool] = {}
         self._set_use(used)
-
-    @property
-    def count(self) -> int:
-        """How many texts are shown."""
-        return self._texts.count
-
-    @property
-    def texts(self) -> Texts:
-        """The texts."""
-        return self._texts
-
-    @property
-    def latest(self) -> int:
-        """The time of the latest text, 0 without texts."""
-        return self._texts.latest
 
     def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
@@ -139,11 +123,7 @@ class Corpus:
     def passages(self, query: str) -> Callable[[int], str]:
         """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
         weights = self._words.weights(query)
-        return lambda place: self._passages.best(place, weights)
-
-    def passage(self, place: int, query: str) -> str:
-        """Return the passage of a text with the most of the query."""
-        return self.passages(query)(place)
+        return lambda place: best_passage(self._text_of(place), weights)
 
     def told(self, query: str) -> tuple[str, QuestionTerms]:
         """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
@@ -158,7 +138,7 @@ class Corpus:
         weights, here = self.weights(query), np.array(places, np.int64)
         held = np.zeros(len(places))
         for term, weight in weights.items():
-            held += weight * stands(self._texts.found(term).rows, here)
+            held += weight * stands(self.texts.found(term).rows, here)
         shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
 
@@ -198,7 +178,7 @@ class Corpus:
         """
         words = self._words.ask(query)
         if "sparse" not in lanes:
-            words = words.silenced()
+            words = words._replace(texts=0 * words.texts, sessions=0 * words.sessions, strength=0.0)
         similar = None
         among = self._saying(among or (lambda places: places))
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
@@ -207,23 +187,24 @@ class Corpus:
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
             return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
-        days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
+        days = ((self.texts.latest if now is None else now) - self.texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
-        summed = self._sum(query, words, similar, places, found)
-        found_by_sum, relevance = places, summed.relevance()
+        parts, scale = self._summed(query, words, similar, places, found)
+        fused = np.sum(list(parts.values()), axis=0)
+        relevance = np.clip((fused - scale.least) / (scale.most - scale.least), 0, 1) * scale.strength
+        parts_of = _parts_of(places, parts)
         best = self._best(relevance, places)
         places, relevance = places[best], relevance[best]
         if "edges" in lanes:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
-        parts_of = _parts_of(found_by_sum, summed.parts)
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
-        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
+        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
-        used = self._used.get(self._texts.head(place)) if self._used else None
+        used = self._used.get(self.texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
         placed = ((self._place_of(id), weight) for id, weight in walked)
         return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
@@ -238,7 +219,7 @@ class Corpus:
 
     def _saying(self, among: Among) -> Among:
         """Return the filter `among` without texts of empty words."""
-        return lambda places: among(places[self._texts.flags[places] & EMPTY_WORDS == 0])
+        return lambda places: among(places[self.texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
         self, terms: list[str], places: Ints, session: str | None, now: int | None
@@ -248,15 +229,15 @@ class Corpus:
         A better answer holds as many of the question's terms. Only the best texts, and those that come among
         them, are checked for asking alone.
         """
-        said = just_said(self._texts, places, session, self.latest if now is None else now)
-        unread = may_only_ask(self._texts, places)
+        said = just_said(self.texts, places, session, self.texts.latest if now is None else now)
+        unread = may_only_ask(self.texts, places)
         asks = np.zeros(len(places), np.bool_)
 
         def lowered(scores: Floats) -> Floats:
             held, lower = None, scores
             while True:
                 if asks.any() or said.any():
-                    held = held or held_with_question(self._texts, places, terms)
+                    held = held or held_with_question(self.texts, places, terms)
                     lower = below(scores, asks, said, *held)
                 new = np.flatnonzero(unread & first_with_equals(lower, ASKING_AMONG))
                 if not len(new):
@@ -296,13 +277,13 @@ class Corpus:
 
     def _followed(self, near: _LaneResult, among: Among) -> _LaneResult:
         """Return what is near, and the later memories about what the nearest memories are about."""
-        memories = np.flatnonzero(self._texts.flags[near.places] & TURN == 0)
-        if self._meaning is None or not len(memories) or len(self._texts.flags) > EXACT_TEXTS:
+        memories = np.flatnonzero(self.texts.flags[near.places] & TURN == 0)
+        if self._meaning is None or not len(memories) or len(self.texts.flags) > EXACT_TEXTS:
             return near
         best = memories[np.argsort(-near.scores[memories], kind="stable")][: rules.FOLLOWED_FROM]
-        seeds, at = near.places[best], self._texts.whole("at")
+        seeds, at = near.places[best], self.texts.whole("at")
         cosines = self._meaning.cosines(seeds)
-        later = (at[:, None] > at[seeds]) & (self._texts.flags & TURN == 0)[:, None]
+        later = (at[:, None] > at[seeds]) & (self.texts.flags & TURN == 0)[:, None]
         nearest = np.where(later, cosines, NOWHERE).argmax(axis=0)
         followed = dict(zip(near.places.tolist(), near.scores.tolist(), strict=True))
         for number, other in enumerate(nearest.tolist()):
@@ -315,10 +296,10 @@ class Corpus:
     def _first(self, places: Ints, scores: Floats, most: int) -> _LaneResult:
         """Return the `most` highest scores among ascending places, with further wordings of these texts."""
         numbers = np.arange(len(places))
-        if self._texts.is_worded:
+        if self.texts.is_worded:
             best = self._best(scores, places)
             first = first_of(scores, best, most, lambda some: self._order(places[some]))
-            heads = self._texts.heads(places)
+            heads = self.texts.heads(places)
             here = numbers[is_one_of(heads, heads[first]) & (scores > 0)]
         else:
             here = first_of(scores, numbers, most, lambda some: self._order(places[some]))
@@ -326,22 +307,22 @@ class Corpus:
 
     def _best(self, scores: Floats, places: Ints) -> Ints:
         """Return the number of the best of each text and its other wordings among some places, in ascending order."""
-        if not self._texts.is_worded:
+        if not self.texts.is_worded:
             return np.arange(len(places))
-        heads = self._texts.heads(places)
+        heads = self.texts.heads(places)
         order = np.lexsort((places - heads, -scores, heads))
         best: Ints = np.sort(order[firsts(heads[order])])
         return best
 
     def _count(self, places: Ints) -> int:
         """Return how many texts some places are, each with its other wordings counted once."""
-        return len(distinct(self._texts.heads(np.sort(places)))) if self._texts.is_worded else len(places)
+        return len(distinct(self.texts.heads(np.sort(places)))) if self.texts.is_worded else len(places)
 
     def _order(self, places: Ints) -> Ints:
         """Return the rank of each of some places, in ascending order, by kind, id and which wording it is."""
-        column = self._texts.column
+        column = self.texts.column
         ids = column("ids", places).reshape(-1, 2)
-        wordings = (column("wordings", places),) if self._texts.is_worded else ()
+        wordings = (column("wordings", places),) if self.texts.is_worded else ()
         ordered = np.lexsort((places, *wordings, ids[:, 1], ids[:, 0], column("kinds", places)))
         ranks = np.empty(len(places), np.int64)
         ranks[ordered] = np.arange(len(places))
@@ -353,16 +334,16 @@ class Corpus:
         hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
             ("hot", hot, rules.HOT_HITS),
-            ("fresh", rules.freshness(days), rules.FRESH_HITS),
+            ("fresh", np.clip(1 - np.maximum(days, 0) / rules.FRESH_DAYS, 0, 1), rules.FRESH_HITS),
         )
         for lane, scores, most in movers:
             if lane in lanes:
                 moved[lane] = self._first(places, scores, most)
         return moved
 
-    def _sum(
+    def _summed(
         self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _LaneResult]
-    ) -> _Sum:
+    ) -> tuple[dict[str, Floats], Scale]:
         """Return the summands of places, and the scale from the sum to a relevance from 0 to 1.
 
         If even the best text holds little of the question, the scale is reduced by its share.
@@ -370,7 +351,7 @@ class Corpus:
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
         parts = {
             "words": words.texts[places],
-            "session": weights.session * words.sessions[self._texts.sessions.number[places]],
+            "session": weights.session * words.sessions[self.texts.sessions.number[places]],
         }
         strength = words.strength
         if similar is not None:
@@ -385,13 +366,13 @@ class Corpus:
                 parts[lane] = np.zeros(len(places))
                 parts[lane][np.searchsorted(places, found[lane].places)] = weight * found[lane].scores
         most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
-        return _Sum(parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength))))
+        return parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength)))
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
         # Without a single named speaker every turn gets half, which changes no order; memories always do.
-        flags = self._texts.flags[places]
-        by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
+        flags = self.texts.flags[places]
+        by_named = self.texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         hint = held_by_answers(query)
         sides: dict[str, Any] = {
             "speaker": weights.speaker * np.where(flags & TURN != 0, by_named, HALF),
@@ -418,7 +399,7 @@ class Corpus:
             first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
         )
         lent: dict[int, float] = {}
-        heads = self._texts.heads(places)
+        heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
             used = self._used.get(int(heads[seed]))
@@ -443,11 +424,12 @@ class Corpus:
         yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
         """Return places by falling score, and a function from an index among them to its `Hit`."""
-        column = self._texts.column
-        days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
-        age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
-        use = rules.use_factor(self._of_use(places, lambda used: used.uses))
-        confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
+        column = self.texts.column
+        days = ((self.texts.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
+        aged = np.maximum(rules.LEAST_AGE, 1 - np.maximum(days, 0) / rules.AGE_DAYS)  # A text of the future is not old.
+        age = np.where(self.texts.flags[places] & AGES != 0, aged, 1)
+        use = 1 + np.minimum(rules.USE_STEP * self._of_use(places, lambda used: used.uses), rules.MOST_USE)
+        confidence = np.clip(column("confidences", places) / FULL_CONFIDENCE, rules.LEAST_CONFIDENCE, 1)
         own_scores = np.round(relevance * age * use * confidence, DIGITS)
         scores = np.round(yields(own_scores), DIGITS)
         lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
@@ -468,7 +450,7 @@ class Corpus:
         if not self._used:
             return np.zeros(len(places))
         nothing = TextUse()
-        heads = self._texts.heads(places).tolist()
+        heads = self.texts.heads(places).tolist()
         return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
 
 
@@ -477,19 +459,6 @@ class _LaneResult(NamedTuple):
 
     places: Ints
     scores: Floats
-
-
-class _Sum(NamedTuple):
-    """The parts of the sum for each place, by purpose, and the scale of the sum."""
-
-    parts: dict[str, Floats]
-    scale: Scale
-
-    def relevance(self) -> Floats:
-        least, most, strength = self.scale
-        fused = np.sum(list(self.parts.values()), axis=0)
-        relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * strength
-        return relevance
 
 
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:

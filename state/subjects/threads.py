@@ -24,7 +24,6 @@ from memtape.state.text.open_ends import (
     ClosingSigns,
     OpenEnd,
     answers,
-    done_by,
     edits,
     ends,
     leaves_open,
@@ -33,6 +32,7 @@ from memtape.state.text.open_ends import (
     said_of,
     told_by,
 )
+from memtape.state.text.terms import ENGLISH, terms
 
 OPEN_DAYS = 30
 MOST_OPEN = 256
@@ -149,7 +149,11 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
     action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
     near = state.near(action, of)
     said = (
-        [(done_by(action), True)] if near and act is not None else [*said_in(body.text, near.values())] if near else []
+        [(frozenset(terms(action, ENGLISH)), True)]
+        if near and act is not None
+        else [*said_in(body.text, near.values())]
+        if near
+        else []
     )
     ended = [
         key

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.normal import SENTENCE_END
+from memtape.state.text.own_words import is_question
 
 MONTHS = (
     "january february march april may june july august september october november december".split()  # As they are said.
@@ -40,8 +42,6 @@ _ABOUT_ANSWERS = lazy(
     r"recommend|said|say|suggest|t(?:ell|old))|\b(?:recommended|suggested|proposed) to me\b",
     re.IGNORECASE,
 )
-_END = lazy(r"\n|(?<=[.!?。！？؟])\s+|(?<=[。！？])")
-_MARKS = ("?", "？", "؟")
 MOST_WORDS = 16
 """A longer sentence mostly states something besides."""
 _TELLS = lazy(r"\b(?:after|as|because|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I)
@@ -61,9 +61,14 @@ _NAMED_DAY = lazy(
     r"(?:\.?\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!:))?",
     re.IGNORECASE,
 )
-_WRITTEN_DAY = lazy(r"\b(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})\b")
-_DOTTED_DAY = lazy(r"\b(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4})\b")
-_SLASHED_DAY = lazy(r"\b(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
+_WRITTEN_DAYS = tuple(
+    lazy(rf"\b{pattern}\b")
+    for pattern in (
+        r"\d{4}-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
+        r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?\d{4}",
+        r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/\d{4}",
+    )
+)
 _YEAR = lazy(r"\b(?:19|20)\d{2}\b")
 
 
@@ -73,7 +78,7 @@ def day_terms(query: str) -> list[str]:
     A number is a day only beside its month, and "may" a month only with a capital or a day.
     """
     found = [term for match in _NAMED_DAY.finditer(query) for term in _named_day(match)]
-    for written in (_WRITTEN_DAY, _DOTTED_DAY, _SLASHED_DAY):
+    for written in _WRITTEN_DAYS:
         for match in written.finditer(query):
             month, day = int(match["month"]), int(match["day"])
             if month > len(MONTHS):  # 25/12/2023, which begins with the day.
@@ -121,8 +126,8 @@ def is_about_answers(query: str) -> bool:
 
 
 def questions(prompt: str) -> list[str]:
-    """Return the sentences of a prompt that end with a question mark, in order."""
-    return [sentence for sentence in _sentences(prompt) if sentence.endswith(_MARKS)]
+    """Return the questions of a prompt, in order."""
+    return list(filter(is_question, _sentences(prompt)))
 
 
 def only_asks(text: str) -> bool:
@@ -137,13 +142,13 @@ def only_asks(text: str) -> bool:
 def _asks(sentence: str) -> bool:
     if len(sentence.split()) > MOST_WORDS or _TELLS.search(sentence):
         return False
-    if sentence.endswith(_MARKS) and _OPENS.match(sentence):
+    if is_question(sentence) and _OPENS.match(sentence):
         return True
-    return _CLAUSE.search(sentence) is None and (sentence.endswith(_MARKS) or _ASKS_BARE.match(sentence) is not None)
+    return _CLAUSE.search(sentence) is None and (is_question(sentence) or _ASKS_BARE.match(sentence) is not None)
 
 
 def _sentences(text: str) -> list[str]:
-    return [sentence for part in _END.split(text) if (sentence := part.strip())]
+    return [sentence for part in SENTENCE_END.split(text) if (sentence := part.strip())]
 
 
 def first_person(query: str, speakers: Iterable[str]) -> str:

@@ -262,7 +262,7 @@ _OWNER = lazy(rf"(?:{_NAME})(?=\s+(?:now\s+|has\s+)?\Z)")
 """A name before the words for an owner."""
 
 
-class Slot(NamedTuple):
+class ValueSlot(NamedTuple):
     """A slot with one value at a time, a row of `slots.txt`: its classes, and its patterns by their role."""
 
     name: str
@@ -272,8 +272,8 @@ class Slot(NamedTuple):
     numbered: bool
 
 
-def _slots() -> list[Slot]:
-    found = list[Slot]()
+def _slots() -> list[ValueSlot]:
+    found = list[ValueSlot]()
     for line in lines_of("slots.txt"):
         name, _, rest = line.strip().partition(": ")
         if line.startswith(" "):
@@ -282,7 +282,7 @@ def _slots() -> list[Slot]:
             found[-1].patterns[name] = lazy(rf"(?:(?<![\w-])|(?=:))(?:{cues}){plural}(?![\w-])", _I)
         else:
             classes, _, flag = rest.partition("; ")
-            found.append(Slot(name, classes.split(), {}, flag == "keyed", flag == "numbered"))
+            found.append(ValueSlot(name, classes.split(), {}, flag == "keyed", flag == "numbered"))
     return found
 
 
@@ -378,7 +378,7 @@ def _claims(text: str) -> Iterator[Claim]:
         yield _claim("setting", "any", found["value"], f"{text[: found.start('value')]} {text[found.end('value') :]}")
 
 
-def _made(text: str, slot: Slot, cue: re.Match[str], cls: str, span: Span, *, is_noun: bool) -> Claim | None:
+def _made(text: str, slot: ValueSlot, cue: re.Match[str], cls: str, span: Span, *, is_noun: bool) -> Claim | None:
     """Return the claim of a cue and the span of its value; None without a subject."""
     first, second = sorted((span, cue.span()))
     behind = text[second[1] :].partition(",")[0] if cls in FREE and second == span else text[second[1] :]

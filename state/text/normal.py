@@ -34,6 +34,10 @@ _ANNOUNCERS = frozenset("- * • – note: remember: fyi fyi: fyi,".split())
 """Openings of a text before its first sentence."""
 
 
+SENTENCE_END = lazy(r"(?<=[.!?…؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|\n+")
+"""Where a sentence of a text ends: behind its mark and what closes with it, and with its line."""
+
+
 # --- The normal text ---
 
 
@@ -178,8 +182,8 @@ _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _PAIRED_CHAR = lazy(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
 _WORD = lazy(rf"[{_PAIRED}]+|{_PIECE}(?:[./\\:@'’-]+{_PIECE})*")
-_PLAIN_WORD = lazy(r"\w+(?:[./\\:@'’-]+\w+)*")
-"""The same where a text has nothing but plain characters, in a third of the time."""
+_ASCII_WORD = lazy(r"\w+(?:[./\\:@'-]+\w+)*")
+"""The same in ASCII, in a third of the time."""
 _SEPARATORS = lazy(r"[./\\:@'’_-]+")
 _PRODUCTS = lexicon.word_list("products")
 """Products whose inner capitals tell nothing apart."""
@@ -194,9 +198,7 @@ def words(text: str) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """Return the runs of characters of a text that have words in them, in order."""
-    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    plain = text.isascii() or all(map(_is_plain, dict.fromkeys(text)))
-    return (_PLAIN_WORD if plain else _WORD).findall(text)
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
 
 
 def words_of_run(run: str) -> list[str]:
@@ -210,11 +212,6 @@ def words_of_run(run: str) -> list[str]:
     if run.isalpha() and run[1:] == run[1:].lower():
         return [run.lower()]
     return _with_parts(run)
-
-
-def _is_plain(char: str) -> bool:
-    """Return whether a character is Latin, Greek, Cyrillic or a sign, in neither `_PAIRED` nor `_MARKS`."""
-    return char < "\u0300" or "\u0370" <= char < "\u0483" or "\u1e00" <= char < "\u2e80"
 
 
 def _pairs(run: str) -> list[str]:

@@ -16,6 +16,7 @@ from memtape.state.text import statement_cues as cues
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.lexicon import word_list
 from memtape.state.text.named import named_files
+from memtape.state.text.own_words import is_question
 from memtape.state.text.statements import (
     LEAST_WORDS,
     MOST_CHARS,
@@ -218,11 +219,6 @@ def said_in(text: str, open_now: Collection[ClosingSigns]) -> Iterator[tuple[fro
                     yield frozenset(terms(said, ENGLISH)), is_done
 
 
-def done_by(action: str) -> frozenset[str]:
-    """Return the terms of an action: of its line, and of the file that was edited."""
-    return frozenset(terms(action, ENGLISH))
-
-
 def ends(told: ClosingSigns, done: frozenset[str]) -> bool:
     """Return whether a finished action is the open one, judged by their terms."""
     return bool(told.terms) and sum(term in done for term in told.terms) >= told.least
@@ -264,5 +260,4 @@ def _is_timed(said: str) -> bool:
 
 
 def _asks(said: str) -> bool:
-    ends_so = said.rstrip("\"')]*_").endswith(("?", "？"))
-    return ends_so and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS
+    return is_question(said) and len(said) <= MOST_CHARS and len(said.split()) >= LEAST_WORDS

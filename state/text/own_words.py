@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.normal import SENTENCE_END
 
 ResultT = TypeVar("ResultT")
 
@@ -38,14 +39,12 @@ _QUOTED = lazy(
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _RUN = re.compile(r"[^\W_]+")
 _LONG_QUOTE_CHARS = 60
-_SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
 _BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_QUESTION = lazy(r"[?？][\"'”)\]]*\Z|(?:か|吗|呢)[。！]?\Z")
+_QUESTION = lazy(r"[?？؟][\"'”’»)\]*_]*\Z|(?:か|吗|呢)[。！]?\Z")
 _POLITE = lazy(
     r"^(?:(?:please|hey|hi|ok),?\s+)*(?:can|could|would|will) you\s+(?:please\s+)?(?:always|never|stop|from now)\b", _I
 )
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
-_SENTENCE_END = lazy(r"[.!?…][\"')\]]*\s|[。！？]|\n")
 _OF_A_RECORD = lazy(
     r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
     r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w|\w(?:Error|Exception)\b"
@@ -125,11 +124,17 @@ def own_words(text: str) -> str:
     if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in _QUOTED.findall(said)):
         return ""
     bare = _QUOTED.sub(" QUOTED ", said).replace("’", "'").strip()
-    if not _is_short(bare) or _OF_A_RECORD.search(bare) or _SALUTATION.search(bare):
+    pieces = sentences(bare)
+    is_long = len(bare) > MOST_CHARS or len(pieces) > MOST_SENTENCES
+    if is_long or sum(map(bool, map(str.strip, bare.split("\n")))) > MOST_LINES:
         return ""
-    if not is_set_off and (_PARAGRAPHS.search(bare) or _is_about_a_text(bare)):
+    if _OF_A_RECORD.search(bare) or _SALUTATION.search(bare):
         return ""
-    return "" if _is_attributed(bare, is_set_off) else said
+    if is_set_off:  # A sentence that introduces a block may name the block's author.
+        pieces = [piece for piece in pieces if not piece.endswith(":")]
+    elif _PARAGRAPHS.search(bare) or any(map(_is_about_a_text, pieces)):
+        return ""
+    return "" if any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces) else said
 
 
 def set_off_left_out(text: str) -> str:
@@ -139,7 +144,7 @@ def set_off_left_out(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without its quoted lines, fences and bullets."""
-    found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(_BLOCK.sub("\n", text)))
+    found = (_BULLET.sub("", piece or "").strip() for piece in SENTENCE_END.split(_BLOCK.sub("\n", text)))
     return [sentence for sentence in found if sentence]
 
 
@@ -155,32 +160,15 @@ def unquoted(sentence: str) -> str:
 
 def asks(said: str) -> bool:
     """Return whether a sentence is a question, other than a polite request: "Could you always test?"."""
-    return _QUESTION.search(said) is not None and _POLITE.search(said) is None
+    return is_question(said) and _POLITE.search(said) is None
 
 
-def _is_short(bare: str) -> bool:
-    if len(bare) > MOST_CHARS or len([line for line in bare.split("\n") if line.strip()]) > MOST_LINES:
-        return False
-    return len(_pieces(bare)) <= MOST_SENTENCES
+def is_question(said: str) -> bool:
+    """Return whether a sentence ends as a question."""
+    return _QUESTION.search(said) is not None
 
 
-def _is_about_a_text(bare: str) -> bool:
+def _is_about_a_text(sentence: str) -> bool:
     """Return whether a sentence asks for work on a text that must be the text beside it."""
-    return any(
-        _WORKS_ON_TEXT.search(it) or (it.rstrip("\"') ").endswith(("?", "？")) and _ABOUT.search(it))
-        for it in _pieces(bare)
-    )
-
-
-def _is_attributed(bare: str, is_set_off: bool) -> bool:
-    """Return whether a sentence reports the words of another person, unless it introduces a block."""
-    pieces = [piece for piece in _pieces(bare) if not (is_set_off and piece.rstrip().endswith(":"))]
-    return any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces)
-
-
-def _pieces(bare: str) -> list[str]:
-    found, start = [], 0
-    for end in _SENTENCE_END.finditer(bare):
-        found.append(bare[start : end.end()])
-        start = end.end()
-    return [piece for piece in (*found, bare[start:]) if piece.strip()]
+    asks_about = is_question(sentence) and _ABOUT.search(sentence) is not None
+    return asks_about or _WORKS_ON_TEXT.search(sentence) is not None

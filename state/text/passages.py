@@ -5,63 +5,29 @@ Ranking whole texts is in `ranking`; ranking passages instead favours long answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.terms import language_of, terms
 
 PASSAGE_CHARS = 1_200
 """Maximum number of characters of a result, as a tool shows it."""
-CUT_TEXTS = 4_096
-"""Long texts that stay cut: each costs two bytes a character, and a millisecond to cut again."""
-
-_END = lazy(r"\n\s*\n|\n|(?<=[.!?。！？])\s+|(?<=[。！？])")
 
 
-class SentenceSpans(NamedTuple):
-    """Where the sentences of a long text begin and end, and the terms of each, once."""
+def best_passage(text: str, weights: Mapping[str, float], chars: int = PASSAGE_CHARS) -> str:
+    """Return a text that is short enough, else the run of whole sentences in it that is worth most.
 
-    spans: list[tuple[int, int]]
-    terms: list[tuple[str, ...]]
-
-
-class Passages:
-    """The passages of repeatedly queried texts; a long text is cut at the first query, once."""
-
-    def __init__(self, text_of: Callable[[int], str], chars: int = PASSAGE_CHARS) -> None:
-        self._text_of = text_of
-        self._chars = chars
-        self._cut: Callable[[int], SentenceSpans] = lru_cache(CUT_TEXTS)(lambda place: cut(text_of(place), chars))
-
-    def best(self, place: int, weights: Mapping[str, float]) -> str:
-        """Return a text that is short enough, else the run of whole sentences in it that is worth most.
-
-        A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
-        is too long by itself is cut.
-        """
-        text = self._text_of(place)
-        if len(text) <= self._chars:
-            return text
-        spans, held = self._cut(place)
-        worths = [sum(weights[term] for term in its if term in weights) for its in held]
-        return _best(text, spans, worths, self._chars)
-
-
-def cut(text: str, chars: int) -> SentenceSpans:
-    """Return a text cut into sentences of at most `chars` characters, all stemmed in the text's language.
-
-    A sentence is too short to identify a language, and would be stemmed differently from the found text.
+    A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
+    is too long by itself is cut. All are stemmed in the language of the text, which one sentence may not show.
     """
-    language = language_of(text)
-    spans = list(_spans(text, chars))
-    return SentenceSpans(spans, [tuple(dict.fromkeys(terms(text[start:end], language))) for start, end in spans])
-
-
-def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    language, spans = language_of(text), list(_spans(text, chars))
     best, best_worth, first, total = (0, 0), -1, 0, 0  # type: tuple[int, int], float, int, float
-    for last, (_, end) in enumerate(spans):
+    worths = list[float]()
+    for last, (start, end) in enumerate(spans):
+        worths.append(sum(weights.get(term, 0) for term in dict.fromkeys(terms(text[start:end], language))))
         total += worths[last]
         while end - spans[first][0] > chars:
             total -= worths[first]
@@ -77,7 +43,7 @@ def _best(text: str, spans: list[tuple[int, int]], worths: Sequence[float], char
 def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:
     """Yield where sentences and lines begin and end, none longer than `chars`."""
     start = 0
-    for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+    for end in (*(found.end() for found in SENTENCE_END.finditer(text)), len(text)):
         while end - start > chars:
             cut = text.rfind(" ", start + chars // 2, start + chars) + 1 or start + chars
             yield start, cut

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import without_digits
@@ -33,7 +33,6 @@ from memtape.state.text.claims import (
 )
 from memtape.state.text.terms import terms
 
-How = Literal["slot", "ended", "alike"]
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
@@ -72,15 +71,12 @@ _LEAST_ALIKE = 3
 
 
 class Replacement(NamedTuple):
-    """The reason why a newer text replaces an older one: the rule, the slot, and the two values as said.
+    """A newer text replaces an older one: the older value as said, empty where the newer text only ends the value.
 
     `whole` says that the older text has no further content.
     """
 
-    how: How
-    slot: str
     older: str
-    newer: str
     whole: bool
 
 
@@ -112,10 +108,12 @@ def replaces(older: str, newer: str) -> Replacement | None:
             return None
         is_change = any(clause.changed and not clause.denies for clause in now.clauses)
         frame = _ROW if first is not None and second is not None else _FRAME if is_change else None
-        found = _by_slot(before, now) or _by_end(before, now) or _alike(older, newer, frame)
+        value = _by_slot(before, now)
+        value = "" if value is None and _is_ended(before, now) else value
+        value = _alike(older, newer, frame) if value is None else value
     else:
-        found = _alike(older, newer, None)
-    return None if found is None else found._replace(whole=len(before.clauses) <= 1)
+        value = _alike(older, newer, None)
+    return None if value is None else Replacement(value, len(before.clauses) <= 1)
 
 
 # A text is compared with up to thirty others, one after the other.
@@ -124,8 +122,8 @@ def _counted_by(text: str) -> frozenset[str]:
     return frozenset("".join(found).lower() for found in _PER.findall(text))
 
 
-def _by_slot(before: ClauseReading, now: ClauseReading) -> Replacement | None:
-    """Compare the claims of two texts by slots with a single value."""
+def _by_slot(before: ClauseReading, now: ClauseReading) -> str | None:
+    """Return the value that a newer text replaces in a slot with a single value, None for none."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
     told = (it for it in now.clauses if not (it.denies or _MANY.search(it.text)) and (it.changed or not it.past))
     stood = [claim for it in before.clauses if not (it.denies or _MANY.search(it.text)) for claim in it.claims]
@@ -133,7 +131,7 @@ def _by_slot(before: ClauseReading, now: ClauseReading) -> Replacement | None:
         is_own = SPEAKER not in new.subject or is_alone or new.slot.split()[0] in _PERSONAL
         for old in stood if is_own else ():
             if old.slot == new.slot and _are_two(old, new) and _is_same(old, new):
-                return Replacement("slot", new.slot, old.value, new.value, True)
+                return old.value
     return None
 
 
@@ -151,8 +149,8 @@ def _is_same(old: Claim, new: Claim) -> bool:
     return bool(a & b) and (a ^ b <= GENERIC if (a & b) - GENERIC else a == b)
 
 
-def _by_end(before: ClauseReading, now: ClauseReading) -> Replacement | None:
-    """Compare with a newer text that ends a value, and names all that the older text is about."""
+def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
+    """Return whether a newer text ends a value of an older one, and names all that the older text is about."""
     said = frozenset[str]().union(*(subject_of(_plain(clause.text)) for clause in now.clauses))
     for older in before.clauses:
         if older.denies or older.past or _NO_MORE.search(older.text):
@@ -160,11 +158,10 @@ def _by_end(before: ClauseReading, now: ClauseReading) -> Replacement | None:
         about = older.about - GENERIC
         for newer in now.clauses:
             if about and _NO_MORE.search(newer.text) and subject_of(_plain(newer.text)) - GENERIC == about:
-                return Replacement("ended", "", older.text, newer.text, True)
-            for it in newer.ended:
-                if _is_of(older, it, said):
-                    return Replacement("ended", "", it.old, it.new or newer.text, True)
-    return None
+                return True
+            if any(_is_of(older, it, said) for it in newer.ended):
+                return True
+    return False
 
 
 def _plain(text: str) -> str:
@@ -185,8 +182,11 @@ def _is_of(older: Clause, ended: Ended, said: frozenset[str]) -> bool:
     return besides <= older.about and SPEAKS.search(older.text) is not None and is_home is ended.moved
 
 
-def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> Replacement | None:
-    """Compare texts that are equal but for the value at their end: a name or number, or any value behind a frame."""
+def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
+    """Return the older value of texts equal but for the value at their end, None for other texts.
+
+    The value is a name or number, or any value behind a frame.
+    """
     a, b = (_NOW.sub("", text).rstrip(" .!。").split() for text in (older, newer))
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
@@ -203,7 +203,7 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> Replacement
     is_plain = _COPULA.search(before) is not None and (are_numbers or all(is_value(value, "name") for value in values))
     is_frame = frame is not None and frame.search(before) is not None
     if is_plain or (is_frame and all(is_value(value, "any") and not _RELATES.search(value) for value in values)):
-        return Replacement("alike", "", *values, True)
+        return values[0]
     return None
 
 

@@ -16,8 +16,9 @@ from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
 from memtape.state.text.instructions import may_instruct, sets_standing
 from memtape.state.text.lexicon import word_list
+from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.orders import is_order, may_order
-from memtape.state.text.own_words import own_words, words_in
+from memtape.state.text.own_words import is_question, own_words, words_in
 from memtape.state.text.polarity import polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
@@ -42,7 +43,6 @@ HIDDEN = "\x00"
 _FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
 """A longer quotation is another author's text."""
-_BREAK = lazy(r"(?<=[.!?…])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_]*[^\s\"'“‘(\[*_])|(?<=[。！？])|\n+")
 _ABBREVIATED = lazy(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|dr|mr|mrs|ms|st|inc|ltd|prof|fig|z\.B)\.|\b[A-Z]\.)\Z", re.IGNORECASE
 )
@@ -57,6 +57,7 @@ _OUTPUT = lazy(
     r"|git|docker|curl)\s+\S+(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
 )
 _DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
+_LINE = lazy(r"[^\n]+")
 _DAY = lazy(
     r"\b(?P<word>day after tomorrow|day before yesterday|tomorrow|yesterday|today|tonight|last night|this morning"
     r"|this afternoon|this evening)\b(?!\s*\()|\b(?P<past>\d{1,2}) days ago\b|\bin (?P<ahead>\d{1,2}) days\b",
@@ -136,7 +137,7 @@ def sentences(text: str) -> list[str]:
 
 def asked(text: str) -> list[str]:
     """Return the questions of a turn, each on one line."""
-    return [sentence for sentence in sentences(text) if sentence.rstrip("\"')]*_").endswith(("?", "？"))]
+    return list(filter(is_question, sentences(text)))
 
 
 def dated(text: str, at: int) -> str:
@@ -303,12 +304,11 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
 
     They end where they turn to a question, unless they are wanted `whole`.
     """
-    for start, end in _lines(text):
-        line = text[start:end]
-        if _OUTPUT.search(line) or _DONE.search(line):
+    for line in _LINE.finditer(text):
+        if _OUTPUT.search(line[0]) or _DONE.search(line[0]):
             continue
-        begin = start
-        for mark in [*_BREAK.finditer(text, start, end), None]:
+        begin, end = line.span()
+        for mark in [*SENTENCE_END.finditer(text, begin, end), None]:
             stop = end if mark is None else mark.start()
             if mark is not None and _ABBREVIATED.search(text, begin, stop):
                 continue
@@ -327,10 +327,3 @@ def _until_it_asks(said: str) -> str:
         if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
             return said[: turn.start()]
     return said
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line)
-        start += len(line)

@@ -1,16 +1,25 @@
-"""Dense vectors as recorded: the check of a vector, and its quantised form in bytes and back.
+"""Vectors: dense ones as recorded, their similarity, and the lexical floor, which has no model.
 
-A vector is recorded as its unit vector x 4,000 in little-endian int16. Which texts have one, and the meaning
-of similarity, are decided elsewhere.
+A vector is recorded as its unit vector x 4,000 in little-endian int16. The floor hashes terms. Everything is exact
+in integers. Which texts have a vector is decided elsewhere.
 """
 
 from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from hashlib import blake2b
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.events import MAX_DIMENSIONS
-from memtape.state.vectors.floor import SCALE, round_ratio
+
+DIMENSIONS = 384
+"""Of the floor."""
+SCALE = 4_000
+SIMILARITY_ONE = 10_000
 
 # Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
 # 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors, in part or whole, is greater.
@@ -54,7 +63,7 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
         numerators = _integers(doubles)
         square = sum(numerator * numerator for numerator in numerators)
         for dim in near.tolist():
-            rounded[dim] = round_ratio(SCALE * numerators[dim], square)
+            rounded[dim] = _round_ratio(SCALE * numerators[dim], square)
     data: bytes = rounded.astype("<i2").tobytes()
     return data
 
@@ -69,3 +78,38 @@ def _integers(doubles: NDArray[np.float64]) -> list[int]:
     ratios = [number.as_integer_ratio() for number in doubles.tolist()]
     common = max(denominator for _, denominator in ratios)
     return [numerator * (common // denominator) for numerator, denominator in ratios]
+
+
+def _round_ratio(numerator: int, square: int) -> int:
+    """Return `numerator / sqrt(square)`, rounded half to even."""
+    doubled_square = 4 * numerator * numerator
+    doubled = isqrt(doubled_square // square)
+    rounded = (doubled + 1) // 2
+    if doubled % 2 and doubled * doubled * square == doubled_square and rounded % 2:
+        rounded -= 1
+    return rounded if numerator > 0 else -rounded
+
+
+def similarity(dot: int, square_a: int, square_b: int) -> int:
+    """Return the cosine in ten-thousandths, rounded down; 0 if not positive."""
+    if dot <= 0:
+        return 0
+    return min(SIMILARITY_ONE, isqrt(dot * dot * SIMILARITY_ONE**2 // (square_a * square_b)))
+
+
+# --- The floor ---
+
+
+def floor_sums(tokens: tuple[str, ...]) -> Counter[int]:
+    """Return the sum of signs at each dimension that a token has; some may be 0."""
+    sums: Counter[int] = Counter()
+    for token in tokens:
+        dim, sign = _place(token)
+        sums[dim] += sign
+    return sums
+
+
+@lru_cache(maxsize=65_536)
+def _place(token: str) -> tuple[int, int]:
+    hashed = int.from_bytes(blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return hashed % DIMENSIONS, 1 if hashed >> 63 else -1

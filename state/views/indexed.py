@@ -27,7 +27,7 @@ from memtape.schemas.rows import (
     Wording,
 )
 from memtape.state.index.entries import Document, IndexEntry, RowGuard, language_read, number_of, take, told_of
-from memtape.state.index.segments import Other, Segment, segment_of
+from memtape.state.index.segments import Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
@@ -216,9 +216,9 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
                 taken = take(entry.document.text, text, language_read(text, usual))
                 documents.append((entry, taken, guard, table_number(table)))
         elif isinstance(row, GoneRow):
-            others.append((Other(GONE, b""), guard))
+            others.append((GONE, b"", guard))
         else:
-            others.append((Other(table_number(table), record_of(row)), guard))
+            others.append((table_number(table), record_of(row), guard))
     return segment_of(documents, others)
 
 

@@ -175,7 +175,7 @@ def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ende
 def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
     """Return the value of a replaced memory, as said; empty if the value is not separable from its text."""
     found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
-    return "" if found is None or found.how == "ended" else found.older
+    return "" if found is None else found.older
 
 
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:

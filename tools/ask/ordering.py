@@ -98,8 +98,10 @@ def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, den
         now=now,
         lanes=_summed(ranking.counts for ranking in rankings),
         note=dense.note if dense is not None else "",
-        read=tuple(_read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.corpus.count),
-        held=readies[0].corpus.count,
+        read=tuple(
+            _read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.corpus.texts.count
+        ),
+        held=readies[0].corpus.texts.count,
         after=len(asked.given),
         quotas=dict(asked.quotas),
         sources=_counted(found, results, asked.quotas),

@@ -264,7 +264,7 @@ class Retriever:
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
-        return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
+        return max(self.now([ready.view for ready in readies]), *(ready.corpus.texts.latest for ready in readies))
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
         """Return the `sure` ones of the best results for a prompt, at most `limit`.

@@ -11,11 +11,11 @@ import re
 import msgspec
 
 from memtape.flows.workers.distill import Window, WindowAnswer, fact_id
+from memtape.flows.workers.turns import event_beside, fact_beside
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
-from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.model_use import Outcome, count_window
 from memtape.sinks.home.settings import local_settings
@@ -165,32 +165,13 @@ def _cleaned(fact: Fact) -> Fact:
 
 def _captured(window: Window, number: int, place: int, fact: Fact, actor: Actor) -> Event:
     turn = window[fact.message - 1]
-    assert isinstance(turn.body, Captured)
     category = next(label for label in CATEGORIES if label == fact.category)
     confidence = int(fact.confidence)
-    body = Captured(
-        branch=turn.body.branch,
-        importance_given=IMPORTANCE[category] * confidence // 100,
-        kind="fact",
-        media=(),
-        part=None,
-        path=turn.body.path,
-        source=turn.body.source,
-        tags=(DISTILLED_TAG, category, f"confidence:{confidence}"),
-        text=fact.text,
-    )
-    return Event(
-        actor=actor,
-        at=turn.at,
-        body=body,
-        id=fact_id(window, number, place),
-        refs=tuple(each.id for each in window),
-        scope=turn.scope,
-        sent=max(now_us(), *(each.sent for each in window)),
-        session=turn.session,
-        type="captured",
-        v=version_of("captured"),
-    )
+    tags = DISTILLED_TAG, category, f"confidence:{confidence}"
+    body = fact_beside(turn, fact.text, tags, IMPORTANCE[category] * confidence // 100)
+    refs, sent = tuple(each.id for each in window), max(now_us(), *(each.sent for each in window))
+    made = event_beside(turn, "captured", fact_id(window, number, place), body, refs, sent)
+    return msgspec.structs.replace(made, actor=actor)
 
 
 def _head(turn: Event) -> str:
