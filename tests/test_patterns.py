@@ -1,7 +1,7 @@
 """No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
 
-Each pattern reads its own worst words within a time of the processor: each of its wide repeats, behind what stands
-before the repeat, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
+`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind what
+stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
 is met by running them on long texts, may go back within it.
 """
 
@@ -11,17 +11,15 @@ import importlib
 import json
 import pkgutil
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache
-from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from backtracking import LOOKS, REPEATS, SINGLE, Backtracking, Beginning, Chars, TooManySteps, nodes_of, ops, parts_of
 from soaked import soaked
 
 from memtape import state
@@ -48,10 +46,12 @@ DATA = Path(__file__).parent / "data"
 LONG_CHARS, AT = 16 * 1024, 1_790_000_000_000_000
 SENTENCE_CHARS = 1_024
 """What a pattern is given at most of which the rules give it one sentence."""
-LONG_S, SENTENCE_S = 0.5, 0.25
-"""The time for a long text, of which each step for each two of its characters would take ten, and for a sentence."""
-FEW_WORDS, MANY_WORDS = 6, 300
-"""So many words of a pattern are tried by `make test`, and by `make soak`."""
+MOST_GROWTH, LEAST_STEPS = 2.3, 1_000
+"""By so much the steps grow at most where a text becomes twice as long, but for a few."""
+MOST_STEPS_OF_A_SENTENCE, MOST_STEPS = 4_000_000, 300_000
+FEW_WORDS = 3
+"""So many words of a pattern are tried by `make test`, and all by `make soak`, which alone reads the longest."""
+LONGEST_CHARS = 15_000
 TRIED_FIRST = "a1 .\nA-\"'_/,é中(:\t" + "".join(map(chr, range(33, 127))) + "“”„«»。！"
 """Of a class of characters the first of these stands for it."""
 WIDE = 16
@@ -92,10 +92,20 @@ def patterns_of_the_product() -> dict[Pattern, str]:
     """Return each pattern by which the rules read texts, with the module that has it."""
     found: dict[Pattern, str] = {}
     for info in pkgutil.walk_packages(state.__path__, f"{state.__name__}."):
-        for it in expressions_within(importlib.import_module(info.name)):
-            pattern = it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
+        for pattern in patterns_within(importlib.import_module(info.name)):
             found.setdefault(pattern, info.name)
     return found
+
+
+@cache
+def reading_of(pattern: Pattern) -> Backtracking:
+    return Backtracking(*pattern)
+
+
+def patterns_within(module: ModuleType) -> Iterator[Pattern]:
+    """Yield the patterns among the names of a module, and in its tables."""
+    for it in expressions_within(module):
+        yield it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
 
 
 def expressions_within(module: ModuleType) -> Iterator[Any]:
@@ -113,6 +123,7 @@ def expressions_within(module: ModuleType) -> Iterator[Any]:
 def given() -> dict[Pattern, tuple[int, bool, bool]]:
     """Return the most that the rules give each pattern, whether it is matched at one place alone, and has runs."""
     found: dict[Pattern, tuple[int, bool, bool]] = {}
+    own = patterns._Lazy.__getattr__
 
     def counting(lazy: Any, name: str) -> Any:
         method = getattr(re.compile(*lazy._given), name)
@@ -133,13 +144,19 @@ def given() -> dict[Pattern, tuple[int, bool, bool]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patterns._Lazy, "__getattr__", counting)
         for module in [it for name, it in sys.modules.items() if name.startswith("memtape.")]:
-            for lazy in expressions_within(module):
-                for name in READING if type(lazy) is patterns._Lazy else ():
-                    vars(lazy).pop(name, None)
+            forget_methods(module)
         for text in texts_to_meet_rules():
             for rule in RULES:
                 rule(text)
+    assert own is patterns._Lazy.__getattr__
     return found
+
+
+def forget_methods(module: ModuleType) -> None:
+    """Have the patterns of a module ask for their methods anew."""
+    for it in expressions_within(module):
+        for name in READING if type(it) is patterns._Lazy else ():
+            vars(it).pop(name, None)
 
 
 def texts_to_meet_rules() -> Iterator[str]:
@@ -151,137 +168,138 @@ def texts_to_meet_rules() -> Iterator[str]:
     salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
     yield from said[::3]
     yield from (text.replace(" ", "  ") for text in said[::9])
-    bare = re.sub(r"[.!?…。！？\n]", " ", " ".join(said))
-    yield from (one[:LONG_CHARS] for one in ("\n".join(said), " ".join(said), bare, salt * 999, "a" * 99_999))
+    for one in (
+        "\n".join(said),
+        " ".join(said),
+        re.sub(r"[.!?…。！？\n]", " ", " ".join(said)),
+        salt * 999,
+        "a" * 99_999,
+    ):
+        yield one[:LONG_CHARS]
 
 
-# --- The worst words of a pattern ---
-
-SRE = "re._{}" if sys.version_info >= (3, 11) else "sre_{}"
-parser: Any = importlib.import_module(SRE.format("parser" if sys.version_info >= (3, 11) else "parse"))
-compiler: Any = importlib.import_module(SRE.format("compiler" if sys.version_info >= (3, 11) else "compile"))
-ops: Any = importlib.import_module(SRE.format("constants"))
-SINGLE = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
-REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None))
-LOOKS = (ops.ASSERT, ops.ASSERT_NOT)
-
-
-def parts_of(op: Any, value: Any) -> list[Any]:
-    """Return the sequences within a node."""
-    if op is ops.BRANCH:
-        return list(value[1])
-    if op is ops.SUBPATTERN:
-        return [value[3]]
-    if op in REPEATS:
-        return [value[2]]
-    if op in LOOKS:
-        return [value[1]]
-    return [value] if op is getattr(ops, "ATOMIC_GROUP", None) else []
-
-
-def nodes_of(items: Any) -> Iterator[tuple[Any, Any]]:
-    for op, value in items:
-        yield op, value
-        for part in parts_of(op, value):
-            yield from nodes_of(part)
-
-
-def sample_of(items: Any, parsed: Any) -> str:
+def sample_of(items: Any, flags: int) -> str:
     """Return a text that a sequence of nodes takes, but for what it looks at beside."""
     made = ""
     for op, value in items:
         if op is ops.LITERAL:
             made += chr(value)
         elif op in SINGLE:
-            takes = compiler.compile(parser.SubPattern(parsed.state, [(op, value)]), parsed.state.flags).fullmatch
-            made += next(filter(takes, TRIED_FIRST), "")
+            takes = Chars(op, value, flags)
+            made += next((char for char in TRIED_FIRST if takes[char]), "")
         elif op in REPEATS:
-            made += sample_of(value[2], parsed) * value[0]
+            made += sample_of(value[2], flags) * value[0]
         elif op not in LOOKS:
-            made += "".join(sample_of(part, parsed) for part in parts_of(op, value)[:1])
+            made += "".join(sample_of(part, flags) for part in parts_of(op, value)[:1])
     return made
 
 
-def words_of(pattern: Pattern) -> list[tuple[str, str]]:
+def repeats_of(items: Any, flags: int, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what stands before each wide repeat of a sequence, and what the repeat takes once."""
+    for op, value in items:
+        if op in REPEATS and value[1] >= WIDE:
+            yield before, sample_of(value[2], flags)
+        for part in parts_of(op, value):
+            yield from repeats_of(part, flags, before)
+        before += sample_of([(op, value)], flags)
+
+
+def words_of(read: Backtracking) -> list[tuple[str, str]]:
     """Return the worst words of a pattern: a beginning, and what comes after it again and again."""
-    parsed = parser.parse(*pattern)
     found: dict[tuple[str, str], None] = {}
-
-    def add_repeats(items: Any, before: str) -> None:
-        for op, value in items:
-            if op in REPEATS and value[1] >= WIDE:
-                body = sample_of(value[2], parsed)
-                found.update(dict.fromkeys([(before, body), ("", before + body), ("", f"{before}{body} ")]))
-                found.update(dict.fromkeys([("", f"{before} ")]))
-            for part in parts_of(op, value):
-                add_repeats(part, before)
-            before += sample_of([(op, value)], parsed)
-
-    add_repeats(parsed, "")
-    chars = dict.fromkeys("".join(sample_of([node], parsed) for node in nodes_of(parsed) if node[0] in SINGLE))
-    found |= dict.fromkeys(("", one if one == other else one + other) for one, other in product(chars, repeat=2))
+    for before, body in repeats_of(read.parsed, read.flags):
+        found |= dict.fromkeys([(before, body), ("", before + body), ("", f"{before}{body} "), ("", f"{before} ")])
+    nodes = nodes_of(read.parsed)
+    wide = [value[2][0] for op, value in nodes if op in REPEATS and value[1] >= WIDE and len(value[2]) == 1]
+    sets = [Chars(*it, read.flags) for it in wide if it[0] in SINGLE]
+    begins, alike = Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
+    for char in dict.fromkeys("".join(sample_of([node], read.flags) for node in nodes if node[0] in SINGLE)):
+        alike.setdefault((begins.may(char), *(its[char] for its in sets)), char)
+    found |= dict.fromkeys(
+        ("", char if char == other else char + other) for char in alike.values() for other in alike.values()
+    )
     return [it for it in found if it[1].strip("\0")]
 
 
-class TooSlow(Exception):
-    """A pattern took more time of the processor than it was given."""
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise `TooSlow` where a pattern reads longer: `re` looks for signals every some thousand steps."""
-
-    def stop(*_: object) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+def steps_of(read: Backtracking, text: str, most: int, *, anchored: bool) -> int:
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        read.match(text, most) if anchored else read.spans(text, most)
+    except TooManySteps:
+        return most + 1
+    return read.steps
 
 
-def is_slow(pattern: Pattern, text: str, seconds: float, *, anchored: bool = False) -> bool:
-    read = re.compile(*pattern)
-    try:
-        with within(seconds):
-            _ = read.match(text) if anchored else sum(1 for _ in read.finditer(text))
-    except TooSlow:
-        return True
-    return False
+def grows(read: Backtracking, word: tuple[str, str], *, anchored: bool) -> bool:
+    """Whether a text of a word that is twice as long takes more than twice the steps, in short and in long."""
+    before, body = word
+
+    def steps(text: str, most: int) -> int:
+        return steps_of(read, text, most, anchored=anchored)
+
+    count = max(12, 64 // len(body))
+    few = steps(before + body * count, MOST_STEPS)
+    if steps(before + body * 2 * count, 3 * few + LEAST_STEPS) <= 2.2 * few + LEAST_STEPS:
+        return False
+    once, twice = ((before + body * chars)[:chars] for chars in (1_024, 2_048))
+    few = steps(once, MOST_STEPS)
+    return steps(twice, 3 * few + LEAST_STEPS) > MOST_GROWTH * few + LEAST_STEPS
 
 
-def is_slow_on_its_words(pattern: Pattern, most_words: int, most: tuple[int, bool, bool]) -> bool:
-    """Whether a pattern is slow on any of its words, repeated up to what the rules give it."""
-    chars, anchored, spaced = most
-    size, seconds = (2 * LONG_CHARS, LONG_S) if chars > SENTENCE_CHARS else (max(chars, MOST_CHARS), SENTENCE_S)
-    words = words_of(pattern)
-    for before, body in words[:: len(words) // most_words + 1]:
-        text = (before + body * size)[:size]
-        text = text if spaced or chars > SENTENCE_CHARS else re.sub(r"\s+", " ", text)
-        if is_slow(pattern, text, seconds, anchored=anchored):
-            return True
-    return False
+@pytest.fixture(autouse=True)
+def deep(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(200_000)
+    yield
+    sys.setrecursionlimit(limit)
 
 
-EVERYTHING = (LONG_CHARS, False, True)
-
-
-@pytest.mark.parametrize("most_words", soaked((FEW_WORDS, MANY_WORDS), FEW_WORDS))
+@pytest.mark.parametrize("most_words", soaked((FEW_WORDS, sys.maxsize), FEW_WORDS))
 def test_no_pattern_goes_back_over_what_it_has_read_again_and_again(
     most_words: int, given: dict[Pattern, tuple[int, bool, bool]]
 ) -> None:
-    every = patterns_of_the_product().items()
-    assert [it for it in every if is_slow_on_its_words(it[0], most_words, given.get(it[0], EVERYTHING))] == []
+    bad = list[tuple[str, str, object, int]]()
+    for pattern, module in patterns_of_the_product().items():
+        if most_words == FEW_WORDS and len(pattern[0]) > LONGEST_CHARS:
+            continue
+        read, (chars, anchored, spaced) = reading_of(pattern), given.get(pattern, (LONG_CHARS, False, True))
+        words = words_of(read)
+        for word in words[:: len(words) // most_words + 1]:
+            if chars > SENTENCE_CHARS:
+                if grows(read, word, anchored=anchored):
+                    bad.append((module, pattern[0], word, chars))
+                    break
+            else:
+                text = (word[0] + word[1] * MOST_CHARS)[: max(chars, MOST_CHARS)]
+                text = text if spaced else re.sub(r"\s+", " ", text)
+                if steps_of(read, text, MOST_STEPS_OF_A_SENTENCE, anchored=anchored) > MOST_STEPS_OF_A_SENTENCE:
+                    bad.append((module, pattern[0], word, chars))
+                    break
+    assert bad == []
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)+b", r"\w+:", r"(?:x|x)*y", r"a.*b.*c"])
-def test_a_pattern_that_goes_back_is_found(pattern: str) -> None:
-    assert is_slow_on_its_words((pattern, 0), MANY_WORDS, EVERYTHING)
+@pytest.mark.parametrize(
+    ("pattern", "word"),
+    [(r"(a+)+b", "a"), (r"\w+:", "a"), (r"(?:x|x)*y", "x"), (r"a.*b.*c", "ab")],
+)
+def test_a_pattern_that_goes_back_is_found(pattern: str, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "MOST_STEPS", 50_000)
+    assert any(
+        grows(Backtracking(pattern), it, anchored=False) for it in [*words_of(Backtracking(pattern)), ("", word)]
+    )
 
 
 @pytest.mark.parametrize("pattern", [r"\bab+c", r"(?<!\w)\w+:", r"\w{1,30}:", r"“[^“”]{0,400}”"])
 def test_a_pattern_that_does_not_is_none(pattern: str) -> None:
-    assert not is_slow_on_its_words((pattern, 0), MANY_WORDS, EVERYTHING)
+    read = Backtracking(pattern)
+    assert [it for it in words_of(read) if grows(read, it, anchored=False)] == []
+
+
+def test_the_matcher_finds_what_re_finds() -> None:
+    texts = [text[:200] for text in texts_to_meet_rules()][::60]
+    found = 0
+    for number, pattern in enumerate(it for it in patterns_of_the_product() if len(it[0]) <= LONGEST_CHARS):
+        text = texts[number % len(texts)]
+        expected = [match.span() for match in re.compile(*pattern).finditer(text)]
+        assert reading_of(pattern).spans(text) == expected, pattern
+        found += len(expected)
+    assert found > 300
