@@ -307,7 +307,7 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
         client.search("tabs")
-        filters = [recall.filters for recall in recalls_of(client.log, SCOPE)]
+        filters = [recall.body.filters for recall in recalls_of(client.log, SCOPE)]
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS]
         told = client.compare(["memtape"])
         assert told["recalls"] == 2 and told["retrievers"]["memtape"]["overlap"]["5"] == 1

@@ -127,7 +127,7 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
         assert [unasked_by(body.lanes) for body in bodies if isinstance(body, Recalled)] == ["start", "prompt", None]
         assert len(client.given()) == 2
         # What was asked can be asked again, and a start asked nothing.
-        assert [asked.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
+        assert [asked.body.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
 
 
 def test_what_an_agent_repeats_of_its_start_confirms_nothing(home: Path, project: Path) -> None:

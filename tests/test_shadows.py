@@ -26,7 +26,8 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import changed_settings, state_leaves
 from memtape.state.core.replay import replay
 from memtape.tools.ask import shadows
-from memtape.tools.ask.shadows import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
+from memtape.tools.ask.comparing import is_search
+from memtape.tools.ask.shadows import AGAIN_US, Shadows, is_chosen, shadow_event
 from memtape.tools.commands import cli
 from memtape.tools.keep.log_settings import set_state, states_on
 

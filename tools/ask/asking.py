@@ -88,8 +88,7 @@ class Asking(Writer):
 
     @property
     def _ids(self) -> Ids:
-        # It is not kept: it has this client, and in a circle all that was read would outlive the last use.
-        return Ids(self.log, lambda: self.scope, self._confined)
+        return Ids(self.log, self.scope, self._confined)
 
     def search(self, query: str, limit: int = 10, **options: Unpack[SearchOptions]) -> Answer:
         """Return the results of the scope and of `global` for a query, best first.
@@ -394,8 +393,8 @@ class Asking(Writer):
         return self._read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
     def compare_shadows(self) -> Any:
-        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadows`."""
-        from memtape.tools.ask.shadows import compare_shadows
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
+        from memtape.tools.ask.comparing import compare_shadows
 
         return self._read(lambda views, scope: compare_shadows(self.log, scope))
 

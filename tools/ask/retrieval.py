@@ -295,19 +295,23 @@ class Retriever:
 
     def plain(self, scope: str) -> Plain:
         """Return all texts read by a search in a scope, `global` included, for other rankings."""
-        readies = [self._get_ready(name) for name in scopes_read(scope)]
-        places = [ready.found.places() for ready in readies]
+        readies, dense = [self._get_ready(name) for name in scopes_read(scope)], self.dense
+        places, own = [ready.found.places() for ready in readies], readies[0]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
-        own = readies[0].vectors
-        if own is None or self.dense is None:
-            return Plain(documents, None, lambda text: None)
+        if own.vectors is None or dense is None:
+            return Plain(documents, None, lambda query: None)
         rows = [
             ready.vectors.taken(np.array(its, np.int64))
-            if ready.vectors is not None and ready.embedder == readies[0].embedder
-            else np.zeros((len(its), own.dimensions), np.int16)
+            if ready.vectors is not None and ready.embedder == own.embedder
+            else np.zeros((len(its), own.vectors.dimensions), np.int16)
             for ready, its in zip(readies, places, strict=True)
         ]
-        return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
+
+        def of_query(query: str) -> NDArray[np.int16] | None:
+            encoded = own.corpus.to_encode(query)
+            return None if encoded is None else dense.of_query(encoded, own.embedder)
+
+        return Plain(documents, np.concatenate(rows), of_query)
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[ScopeTexts, ScopeView]:
         """Return the searchable texts of a scope, and the position of its views."""
@@ -323,10 +327,6 @@ class Retriever:
     def is_hidden(self, scope: str, id: str) -> bool:
         """Whether a new capture of a scope is hidden, as `aged.is_hidden` says."""
         return is_hidden(self.log, self.found(scope)[0], scope, id)
-
-    def encoded(self, scope: str, query: str) -> str:
-        """Return a question as a search in a scope has it encoded."""
-        return self._get_ready(scope).corpus.to_encode(query) or query
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
