@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
-from builders import captured, decided, make_id
 from click.testing import CliRunner, Result
 from soaked import soaked
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Archived, Erased, Input, Operation, ScopeChanged, Withdrawn, make_tick
+from memtape.schemas.events import Archived, Erased, ScopeChanged, Withdrawn, make_tick
 from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
@@ -239,24 +237,6 @@ def test_what_is_purged_and_used_comes_back(client: Client) -> None:
     pass_days(client, 40)
     client.use([id])
     assert found(client, "gateway") == [text]
-
-
-def test_a_made_text_is_told_as_purged_only_where_it_was_archived(client: Client) -> None:
-    """One that stands for nothing was never shown, so that nothing brings it back."""
-    ids = tuple(client.capture(f"The gateway listens on port {port}.").id for port in (7001, 7002))
-    for name, inputs in (("held", ids), ("void", (make_id("none"),))):
-        decision = decided([], [Operation(by=make_id(name), ids=inputs, op="replace")], f"pass {name}", scope=SCOPE)
-        seen = tuple(Input(id=id, seq=seq) for seq, id in enumerate(inputs))
-        decision = msgspec.structs.replace(decision, body=msgspec.structs.replace(decision.body, inputs=seen))
-        text = captured(f"The gateway listens on two ports, {name}.", name, scope=SCOPE)
-        client.log.append([decision, msgspec.structs.replace(text, refs=(decision.id,))])
-    client.project()
-    assert client.show(make_id("held")).memory is not None
-    archive(client, [make_id("held")])
-    pass_days(client, 40)
-    assert client.show(make_id("held")).marks == (PURGED,)
-    with pytest.raises(NotFound):
-        client.show(make_id("void"))
 
 
 @pytest.mark.parametrize("door", ["search", "start as it is", "show", "use"])

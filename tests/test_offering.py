@@ -162,9 +162,9 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
     corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])
-    weighed = corpus.weighed(prompt, range(3))
+    weighed = corpus.words.weighed(prompt, range(3))
     assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
-    assert [its.share for its in corpus.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
+    assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
 
 
 LOCOMO = [

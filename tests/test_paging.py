@@ -72,20 +72,19 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
     assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
     other = Client(tmp_path, scope="project:other", log=client.log)
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
-    for asked, query, more, said in (
-        (client, "staging ports", {}, "another question"),
-        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}, "another question"),
-        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}, "another question"),
-        (client, "staging port", {"archived": True}, "another question"),
-        (client, "staging port", {"quotas": ["turns=3"]}, "another question"),
-        (client, "staging port", {"without": ["fresh"]}, "another question"),
-        (client, "staging port", {"as_of": "1h"}, "page by page"),
-        (other, "staging port", {}, "another scope or home"),
-        (elsewhere, "staging port", {}, "another scope or home"),
+    for asked, query, more in (
+        (client, "staging ports", {}),
+        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}),
+        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}),
+        (client, "staging port", {"archived": True}),
+        (client, "staging port", {"quotas": ["turns=3"]}),
+        (client, "staging port", {"without": ["fresh"]}),
+        (client, "staging port", {"as_of": "1h"}),
+        (other, "staging port", {}),
+        (elsewhere, "staging port", {}),
     ):
-        with pytest.raises(MemtapeError, match=said) as told:
+        with pytest.raises(MemtapeError, match="page by page" if "as_of" in more else "another question"):
             asked.search(query, 5, cursor=cursor, quiet=True, **more)
-        assert told.value.hint
     other.close()
     elsewhere.close()
 
@@ -93,9 +92,9 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.ask.paging import VERSION, Cursor, read, written
+    from memtape.tools.ask.paging import Cursor, read, written
 
-    made = Cursor(VERSION, b"place1", b"asked1", 1, 2, (None, 5, None), b"aaaaabbbbb")
+    made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
     text = written(made)
     assert read(text) == read(f" {text}\n") == made and len(read(text).ids()) == 2
     place = data.draw(st.integers(0, len(text) - 1))

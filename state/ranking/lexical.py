@@ -5,7 +5,7 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
@@ -49,6 +49,40 @@ class Worded(NamedTuple):
         return Worded(np.zeros_like(self.texts), np.zeros_like(self.sessions), self.named, 0.0, self.terms)
 
 
+_AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
+
+
+class QuestionTerms(NamedTuple):
+    """A question as put to a scope's texts. Terms are stemmed; words left out are in their compared form.
+
+    `used` has the weight (inverse frequency) of each term in some text or its day, `unheld` the words in
+    none, `names` the terms left out as names of speakers, `common` the words left out because every text has
+    them.
+    """
+
+    used: dict[str, float]
+    unheld: tuple[str, ...]
+    names: tuple[str, ...]
+    common: tuple[str, ...]
+
+
+LEAST_SHARED = 2
+"""Minimum number of common words; a single one is no evidence."""
+MORE_TEXTS = 1_000
+"""A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
+
+
+class Weighed(NamedTuple):
+    """The share of a prompt in a text and the turns around it, from 0 to 1, and the speaker it names.
+
+    `named` is None for a prompt that names no speaker or several. A text with a single word of the prompt,
+    apart from the language's commonest words, has the share 0. A name counts as such a word.
+    """
+
+    share: float
+    named: str | None
+
+
 @lru_cache(maxsize=16_384)
 def _of_word(word: str, language: str) -> tuple[str, ...]:
     return tuple(terms(word, language))
@@ -59,7 +93,7 @@ def _scaffolding() -> frozenset[str]:
     return frozenset(terms(SCAFFOLDING, ENGLISH))
 
 
-class Lexical:
+class ScopeWords:
     """The words of one scope's texts, made ready to be asked many times."""
 
     def __init__(self, texts: Texts, context: ContextRecipe) -> None:
@@ -152,55 +186,18 @@ class Lexical:
         """Return the texts whose day has a term."""
         return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)
 
-
-_AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
-
-
-class QuestionTerms(NamedTuple):
-    """A question as put to a scope's texts. Terms are stemmed; words left out are in their compared form.
-
-    `used` has the weight (inverse frequency) of each term in some text or its day, `unheld` the words in
-    none, `names` the terms left out as names of speakers, `common` the words left out because every text has
-    them.
-    """
-
-    used: dict[str, float]
-    unheld: tuple[str, ...]
-    names: tuple[str, ...]
-    common: tuple[str, ...]
-
-
-LEAST_SHARED = 2
-"""Minimum number of common words; a single one is no evidence."""
-MORE_TEXTS = 1_000
-"""A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
-
-
-class Weighed(NamedTuple):
-    """The share of a prompt in a text and the turns around it, from 0 to 1, and the speaker it names.
-
-    `named` is None for a prompt that names no speaker or several. A text with a single word of the prompt,
-    apart from the language's commonest words, has the share 0. A name counts as such a word.
-    """
-
-    share: float
-    named: str | None
-
-
-class ScopeWords(Lexical):
-    """The words of one scope's texts, matched with the terms of a question."""
-
     def weights(self, query: str) -> dict[str, float]:
         """Return the weight of each term of a question."""
         asked = self._asked(query, self._called(query))
         return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
 
-    def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
+    def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         called = self._called(prompt)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
         parts = dict.fromkeys((prompt, *questions(prompt)))
-        shares = np.max([self._shares(part, places, called) for part in parts], axis=0)
+        here = np.array(places, np.int64)
+        shares = np.max([self._shares(part, here, called) for part in parts], axis=0)
         one = named[0] if len(named) == 1 else None
         return [Weighed(share, one) for share in shares.tolist()]
 

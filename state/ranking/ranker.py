@@ -22,7 +22,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Hit, Weights, first_of
-from memtape.state.ranking.lexical import QuestionTerms, ScopeWords, Weighed, Worded
+from memtape.state.ranking.lexical import ScopeWords, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.yielding import (
     ASKING_AMONG,
@@ -82,7 +82,7 @@ class Corpus:
     """The texts of one scope, prepared for many questions.
 
     `text_of` gives the whole text of a place, `place_of` the place of an id, None for a hidden one. `used`
-    has the uses of some texts.
+    has the uses of some texts. `words` matches questions with the words of `texts`.
     """
 
     def __init__(
@@ -93,32 +93,17 @@ class Corpus:
         vectors: TextVectors | None = None,
         used: Mapping[int, TextUse] = MappingProxyType({}),
     ) -> None:
-        self._texts = texts
+        self.texts = texts
         self._text_of = text_of
         self._place_of = place_of
         self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
-        self._words = ScopeWords(texts, self._recipe.context)
+        self.words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
         self._passages = Passages(text_of)
         self._asking: dict[int, bool] = {}
         self._set_use(used)
-
-    @property
-    def count(self) -> int:
-        """How many texts are shown."""
-        return self._texts.count
-
-    @property
-    def texts(self) -> Texts:
-        """The texts."""
-        return self._texts
-
-    @property
-    def latest(self) -> int:
-        """The time of the latest text, 0 without texts."""
-        return self._texts.latest
 
     def with_use(self, used: Mapping[int, TextUse]) -> Corpus:
         """Return the same texts with other uses, hotness and edges, at the cost of these alone."""
@@ -134,37 +119,25 @@ class Corpus:
         """Return the question as encoded for `rank`; None if no text has a vector."""
         if self._meaning is None:
             return None
-        return query if self._answers is not None else first_person(query, self._words.speakers())
+        return query if self._answers is not None else first_person(query, self.words.speakers())
 
     def passages(self, query: str) -> Callable[[int], str]:
         """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
-        weights = self._words.weights(query)
+        weights = self.words.weights(query)
         return lambda place: self._passages.best(place, weights)
-
-    def passage(self, place: int, query: str) -> str:
-        """Return the passage of a text with the most of the query."""
-        return self.passages(query)(place)
-
-    def told(self, query: str) -> tuple[str, QuestionTerms]:
-        """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
-        return "people" if self._answers is None else "assistant", self._words.reading(query)
-
-    def held(self, place: int, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return a question's terms found in a text, and those found only around the text or in its day."""
-        return self._words.held(place, self._text_of(place), reading)
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
         """Return the share of a question's weight in each text's own words, from 0 to 1."""
         weights, here = self.weights(query), np.array(places, np.int64)
         held = np.zeros(len(places))
         for term, weight in weights.items():
-            held += weight * stands(self._texts.found(term).rows, here)
+            held += weight * stands(self.texts.found(term).rows, here)
         shares: list[float] = np.round(held, DIGITS).tolist()
         return shares
 
     def weights(self, query: str) -> dict[str, float]:
         """Return the share of a question's weight in each of its terms, from 0 to 1."""
-        weights = self._words.weights(query)
+        weights = self.words.weights(query)
         whole = sum(weights.values()) or 1
         return {term: weight / whole for term, weight in weights.items()}
 
@@ -174,10 +147,6 @@ class Corpus:
         A text without a vector is similar to none.
         """
         return None if self._meaning is None else self._meaning.vectors.cosines(places)
-
-    def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
-        """Return how much of a prompt each of some texts holds."""
-        return self._words.weighed(prompt, np.array(places, np.int64))
 
     def rank(
         self,
@@ -196,7 +165,7 @@ class Corpus:
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
         text. `session` is the asker's.
         """
-        words = self._words.ask(query)
+        words = self.words.ask(query)
         if "sparse" not in lanes:
             words = words.silenced()
         similar = None
@@ -207,7 +176,7 @@ class Corpus:
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
             return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
-        days = ((self.latest if now is None else now) - self._texts.column("at", places)) / rules.DAY_US
+        days = ((self.texts.latest if now is None else now) - self.texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
         summed = self._sum(query, words, similar, places, found)
         found_by_sum, relevance = places, summed.relevance()
@@ -223,7 +192,7 @@ class Corpus:
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
-        used = self._used.get(self._texts.head(place)) if self._used else None
+        used = self._used.get(self.texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
         placed = ((self._place_of(id), weight) for id, weight in walked)
         return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
@@ -238,7 +207,7 @@ class Corpus:
 
     def _saying(self, among: Among) -> Among:
         """Return the filter `among` without texts of empty words."""
-        return lambda places: among(places[self._texts.flags[places] & EMPTY_WORDS == 0])
+        return lambda places: among(places[self.texts.flags[places] & EMPTY_WORDS == 0])
 
     def _yields(
         self, terms: list[str], places: Ints, session: str | None, now: int | None
@@ -248,15 +217,15 @@ class Corpus:
         A better answer holds as many of the question's terms. Only the best texts, and those that come among
         them, are checked for asking alone.
         """
-        said = just_said(self._texts, places, session, self.latest if now is None else now)
-        unread = may_only_ask(self._texts, places)
+        said = just_said(self.texts, places, session, self.texts.latest if now is None else now)
+        unread = may_only_ask(self.texts, places)
         asks = np.zeros(len(places), np.bool_)
 
         def lowered(scores: Floats) -> Floats:
             held, lower = None, scores
             while True:
                 if asks.any() or said.any():
-                    held = held or held_with_question(self._texts, places, terms)
+                    held = held or held_with_question(self.texts, places, terms)
                     lower = below(scores, asks, said, *held)
                 new = np.flatnonzero(unread & first_with_equals(lower, ASKING_AMONG))
                 if not len(new):
@@ -296,13 +265,13 @@ class Corpus:
 
     def _followed(self, near: _LaneResult, among: Among) -> _LaneResult:
         """Return what is near, and the later memories about what the nearest memories are about."""
-        memories = np.flatnonzero(self._texts.flags[near.places] & TURN == 0)
-        if self._meaning is None or not len(memories) or len(self._texts.flags) > EXACT_TEXTS:
+        memories = np.flatnonzero(self.texts.flags[near.places] & TURN == 0)
+        if self._meaning is None or not len(memories) or len(self.texts.flags) > EXACT_TEXTS:
             return near
         best = memories[np.argsort(-near.scores[memories], kind="stable")][: rules.FOLLOWED_FROM]
-        seeds, at = near.places[best], self._texts.whole("at")
+        seeds, at = near.places[best], self.texts.whole("at")
         cosines = self._meaning.cosines(seeds)
-        later = (at[:, None] > at[seeds]) & (self._texts.flags & TURN == 0)[:, None]
+        later = (at[:, None] > at[seeds]) & (self.texts.flags & TURN == 0)[:, None]
         nearest = np.where(later, cosines, NOWHERE).argmax(axis=0)
         followed = dict(zip(near.places.tolist(), near.scores.tolist(), strict=True))
         for number, other in enumerate(nearest.tolist()):
@@ -315,10 +284,10 @@ class Corpus:
     def _first(self, places: Ints, scores: Floats, most: int) -> _LaneResult:
         """Return the `most` highest scores among ascending places, with further wordings of these texts."""
         numbers = np.arange(len(places))
-        if self._texts.is_worded:
+        if self.texts.is_worded:
             best = self._best(scores, places)
             first = first_of(scores, best, most, lambda some: self._order(places[some]))
-            heads = self._texts.heads(places)
+            heads = self.texts.heads(places)
             here = numbers[is_one_of(heads, heads[first]) & (scores > 0)]
         else:
             here = first_of(scores, numbers, most, lambda some: self._order(places[some]))
@@ -326,22 +295,22 @@ class Corpus:
 
     def _best(self, scores: Floats, places: Ints) -> Ints:
         """Return the number of the best of each text and its other wordings among some places, in ascending order."""
-        if not self._texts.is_worded:
+        if not self.texts.is_worded:
             return np.arange(len(places))
-        heads = self._texts.heads(places)
+        heads = self.texts.heads(places)
         order = np.lexsort((places - heads, -scores, heads))
         best: Ints = np.sort(order[firsts(heads[order])])
         return best
 
     def _count(self, places: Ints) -> int:
         """Return how many texts some places are, each with its other wordings counted once."""
-        return len(distinct(self._texts.heads(np.sort(places)))) if self._texts.is_worded else len(places)
+        return len(distinct(self.texts.heads(np.sort(places)))) if self.texts.is_worded else len(places)
 
     def _order(self, places: Ints) -> Ints:
         """Return the rank of each of some places, in ascending order, by kind, id and which wording it is."""
-        column = self._texts.column
+        column = self.texts.column
         ids = column("ids", places).reshape(-1, 2)
-        wordings = (column("wordings", places),) if self._texts.is_worded else ()
+        wordings = (column("wordings", places),) if self.texts.is_worded else ()
         ordered = np.lexsort((places, *wordings, ids[:, 1], ids[:, 0], column("kinds", places)))
         ranks = np.empty(len(places), np.int64)
         ranks[ordered] = np.arange(len(places))
@@ -370,7 +339,7 @@ class Corpus:
         weights = self._recipe.by_words if similar is None else self._recipe.with_vectors
         parts = {
             "words": words.texts[places],
-            "session": weights.session * words.sessions[self._texts.sessions.number[places]],
+            "session": weights.session * words.sessions[self.texts.sessions.number[places]],
         }
         strength = words.strength
         if similar is not None:
@@ -390,8 +359,8 @@ class Corpus:
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
         # Without a single named speaker every turn gets half, which changes no order; memories always do.
-        flags = self._texts.flags[places]
-        by_named = self._texts.spoken_by(named[0], places) if len(named) == 1 else HALF
+        flags = self.texts.flags[places]
+        by_named = self.texts.spoken_by(named[0], places) if len(named) == 1 else HALF
         hint = held_by_answers(query)
         sides: dict[str, Any] = {
             "speaker": weights.speaker * np.where(flags & TURN != 0, by_named, HALF),
@@ -418,7 +387,7 @@ class Corpus:
             first_of(relevance, np.arange(len(places)), rules.SEEDS, lambda some: self._order(places[some]))
         )
         lent: dict[int, float] = {}
-        heads = self._texts.heads(places)
+        heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
             used = self._used.get(int(heads[seed]))
@@ -443,9 +412,9 @@ class Corpus:
         yields: Callable[[Floats], Floats],
     ) -> tuple[Ints, Callable[[int], Hit]]:
         """Return places by falling score, and a function from an index among them to its `Hit`."""
-        column = self._texts.column
-        days = ((self.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
-        age = rules.age_factor(days, self._texts.flags[places] & AGES != 0)
+        column = self.texts.column
+        days = ((self.texts.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
+        age = rules.age_factor(days, self.texts.flags[places] & AGES != 0)
         use = rules.use_factor(self._of_use(places, lambda used: used.uses))
         confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
         own_scores = np.round(relevance * age * use * confidence, DIGITS)
@@ -468,7 +437,7 @@ class Corpus:
         if not self._used:
             return np.zeros(len(places))
         nothing = TextUse()
-        heads = self._texts.heads(places).tolist()
+        heads = self.texts.heads(places).tolist()
         return np.array([value(self._used.get(place, nothing)) for place in heads], np.float64)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened, Whole
-    from memtape.tools.ask.looking import Session, Stale
+    from memtape.tools.ask.looking import Session
     from memtape.tools.ask.ordering import SearchQuery
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
@@ -162,22 +162,15 @@ class Asking(Writer):
 
     def handed_start(self, context: ProjectContext) -> str | None:
         """Append which memories the context of a start has shown; return the event's id, None where it has none."""
+        from memtape.tools.ask.results import Answer
+
         shown = context.ids[:MAX_SHOWN]
-        body = Recalled(
-            after=0,
-            filters=NO_FILTERS,
-            lanes=unasked_lanes("start", context.tokens),
-            limit=max(1, len(shown)),
-            now=context.now,
-            passes=1,
-            query="",
-            quotas={},
-            results=shown,
-            revision=context.revision,
-            trace=(),
-            watermark=context.watermark,
-        )
-        return self._append_recall(body) if shown else None
+        if not shown:
+            return None
+        answer = Answer([], context.watermark, context.lag, context.revision, context.now, {})
+        lanes = unasked_lanes("start", context.tokens)
+        body = msgspec.structs.replace(recalled("", len(shown), NO_FILTERS, answer), lanes=lanes, results=shown)
+        return self._append_recall(body)
 
     def _append_recall(self, body: Recalled) -> str | None:
         if not self.is_made() or self.silence() is not None:
@@ -330,7 +323,7 @@ class Asking(Writer):
             return self.reader.held(lambda views: read(views, self.scope))
         return self._read(read, as_of)
 
-    def stale(self, limit: int = 10) -> list[Stale]:
+    def stale(self, limit: int = 10) -> list[MemoryRow]:
         """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
         from memtape.tools.ask.looking import stale_of
 
@@ -501,25 +494,13 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
 def check_asked(query: object, limit: object) -> None:
     """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
-        raise MemtapeError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
+        raise MemtapeError(f"The query is of type {type(query).__name__}.", "Give a text of what to look for.")
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
-        many = isinstance(limit, int) and limit > 1_000
-        raise MemtapeError(
-            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.",
-            "Ask for fewer, 1000 at most." if many else "Ask for one result or more, as limit 10.",
-        )
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
+        raise MemtapeError(f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}.", "Give another.")
     if len(query) > MAX_TEXT_BYTES:
-        raise MemtapeError(
-            f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
-        )
+        told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
+        raise MemtapeError(told, "Ask for less.")
     if any("\ud800" <= char <= "\udfff" for char in query):
         raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
-
-
-def _named(given: object) -> str:
-    """Return a value as text, short enough for a message."""
-    if given is None:
-        return "nothing"
-    return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"

@@ -111,7 +111,11 @@ class Deciding(Asking):
 
         with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
             if ids := may_be_hidden(self.log, scope, texts):
-                return self.reader.held(lambda views: [id for id in ids if views.is_hidden(scope, id)])
+                from memtape.tools.ask.aged import is_hidden
+
+                return self.reader.held(
+                    lambda views: [id for id in ids if is_hidden(self.log, views.found(scope)[0], scope, id)]
+                )
         return []
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:

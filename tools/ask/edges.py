@@ -98,5 +98,4 @@ def _edge_list(retriever: Retriever, scope: str, chosen: Callable[[list[Tie], in
         )
         for tie in chosen(ties, now)
     )
-    lag = view.lag + retriever.uses_behind(scope, view.mark.offset)
-    return EdgeList(scope=scope, now=now, lag=lag, edges=edges)
+    return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)

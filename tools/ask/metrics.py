@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import get_args
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.registry import Collector
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
@@ -42,34 +41,24 @@ def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
 
     `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
     """
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_HomeCollector(home, log, profile))
-    body: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    state = Reader(home, log).held(lambda views: status(home, log, views, profile, letters=False))
+    families = list(_families(state, HomeCounts(home.path)))
+    # Nothing else of a registry is asked, and one that is registered with collects once more, for the names.
+    body: bytes = generate_latest(SimpleNamespace(collect=lambda: families))  # type: ignore[no-untyped-call]
     return body, CONTENT_TYPE_LATEST
 
 
-class _HomeCollector(Collector):
-    def __init__(self, home: Home, log: Log, profile: str) -> None:
-        self._home, self._log, self._profile = home, log, profile
-
-    def describe(self) -> list[Metric]:
-        return []  # Else what is registered is collected once more to be named.
-
-    def collect(self) -> Iterator[Metric]:
-        reader = Reader(self._home, self._log)
-        state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
-        samples = HomeCounts(self._home.path)
-        counted = {**of_log(state), **of_home(state), **of_samples(samples)}
-        for name, values in counted.items():
-            metric = METRICS[name]
-            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            made = family(name, metric.help, labels=metric.labels)
-            for labels, value in values.items():
-                made.add_metric(labels, value)
-            yield made
-        yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS)
-        yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS)
-        yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
+def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
+    for name, values in {**of_log(state), **of_home(state), **of_samples(samples)}.items():
+        metric = METRICS[name]
+        family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+        made = family(name, metric.help, labels=metric.labels)
+        for labels, value in values.items():
+            made.add_metric(labels, value)
+        yield made
+    yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS)
+    yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS)
+    yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
 
 
 def of_log(state: Status) -> dict[str, Values]:

@@ -29,9 +29,6 @@ from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
 
-MOST_USES = 5_000
-"""So many uses behind the watermark are counted at most."""
-
 
 class Dense(Protocol):
     """The vectors of a search, quantised as in `state/vectors/recorded.py`; all of one embedder."""

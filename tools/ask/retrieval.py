@@ -28,12 +28,12 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.orders import is_about, named_by
-from memtape.tools.ask.aged import is_hidden, life_of, purged_of
+from memtape.tools.ask.aged import life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.ordering import SearchQuery, answered
-from memtape.tools.ask.readied import MOST_USES, Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
+from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
@@ -132,31 +132,28 @@ class Retriever:
         self._unfit.clear()
         try:
             return action()
-        except DamagedViews as error:
+        except Exception as error:  # Also where rows can be read and make no sense.
+            if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
+                raise
             if self._is_other(served):
                 return self.reading(action)
-            self.note_damage(error)
-            raise
-        except MemtapeError:
-            raise
-        except Exception as error:  # Rows that can be read and make no sense.
-            if self._is_other(served):
-                return self.reading(action)
-            partitions = sorted(self._shards)
-            for number in [] if self.past is not None else partitions:
-                served.note_damage(number)
+            if isinstance(error, DamagedViews):
+                self.note_damage(error.partition)
+                raise
+            damaged = sorted(self._shards) or [0]
+            self.note_damage(*damaged)
             raise DamagedViews(
                 "The views cannot be read.",
                 "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
-                partitions[0] if partitions else 0,
+                damaged[0],
             ) from error
         finally:
             self._serving = None
 
-    def note_damage(self, error: DamagedViews) -> None:
+    def note_damage(self, *partitions: int) -> None:
         """Note for the next projector that views could not be read; those of the past are made again anyway."""
-        if self.past is None:
-            self._home.current().note_damage(error.partition)
+        for number in partitions if self.past is None else ():
+            self._home.current().note_damage(number)
         self._shards.clear()
 
     def _is_other(self, served: Build) -> bool:
@@ -178,14 +175,6 @@ class Retriever:
         """Yield a scope's events after the watermark with an effect on visible rows."""
         if self.past is None:
             yield from tail_of(self.log, partition_of(scope, self.log.partitions), offset, scope)
-
-    def uses_behind(self, scope: str, offset: int) -> int:
-        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
-        if self.past is not None:
-            return 0
-        return len(
-            self.log.read(partition_of(scope, self.log.partitions), offset, MOST_USES, scope=scope, types=("used",))
-        )
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
@@ -264,7 +253,7 @@ class Retriever:
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
-        return max(self.now([ready.view for ready in readies]), *(ready.corpus.latest for ready in readies))
+        return max(self.now([ready.view for ready in readies]), *(ready.corpus.texts.latest for ready in readies))
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
         """Return the `sure` ones of the best results for a prompt, at most `limit`.
@@ -281,7 +270,9 @@ class Retriever:
             if results := [result for result in answer.results if result.scope == name]:
                 ready = self._ready[name, AT_HAND]
                 places = [place for result in results if (place := ready.found.place_of(result)) is not None]
-                weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
+                weighed |= zip(
+                    [result.id for result in results], ready.corpus.words.weighed(prompt, places), strict=True
+                )
         results, heirs = holding(answer.results)
         for id, heir in heirs.items():
             if heir in weighed:
@@ -324,10 +315,6 @@ class Retriever:
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
 
-    def is_hidden(self, scope: str, id: str) -> bool:
-        """Whether a new capture of a scope is hidden, as `aged.is_hidden` says."""
-        return is_hidden(self.log, self.found(scope)[0], scope, id)
-
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
 
@@ -349,7 +336,7 @@ class Retriever:
                     return event
             life = self.life(name)
             if life.purged or life.is_purged:
-                gone = purged_of(self.log, self.shard(partition), self.opened(name), name, id)
+                gone = purged_of(self.log, self.opened(name), name, id)
                 if gone is not None:
                     return gone
         raise nowhere(scope, id)
