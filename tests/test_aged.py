@@ -140,14 +140,11 @@ def test_what_is_used_pinned_or_said_again_is_found_again(client: Client, how: s
     id = client.capture(text).id
     archive(client, [id])
     assert found(client, "gateway") == []
-    if how == "used":
-        client.use([id])
-    elif how == "pinned":
-        client.pin(id)
-    elif how == "said again":
-        client.capture(text)
-    else:
-        archive(client, [id], on=False)
+    ways = {
+        "used": lambda: client.use([id]), "pinned": lambda: client.pin(id), "said again": lambda: client.capture(text),
+        "brought back": lambda: archive(client, [id], on=False),
+    }  # fmt: skip
+    ways[how]()
     assert found(client, "gateway") == [text]
     assert is_sound(client)
 
@@ -230,15 +227,6 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     assert after.ok and after.state_hash == before
 
 
-def test_what_is_purged_and_used_comes_back(client: Client) -> None:
-    text = "The gateway of the lighthouse listens on port 7001."
-    id = client.capture(text).id
-    archive(client, [id])
-    pass_days(client, 40)
-    client.use([id])
-    assert found(client, "gateway") == [text]
-
-
 @pytest.mark.parametrize("door", ["search", "start as it is", "show", "use"])
 def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> None:
     text = "The gateway of the lighthouse listens on port 7001."
@@ -260,18 +248,15 @@ def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> No
     assert is_sound(client)
 
 
-def test_the_past_and_the_status_wake_nobody(client: Client) -> None:
+def test_the_past_and_the_status_wake_nobody_and_who_cannot_be_woken_is_answered(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.capture("The gateway of the lighthouse listens on port 7001.")
     pass_days(client, 240, steps=4)
     ends = client.log.ends()
     client.status()
     assert found(client, "gateway", as_of=",".join(f"{number}:{end}" for number, end in enumerate(ends))) == []
     assert client.log.ends() == ends
-
-
-def test_who_cannot_be_woken_in_time_is_answered_all_the_same(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    client.capture("The gateway of the lighthouse listens on port 7001.")
-    pass_days(client, 240, steps=4)
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
     with client.home.lock("projector"):
         assert found(client, "gateway") == []
@@ -341,19 +326,11 @@ def test_filters_narrow_summaries_too(client: Client) -> None:
         results = client.search("lighthouse gateway", quiet=True, filters=filters).results
         return any(result.sums for result in results)
 
-    assert (
-        asked() and asked(kinds=["turn"]) and asked(sessions=["s-old"]) and asked(since="125d") and asked(until="110d")
-    )
-    assert not any(
-        (
-            asked(kinds=["fact"]),
-            asked(sessions=["s-new"]),
-            asked(since="110d"),
-            asked(until="125d"),
-            asked(tags=["x"]),
-            asked(origins=["user"]),
-        )
-    )
+    for passing in ({}, {"kinds": ["turn"]}, {"sessions": ["s-old"]}, {"since": "125d"}, {"until": "110d"}):
+        assert asked(**passing)
+    for name, value in (("kinds", ["fact"]), ("sessions", ["s-new"]), ("since", "110d"), ("until", "125d")):
+        assert not asked(**{name: value})
+    assert not asked(tags=["x"]) and not asked(origins=["user"])
 
 
 def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
@@ -400,17 +377,9 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
 
 def test_what_is_erased_stands_in_no_summary(client: Client) -> None:
     ids = sum_up(client)
-    extra = client.capture_many(
-        [
-            Line(
-                text="The codename is Zebrafish-Quokka, and the lighthouse gateway knows.",
-                kind="turn",
-                at=(now_us() - 120 * DAY_US) // DAY_US * DAY_US + DAY_US // 2,
-                session="s-old",
-                origin="user",
-            )
-        ]
-    )
+    noon = (now_us() - 120 * DAY_US) // DAY_US * DAY_US + DAY_US // 2
+    text = "The codename is Zebrafish-Quokka, and the lighthouse gateway knows."
+    extra = client.capture_many([Line(text=text, kind="turn", at=noon, session="s-old", origin="user")])
     pass_days(client, 2)
     row, _ = sorted(rows(client, SummaryRow), key=lambda row: row.level)  # type: ignore[attr-defined]
     assert extra[0].id in row.sources and "Quokka" in row.text

@@ -31,7 +31,6 @@ from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.erasing import plan
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")
@@ -96,16 +95,6 @@ def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None
         assert texts(client, sessions=["s1"]) == ["Use tabs in the staging database."]
         client.restore(other.id)
         assert len(texts(client, sessions=["s2"])) == 1
-
-
-def test_an_echo_is_found_in_its_session(tmp_path: Path) -> None:
-    """It was said there, and is found there as long as no view holds it; folding it must not lose it."""
-    with Client(tmp_path, scope=SCOPE, origin="user") as ada, Client(tmp_path, scope=SCOPE, session="s2") as agent:
-        ada.capture("Use tabs.")
-        agent.search("tabs")
-        agent.capture("use tabs")
-        (found,) = ada.search("tabs", filters=asked(origins=["agent"], sessions=["s2"])).results
-        assert found.confirmations == 0 and found.origin == "user"
 
 
 def texts(client: Client, **fields: Any) -> list[str]:
@@ -311,12 +300,3 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS]
         told = client.compare(["memtape"])
         assert told["recalls"] == 2 and told["retrievers"]["memtape"]["overlap"]["5"] == 1
-
-
-def test_what_is_erased_lends_its_origin_to_nothing(tmp_path: Path) -> None:
-    with Client(tmp_path, scope=SCOPE) as client:
-        client.capture_many([Line(text="Use tabs.", origin="user", session="s1")])
-        other = client.capture_many([Line(text="use tabs", origin="agent", session="s2")])[0]
-        client.project()
-        client.erase(plan(client.home, client.log, SCOPE, [other.id], only=True))
-        assert texts(client, sessions=["s2"]) == [] and texts(client, origins=["user"]) == ["Use tabs."]

@@ -29,7 +29,6 @@ from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.erasing import plan
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000
@@ -115,23 +114,6 @@ def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
     for other in ("2d", "4d", "2026-01-01"):
         with pytest.raises(MemtapeError, match="another question"):
             asked(other, page.next)
-
-
-def test_what_is_erased_or_told_otherwise_is_told_as_it_is_now(client: Client) -> None:
-    """Of a memory that was said in two wordings the one that lives is told, and nothing of the other."""
-    with Client(client.home, scope=SCOPE, origin="agent") as agent:
-        port = client.capture("The staging port of the proxy is 6000.")
-        agent.capture("the staging port of the proxy is 6000")
-    page = client.search("staging port", 1, filters=make_filters(0, not_kinds=["page"]))
-    order = [it.id for it in client.search("staging port", 100, quiet=True).results]
-    client.erase(plan(client.home, client.log, SCOPE, [order[5]], only=True))
-    client.forget(port.id, only=True)
-    given_ids = [it.id for it in page.results]
-    while page.next:
-        page = client.search("staging port", 4, cursor=page.next, filters=make_filters(0, not_kinds=["page"]))
-        given_ids += [it.id for it in page.results]
-        assert not any(it.id == order[5] for it in page.results)
-    assert len(given_ids) == len(set(given_ids)) and set(order) - set(given_ids) <= {order[5], port.id}
 
 
 WORDS = ("heron", "otter", "heron and the otter", "otters, herons and the otter")

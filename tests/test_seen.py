@@ -128,22 +128,3 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
         assert len(client.given()) == 2
         # What was asked can be asked again, and a start asked nothing.
         assert [asked.body.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
-
-
-def test_what_an_agent_repeats_of_its_start_confirms_nothing(home: Path, project: Path) -> None:
-    (id,) = remembered(home, project, PORT)
-    hook(home, "claude", told(project, "SessionStart", source="startup"))
-    with Client(home, folder=project, origin="agent", session="s-1") as client:
-        client.capture("the staging kayak listens on port 5433")
-        row = client.show(id).memory
-    assert row is not None and (len(row.echoes), row.confirmations) == (1, 0)
-
-
-def test_no_project_is_told_of_what_another_was_given(home: Path, project: Path, tmp_path: Path) -> None:
-    remembered(home, project, PORT)
-    hook(home, "claude", told(project, "SessionStart", source="startup"))
-    other = tmp_path / "other"
-    other.mkdir()
-    with Client(home, folder=other) as client:
-        client.capture("Another thing.")
-        assert client.given() == []

@@ -130,9 +130,9 @@ class Asking(Writer):
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         if options.get("deep"):
-            from memtape.tools.ask.deep import Deepening, judge_of
+            from memtape.tools.ask.deep import judge_of
 
-            deep = Deepening(judge_of(self.home, self.redactor))
+            deep = judge_of(self.home, self.redactor)
         return SearchQuery(
             query,
             filters,
@@ -223,12 +223,11 @@ class Asking(Writer):
         `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
         searches. `by` selects one occasion, `words` the questions with these words.
         """
-        from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
+        from memtape.tools.ask.given import EVERY_WAY, given_of
 
-        ways = EVERY_WAY if searches else UNASKED
+        ways = (by,) if by is not None else EVERY_WAY if searches else UNASKED
         after = None if since is None else parse_time(since, now_us())
-        wanted = Wanted(session, after, ways if by is None else (by,), words.casefold())
-        return self._read(lambda views, scope: given_of(views, scope, limit, wanted))
+        return self._read(lambda views, scope: given_of(views, scope, limit, session, after, ways, words.casefold()))
 
     def prepare(self) -> None:
         """Load the texts and vectors for a search in this scope."""
@@ -308,15 +307,13 @@ class Asking(Writer):
         pending events are read from the log. With `since`, a time in microseconds, it has only later captures
         of other sessions.
         """
-        from memtape.tools.ask.context import ContextQuery, context_of
+        from memtape.tools.ask.context import context_of
 
         is_told = form == "prompt" and as_of is None
         last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
 
-        asked = ContextQuery(budget_tokens, form, self.session, since, last)
-
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, asked)
+            return context_of(views, scope, budget_tokens, form, self.session, since, last)
 
         if as_is:
             self._wake(self.scope)

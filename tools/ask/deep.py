@@ -9,10 +9,9 @@ data.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -35,13 +34,6 @@ if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
 PAGE = KINDS.index("page")
-
-
-class Deepening(NamedTuple):
-    """The parts of a deep search: the judge of its steps, and the clock that times them."""
-
-    judge: Judge = RULES
-    clock_us: Callable[[], int] = lambda: time.perf_counter_ns() // 1_000
 
 
 def field_of(

@@ -6,6 +6,7 @@ prepared texts are read here. Passages are cut only for returned results.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -35,7 +36,7 @@ from memtape.tools.ask.results import Answer, QuestionReading, Result, SourceCou
 from memtape.tools.ask.standing import judged
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.deep import Deepening
+    from memtape.state.ranking.deep import Judge
 
 KeyT = TypeVar("KeyT")
 
@@ -51,9 +52,9 @@ class SearchQuery(NamedTuple):
     With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
     the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
-    `valid_at` is the time of validity in microseconds. With `archived` archived texts are found too. No source
-    gets more than its quota of `quotas`. `now` is the time of an earlier search that is asked again. Results whose
-    digest (`given_id`) is in `given` are left out.
+    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With `archived`
+    archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time of an earlier search
+    that is asked again. Results whose digest (`given_id`) is in `given` are left out.
     """
 
     query: str
@@ -63,7 +64,7 @@ class SearchQuery(NamedTuple):
     repeats: bool = False
     session: str | None = None
     valid_at: int | None = None
-    deep: Deepening | None = None
+    deep: Judge | None = None
     limit: int = 10
     archived: bool = False
     quotas: Mapping[Source, int] = MappingProxyType({})
@@ -191,8 +192,12 @@ def _rankings(
         for ready, among in scopes
     ]
     # Texts that say the same are returned once.
-    search = deepened(asked.query, fields, asked.deep.judge, min(2 * limit, MOST_WANTED), asked.deep.clock_us)
+    search = deepened(asked.query, fields, asked.deep, min(2 * limit, MOST_WANTED), _clock_us)
     return search.ordered(), tuple(search.trace)
+
+
+def _clock_us() -> int:
+    return time.perf_counter_ns() // 1_000
 
 
 def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:
