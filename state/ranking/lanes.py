@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memtape.schemas.lanes import Lane
 from memtape.schemas.times import HOUR_US
@@ -72,28 +71,6 @@ class Hit(NamedTuple):
 def is_perhaps(hit: Hit) -> bool:
     """Return whether a text was found by its vector alone, and is not similar enough for that to say much."""
     return "sparse" not in hit.lanes and "edges" not in hit.lanes and hit.lanes.get("dense", 1.0) < LEAST_COSINE
-
-
-def age_factor(days: Floats, ages: NDArray[np.bool_]) -> Floats:
-    """Return max(0.5, 1 - days/180) for texts that age, and 1 for the rest; a future text is not old."""
-    factors: Floats = np.where(ages, np.maximum(LEAST_AGE, 1 - np.maximum(days, 0) / AGE_DAYS), 1)
-    return factors
-
-
-def use_factor(uses: Floats) -> Floats:
-    """Return 1 + min(0.02 n, 0.5) for n uses."""
-    factors: Floats = 1 + np.minimum(USE_STEP * uses, MOST_USE)
-    return factors
-
-
-def confidence_factor(confidences: Floats) -> Floats:
-    """Return confidences, held between 0.3 and 1."""
-    return np.clip(confidences, LEAST_CONFIDENCE, 1)
-
-
-def freshness(days: Floats) -> Floats:
-    """Return how young something is, from 1 now to 0 at three days."""
-    return np.clip(1 - np.maximum(days, 0) / FRESH_DAYS, 0, 1)
 
 
 def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:

@@ -322,7 +322,7 @@ class Corpus:
         hot = self._of_use(places, lambda used: used.hot / self._hottest)
         movers: tuple[tuple[Lane, Floats, int], ...] = (
             ("hot", hot, rules.HOT_HITS),
-            ("fresh", rules.freshness(days), rules.FRESH_HITS),
+            ("fresh", np.clip(1 - np.maximum(days, 0) / rules.FRESH_DAYS, 0, 1), rules.FRESH_HITS),
         )
         for lane, scores, most in movers:
             if lane in lanes:
@@ -390,16 +390,10 @@ class Corpus:
         heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
-            used = self._used.get(int(heads[seed]))
-            walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
-            for id, weight in walked[: rules.HITS_A_SEED]:
-                place = self._place_of(id)
-                place = None if place is None else found.get(place, place)
-                if place is None or (place not in lent and len(lent) == rules.EDGE_HITS):
-                    continue
-                if len(among(np.array([place]))):
-                    share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
-                    lent[place] = max(lent.get(place, 0.0), share)
+            for other, weight in self.used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
+                place = found.get(other, other)
+                if (place in lent or len(lent) < rules.EDGE_HITS) and len(among(np.array([place]))):
+                    lent[place] = max(lent.get(place, 0.0), rules.LENT * float(relevance[seed]) * weight)
         return _LaneResult(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
     def _hits(
@@ -414,9 +408,12 @@ class Corpus:
         """Return places by falling score, and a function from an index among them to its `Hit`."""
         column = self.texts.column
         days = ((self.texts.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
-        age = rules.age_factor(days, self.texts.flags[places] & AGES != 0)
-        use = rules.use_factor(self._of_use(places, lambda used: used.uses))
-        confidence = rules.confidence_factor(column("confidences", places) / FULL_CONFIDENCE)
+        # A text that does not age, or comes from the future, is not old.
+        aged = np.maximum(rules.LEAST_AGE, 1 - np.maximum(days, 0) / rules.AGE_DAYS)
+        age = np.where(self.texts.flags[places] & AGES != 0, aged, 1)
+        uses = self._of_use(places, lambda used: used.uses)
+        use = 1 + np.minimum(rules.USE_STEP * uses, rules.MOST_USE)
+        confidence = np.clip(column("confidences", places) / FULL_CONFIDENCE, rules.LEAST_CONFIDENCE, 1)
         own_scores = np.round(relevance * age * use * confidence, DIGITS)
         scores = np.round(yields(own_scores), DIGITS)
         lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}

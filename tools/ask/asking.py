@@ -332,12 +332,6 @@ class Asking(Writer):
 
         return self._read(pages_of, as_of)
 
-    def fresh_pages(self) -> list[PageRow] | None:
-        """Return the pages of the scope, None where the views are behind. Listing pages wakes no project."""
-        from memtape.tools.ask.looking import fresh_pages_of
-
-        return self.reader.read(lambda views: fresh_pages_of(views, self.scope), self.scope)
-
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return the pinned memories and turns of this scope and of `global`, the latest first."""
         from memtape.tools.ask.looking import pinned_of

@@ -1,6 +1,7 @@
-"""Comparisons of retrievers by a scope's past queries: with the results returned, and with those used.
+"""The retrievers of `eval`, `compare` and shadows, and comparisons of them by a scope's past queries.
 
-Queries come from the log. `compare` asks them of the current views, each at its own time; shadows have answered theirs.
+A retriever answers a question with ids, best first: Memtape's own, with and without lanes, or a plain one. Queries come
+from the log. `compare` asks them of the current views, each at its own time; shadows have answered theirs.
 """
 
 from __future__ import annotations
@@ -14,21 +15,72 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled, Used
 from memtape.schemas.lanes import LANES, shadow_of, unasked_by
 from memtape.schemas.log import Log, forwards
-from memtape.schemas.retrievers import ORDINARY, Recipe
+from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
+from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.tools.ask.ordering import SearchQuery
+from memtape.tools.ask.results import embedded_text
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.retrievers import MOST, Ask, asks_of
 from memtape.tools.keep.log_settings import states_on
 
+MOST = 50
 CUTS = (5, 10, 25, 50)
 MARGINAL_CUT = "10"
 SHOWN = ("shadow", "deprecated")
 LESS = {lane: Recipe(ORDINARY, (lane,)).name for lane in LANES}
 """The name of the ordinary retriever without each lane."""
 OnPhase = Callable[[str, int, int], None]
+Ask = Callable[[SearchQuery], Sequence[str]]
+
+
+def asks_of(
+    views: Retriever, scope: str, names: Iterable[str], filters: Filters = NO_FILTERS, by: Retriever | None = None
+) -> dict[str, Ask]:
+    """Return the named retrievers of a scope; each takes a question with the filters.
+
+    `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense` (cosine
+    alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without lanes
+    (`schemas.retrievers`). Raises `MemtapeError` where a retriever needs vectors and none exist.
+    """
+    recipes = {name: recipe_of(name) for name in names}
+    ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}
+    plain = _plain_ranks(by or views, scope, filters, needs_vectors=bool(ranks - {"bm25"})) if ranks else {}
+
+    def ask_of(recipe: Recipe) -> Ask:
+        if recipe.ranks in plain:
+            return lambda asked: plain[recipe.ranks](asked.query)[: asked.limit]
+        return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
+
+    return {name: ask_of(recipe) for name, recipe in recipes.items()}
+
+
+def _plain_ranks(
+    views: Retriever, scope: str, filters: Filters, *, needs_vectors: bool
+) -> dict[Ranks, Callable[[str], list[str]]]:
+    """Return the plain rankings of the filtered texts of a scope, each from a question to ids."""
+    documents, vectors, of_query = views.plain(scope)
+    if vectors is None and needs_vectors and documents:
+        raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
+    places = [place for place, document in enumerate(documents) if passes(document, filters)]
+    bm25 = PlainBm25([embedded_text(documents[place]) for place in places])
+    cosine = PlainCosine(vectors[places]) if vectors is not None else None
+
+    def by_words(query: str) -> list[int]:
+        return bm25.rank(query, MOST)
+
+    def by_vectors(query: str) -> list[int]:
+        return cosine.rank(of_query(query), MOST) if cosine is not None else []
+
+    def by_both(query: str) -> list[int]:
+        return reciprocal_rank_fusion([by_words(query), by_vectors(query)], MOST)
+
+    def named(rank: Callable[[str], list[int]]) -> Callable[[str], list[str]]:
+        return lambda query: [documents[places[number]].id for number in rank(query)]
+
+    return {"bm25": named(by_words), "dense": named(by_vectors), "rrf": named(by_both)}
 
 
 class Replayed(NamedTuple):
@@ -40,7 +92,7 @@ class Replayed(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The results of a search, those of another retriever for it, and the wanted ones (empty where nobody knows)."""
+    """The results of a search and of another retriever, and the wanted results (empty without feedback)."""
 
     returned: tuple[str, ...]
     found: tuple[str, ...]

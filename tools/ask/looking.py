@@ -24,7 +24,6 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
@@ -197,15 +196,6 @@ def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
     """Return the rows of a scope's pages, by slug."""
     rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
     return sorted(rows, key=lambda row: (row.slug, row.id))
-
-
-def fresh_pages_of(retriever: Retriever, scope: str) -> list[PageRow] | None:
-    """Return the rows of a scope's pages, None where something was said in it that the views do not have."""
-    log = retriever.log
-    number = partition_of(scope, log.partitions)
-    mark = retriever.watermark(number)
-    behind = log.read(number, 0 if mark is None else mark.offset, 1, scope=scope, types=PENDING_TYPES)
-    return None if behind else pages_of(retriever, scope)
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

@@ -6,6 +6,7 @@ home's samples. No table is read. `schemas/metrics.py` describes each metric.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,7 +50,7 @@ def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
 
 
 def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
-    for name, values in {**of_log(state), **of_home(state), **of_samples(samples)}.items():
+    for name, values in _values(state, samples).items():
         metric = METRICS[name]
         family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
         made = family(name, metric.help, labels=metric.labels)
@@ -61,15 +62,13 @@ def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
     yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
 
 
-def of_log(state: Status) -> dict[str, Values]:
-    """Return the metrics from the log and the watermarks."""
+def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
+    """Return the metrics from the log and the watermarks, from a home's files, and from the samples of processes."""
     kinds: tuple[HealthState, ...] = get_args(HealthState)
     views = {(its.view, str(its.partition)): its for its in state.views}
-    decided = [mark for count in state.scopes.values() for mark in [count.passes]]
-    operations: dict[tuple[str, ...], float] = {}
+    decided, operations = [count.passes for count in state.scopes.values()], Counter[str]()
     for mark in decided:
-        for name, count in mark.applied.items():
-            operations[name,] = operations.get((name,), 0) + count
+        operations.update(mark.applied)
     uncounted = {"duplicate": state.duplicates, "divergent": state.divergent, "ignored": state.ignored}
     return {
         "memtape_log_events": {(str(number),): its.end for number, its in state.positions.items()},
@@ -87,14 +86,8 @@ def of_log(state: Status) -> dict[str, Values]:
         "memtape_conflicts_waiting": {(): sum(count.conflicts for count in state.scopes.values())},
         "memtape_embed_queue_texts": {(): state.embedder.waiting},
         "memtape_embed_failed_texts": {(): state.embedder.failed},
-        "memtape_consolidated": operations,
+        "memtape_consolidated": {(name,): count for name, count in operations.items()},
         "memtape_consolidation_dropped": {(): sum(mark.dropped for mark in decided)},
-    }
-
-
-def of_home(state: Status) -> dict[str, Values]:
-    """Return the metrics from a home's files, apart from its views."""
-    return {
         "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
         "memtape_flushes": _known(state.flushes, get_args(FlushOutcome)),
         "memtape_dropped": _known(state.left_out, REASONS),
@@ -103,12 +96,6 @@ def of_home(state: Status) -> dict[str, Values]:
         "memtape_projector_up": {(): int(state.projector_pid is not None)},
         "memtape_paused": {(): len(state.paused)},
         "memtape_disk_bytes": {(kind,): size for kind, size in state.disk.items()},
-    }
-
-
-def of_samples(samples: HomeCounts) -> dict[str, Values]:
-    """Return the metrics from the samples of processes."""
-    return {
         "memtape_recalls": {
             (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES
         },

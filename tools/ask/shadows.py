@@ -19,7 +19,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Mark, Recalled, make_event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import SHADOW, ShadowLanes, shadow_lanes
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log, Slot, forwards
 from memtape.schemas.retrievers import Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
@@ -31,15 +31,13 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.views.filters import NO_FILTERS
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
-from memtape.tools.ask.comparing import is_search
+from memtape.tools.ask.comparing import asks_of, is_search
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.retrievers import asks_of
 from memtape.tools.capture.writing import now_us
 
 NAME = "shadows"
-PAGE_SEARCHES = 200
 AGAIN_US = 60 * US_PER_S
 """Interval between rounds: a search waits for none, and a round makes texts ready anew."""
 MOVING = (*PENDING_TYPES, "embedded")
@@ -81,33 +79,27 @@ class Shadows(Worker):
         return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
 
     def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
-        """Answer the searches of a partition from an offset on; return the offset before which all are answered."""
-        while start < end:
-            slots = self._log.read(number, start, PAGE_SEARCHES, types=("recalled",))
-            for slot, event, names in self._due(number, slots, settings):
-                for name in names:
-                    if self.stopping.is_set():
-                        return slot.offset
-                    self._asked_us = now_us()
-                    self._log.append([self._answer(slot, event, name)])
-                    self.done += 1
-                    self.changed = True
-            start = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
-        return max(start, end)
+        """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
 
-    def _due(self, number: int, slots: list[Slot], settings: Settings) -> Iterator[tuple[Slot, Event, list[str]]]:
-        """Yield the sampled searches among slots, with the shadows that have not answered each."""
-        erasures = erasures_of(self._log.erased(number)) if slots else None
-        for slot in slots:
+        A repetition of a search has the query of its original, and is not asked.
+        """
+        erasures = erasures_of(self._log.erased(number))
+        for slot in forwards(self._log, number, start, types=("recalled",)):
             event = event_of(slot.payload)
             if event is None or event.scope is None or not is_search(event) or not is_chosen(event.id, settings):
                 continue
-            if partition_of(event.scope, self._log.partitions) != number or (erasures and erasures.covers(event)):
+            if partition_of(event.scope, self._log.partitions) != number or erasures.covers(event):
                 continue
             ids = {shadow_id(event, name): name for name in settings.shadows()}
             known = self._log.known(event.scope, [event.id, *ids])
-            if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
-                yield slot, event, [name for id, name in ids.items() if id not in known]
+            for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
+                if self.stopping.is_set():
+                    return slot.offset
+                self._asked_us = now_us()
+                self._log.append([self._answer(slot, event, name)])
+                self.done += 1
+                self.changed = True
+        return max(start, end)
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:
         try:
