@@ -37,12 +37,9 @@ def lines(name: str) -> list[dict[str, object]]:
 
 
 def test_what_is_for_all_projects_is_told_and_nothing_else() -> None:
-    wrong = [
-        line["text"]
-        for line in lines("rules-for-all-projects.jsonl")
-        if any(map(is_for_all_projects, heard_in(str(line["text"])).standing)) != line["everywhere"]
-    ]
-    assert wrong == []
+    for line in lines("rules-for-all-projects.jsonl"):
+        found = any(map(is_for_all_projects, heard_in(str(line["text"])).standing))
+        assert found == line["everywhere"], line["text"]
 
 
 @pytest.mark.parametrize("name", ["standing-instructions.jsonl", "standing-instructions-seen-since.jsonl"])

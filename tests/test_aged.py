@@ -74,6 +74,10 @@ def archive(client: Client, ids: list[str], on: bool = True) -> None:
     client.append("archived", Archived(ids=tuple(ids), on=on, reason=None), SCOPE)
 
 
+def offered(client: Client, prompt: str) -> list[str]:
+    return [result.id for result in client.offer(prompt, lambda results, *_: list(results), 5).results]
+
+
 def finish(client: Client, state: str = "finished") -> None:
     client.append("scope_changed", ScopeChanged(git_at=None, name=None, state=state), SCOPE)  # type: ignore[arg-type]
 
@@ -153,13 +157,11 @@ def test_starts_prompts_and_lists_leave_out_what_is_archived(client: Client) -> 
     id = client.capture("Deploys of the lighthouse gateway run on Fridays at noon.").id
     turn = client.capture("The lighthouse gateway is down, says Mira.", "turn").id
     client.capture("The harbour office has a new printer.")
-    offered = client.offer("When do deploys of the lighthouse gateway run?", lambda results, *_: list(results), 5)
-    assert id in {result.id for result in offered.results}
-    assert id in client.context().ids
+    asked = "When do deploys of the lighthouse gateway run?"
+    assert id in offered(client, asked) and id in client.context().ids
     archive(client, [id, turn])
     client.project()
-    offered = client.offer("When do deploys of the lighthouse gateway run?", lambda results, *_: list(results), 5)
-    assert not {id, turn} & {result.id for result in offered.results}
+    assert not {id, turn} & {*offered(client, asked)}
     assert id not in client.context().ids and "Fridays" not in client.context().text
     assert [result.text for result in client.recent(10)] == ["The harbour office has a new printer."]
     assert not {id, turn} & {result.id for result in client.timeline(format_time(now_us()))}
@@ -336,8 +338,7 @@ def test_filters_narrow_summaries_too(client: Client) -> None:
 def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
     archive(client, sum_up(client))
     client.project()
-    offered = client.offer("What about the lighthouse gateway?", lambda results, *_: list(results), 5)
-    assert not offered.results
+    assert not offered(client, "What about the lighthouse gateway?")
     asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
     assert not client.reader.retriever.answer(SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
@@ -352,15 +353,12 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
     client.project()
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
+    bodies = {"withdrawn": Withdrawn(ids=(ids[0],), on=True), "erased": Erased(ids=(ids[0],))}
     with client.home.lock("projector"):
-        if how == "forgotten":
-            client.forget(ids[0])
-        elif how == "restored":
-            client.restore(ids[0])
-        elif how == "withdrawn":
-            client.append("withdrawn", Withdrawn(ids=(ids[0],), on=True), SCOPE)
+        if how in bodies:
+            client.append(how, bodies[how], SCOPE)
         else:
-            client.append("erased", Erased(ids=(ids[0],)), SCOPE)
+            (client.restore if how == "restored" else client.forget)(ids[0])
         hidden = [result for result in client.search("lighthouse gateway", quiet=True).results if result.sums]
         if how != "restored":
             assert not hidden
@@ -400,16 +398,12 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
     client.capture("The salary of Mira is paid on the fifth, at the harbour office.")
     order = client.capture("Never mention the salary of Mira.").id
     asked = "When is the salary of Mira paid at the harbour office?"
-
-    def offered() -> int:
-        return len(client.offer(asked, lambda results, *_: list(results), 5).results)
-
     client.project()
-    before, orders = offered(), [given.ids for given in client.orders()]
+    before, orders = offered(client, asked), [given.ids for given in client.orders()]
     assert orders == [(order,)]
     archive(client, [order])
     client.project()
-    assert offered() == before == 0 and [given.ids for given in client.orders()] == orders
+    assert offered(client, asked) == before == [] and [given.ids for given in client.orders()] == orders
     finish(client)
     assert [given.ids for given in client.orders()] == orders
     client.forget(order)

@@ -227,24 +227,25 @@ def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     return {pair: (edge.weight, edge.count) for pair, edge in state.scopes["project:test"].edges.pairs.items()}
 
 
-def test_what_the_first_look_saw_is_linked_with_what_later_looks_saw_first() -> None:
-    looks = (["heron", "otter"], ["lynx"], ["marten"])
-    found = edges_of(recalled(["heron", "lynx", "marten"], "r1", looks=looks))
-    assert found == {(0, 2): (ONE // 2, 0), (0, 3): (ONE // 3, 0)}, "the otter was not kept"
-    assert edges_of(recalled(["heron", "lynx"], "r1")) == {}, "a search that looked once links nothing"
-    assert edges_of(recalled(["heron", "otter"], "r1", looks=(["heron", "otter"],))) == {}
+@pytest.mark.parametrize(
+    ("kept", "looks", "edges"),
+    [
+        (["heron", "lynx", "marten"], (["heron", "otter"], ["lynx"], ["marten"]), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
+        (["heron", "lynx"], (), {}),
+        (["heron", "otter"], (["heron", "otter"],), {}),
+        (["nobody", "heron", "lynx"], (["heron", "nobody"], ["lynx", "heron"], ["nobody"]), {(0, 2): ONE // 2}),
+    ],
+)
+def test_what_the_first_look_saw_is_linked_with_what_later_looks_saw_first_and_kept(
+    kept: list[object], looks: tuple[list[object], ...], edges: dict[tuple[int, int], int]
+) -> None:
+    assert edges_of(recalled(kept, "r1", looks=looks)) == {pair: (weight, 0) for pair, weight in edges.items()}
 
 
 def test_looks_and_uses_add_up() -> None:
-    at = START + 40 * MINUTE
-    search = recalled(["heron", "lynx"], "r1", looks=(["heron"], ["lynx"]), sent=at)
-    found = edges_of(search, used(["heron", "lynx"], "u1", session="s", sent=at))
+    search = recalled(["heron", "lynx"], "r1", looks=(["heron"], ["lynx"]), sent=START + 40 * MINUTE)
+    found = edges_of(search, used(["heron", "lynx"], "u1", session="s", sent=START + 40 * MINUTE))
     assert found == {(0, 2): (ONE + ONE // 2, 1)}
-
-
-def test_a_search_links_a_few_and_nothing_that_is_not_here() -> None:
-    looks = (["heron", "nobody"], ["lynx", "heron"], ["nobody", "heron"])
-    assert edges_of(recalled(["nobody", "heron", "lynx"], "r1", looks=looks)).keys() == {(0, 2)}
 
 
 # With a model.

@@ -122,28 +122,21 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         operator = stack.enter_context(Client(home, scope="global", origin="operator"))
         client = stack.enter_context(Client(home, scope=SCOPE))
+        kinds, sessions = ("fact", "turn", "fact", "insight"), ("s1", "s2", None)
         lines = [
-            Line(
-                text=f"The {ANIMALS[n * 7 % 10]} likes kayaks.",
-                kind=("fact", "turn", "fact", "insight")[n // 10],
-                origin=ORIGINS[n % 6],
-                session=("s1", "s2", None)[n % 3],
-            )
+            Line(text=f"The {ANIMALS[n * 7 % 10]} likes kayaks.", kind=kinds[n // 10], origin=ORIGINS[n % 6],
+                 session=sessions[n % 3])
             for n in range(40)
-        ]
+        ]  # fmt: skip
         client.capture_many([*lines, *lines[3:9]])
         operator.capture_many([Line(text="Herons like kayaks everywhere.", session="s3")])
         client.project()
         past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
         of_past = captured_with(client)
-        patch.setattr(
-            client.reader, "catch_up", lambda scope: None
-        )  # So that nothing behind the watermark is projected.
+        patch.setattr(client.reader, "catch_up", lambda scope: None)  # Nothing behind the watermark is projected.
         # Turns that say the same would take one place, of which a filter may leave another one.
         later = [(line, "Again: " if line.kind == "turn" else "") for line in lines[::5]]
-        client.capture_many(
-            [msgspec.structs.replace(line, session="s3", text=f"{so}{line.text}") for line, so in later]
-        )
+        client.capture_many(msgspec.structs.replace(it, session="s3", text=f"{so}{it.text}") for it, so in later)
         yield World(client, past, captured_with(client), of_past)
 
 
@@ -205,13 +198,9 @@ def worth(result: Found) -> float:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     with Client(tmp_path, scope=SCOPE) as client:
-        client.capture_many(
-            [
-                Line(text="Tabs, says Ada.", origin="user", session="s1"),
-                Line(text="Tabs, says an operator.", origin="operator", session="s2"),
-                Line(text="Tabs, guesses an agent.", kind="turn", origin="agent", session="s1"),
-            ]
-        )
+        client.capture_many([Line(text="Tabs, says Ada.", origin="user", session="s1")])
+        client.capture_many([Line(text="Tabs, says an operator.", origin="operator", session="s2")])
+        client.capture_many([Line(text="Tabs, guesses an agent.", kind="turn", origin="agent", session="s1")])
     return tmp_path
 
 

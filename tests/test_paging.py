@@ -57,12 +57,8 @@ def test_pages_of_any_length_are_the_whole(client: Client, first: int) -> None:
 def client(tmp_path: Path) -> Iterator[Client]:
     (tmp_path / "settings.toml").write_text("extract = false\n")
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
-        client.capture_many(
-            [
-                Line(text=f"The staging port of service {n} is 54{n:02}.", kind="turn", session=f"s{n % 3}")
-                for n in range(23)
-            ]
-        )
+        said = {f"The staging port of service {n} is 54{n:02}.": f"s{n % 3}" for n in range(23)}
+        client.capture_many(Line(text=text, kind="turn", session=session) for text, session in said.items())
         yield client
 
 
