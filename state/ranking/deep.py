@@ -272,11 +272,6 @@ def keep_related(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     return StepDecision([spot for spot in spots if held[spot] or search.hits[spot].look == 1])
 
 
-def keep_all(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-    """Open all pages to which a walk has come, which goes by the same words."""
-    return StepDecision(spots)
-
-
 def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     """Keep all texts, and look once more unless the texts hold most of the question's weight.
 
@@ -288,8 +283,8 @@ def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     return StepDecision(spots, "" if is_enough or search.look > 1 else by_kinds(search.question))
 
 
-RULES: Judge = {"filter": keep_related, "walk": keep_all, "gate": ask_by_kinds}
-"""The judge that goes by words alone."""
+RULES: Judge = {"filter": keep_related, "walk": lambda search, spots: StepDecision(spots), "gate": ask_by_kinds}
+"""The judge that goes by words alone. A walk has gone by the same words, so that all its pages are opened."""
 
 
 def walk(

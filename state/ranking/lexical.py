@@ -115,7 +115,7 @@ class ScopeWords:
         texts = self._scorer.score(known)
         for term in day_terms(query):
             if term in self._dated:
-                texts[self._on_day(term)] += self._texts.idf(term)
+                texts[is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown] += self._texts.idf(term)
         best = float(texts.max(initial=0))
         sessions = self._scorer.score_sessions(known)
         named = [name for name, its in self._speakers.items() if any(term in called for term in its)]
@@ -181,10 +181,6 @@ class ScopeWords:
     def _days(self) -> Ints:
         days: Ints = self._texts.whole("at") // DAY_US
         return days
-
-    def _on_day(self, term: str) -> Ints:
-        """Return the texts whose day has a term."""
-        return np.flatnonzero(is_one_of(self._days, np.array(self._dated[term])) & self._texts.shown)
 
     def weights(self, query: str) -> dict[str, float]:
         """Return the weight of each term of a question."""

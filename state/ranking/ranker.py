@@ -178,17 +178,17 @@ class Corpus:
             return Ranking(dict.fromkeys(found, 0), places, [].__getitem__, Scale(0, 1, words.strength))
         days = ((self.texts.latest if now is None else now) - self.texts.column("at", places)) / rules.DAY_US
         found |= self._moved(places, days, lanes)
-        summed = self._sum(query, words, similar, places, found)
-        found_by_sum, relevance = places, summed.relevance()
+        parts, scale = self._sum(query, words, similar, places, found)
+        found_by_sum, relevance = places, _relevance(parts, scale)
         best = self._best(relevance, places)
         places, relevance = places[best], relevance[best]
         if "edges" in lanes:
             lent = self._lent(places, relevance, among)
             places, relevance, found["edges"] = _highest(places, relevance, lent)
-        parts_of = _parts_of(found_by_sum, summed.parts)
+        parts_of = _parts_of(found_by_sum, parts)
         counts = {lane: self._count(its.places) for lane, its in found.items()}
         yields = self._yields(words.terms, places, session, now)
-        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), summed.scale)
+        return Ranking(counts, *self._hits(places, relevance, found, now, parts_of, yields), scale)
 
     def used_with(self, place: int) -> list[tuple[int, float]]:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
@@ -331,8 +331,8 @@ class Corpus:
 
     def _sum(
         self, query: str, words: Worded, similar: Similar | None, places: Ints, found: dict[Lane, _LaneResult]
-    ) -> _Sum:
-        """Return the summands of places, and the scale from the sum to a relevance from 0 to 1.
+    ) -> tuple[dict[str, Floats], Scale]:
+        """Return the summands of places by purpose, and the scale from the sum to a relevance from 0 to 1.
 
         If even the best text holds little of the question, the scale is reduced by its share.
         """
@@ -354,7 +354,7 @@ class Corpus:
                 parts[lane] = np.zeros(len(places))
                 parts[lane][np.searchsorted(places, found[lane].places)] = weight * found[lane].scores
         most = 1 + sum(rules.MOVING.values()) + sum(weight for weight in weights if weight > 0)
-        return _Sum(parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength))))
+        return parts, Scale(min(0.0, weights.question), most, min(1.0, max(0.0, strength)))
 
     def _sides(self, query: str, named: list[str], places: Ints, weights: Weights) -> dict[str, Floats]:
         """Return the parts of the sum for a text's speaker, kind of content, and form as a question."""
@@ -445,17 +445,11 @@ class _LaneResult(NamedTuple):
     scores: Floats
 
 
-class _Sum(NamedTuple):
-    """The parts of the sum for each place, by purpose, and the scale of the sum."""
-
-    parts: dict[str, Floats]
-    scale: Scale
-
-    def relevance(self) -> Floats:
-        least, most, strength = self.scale
-        fused = np.sum(list(self.parts.values()), axis=0)
-        relevance: Floats = np.clip((fused - least) / (most - least), 0, 1) * strength
-        return relevance
+def _relevance(parts: Mapping[str, Floats], scale: Scale) -> Floats:
+    """Return the relevance of places by the parts of their sums."""
+    fused = np.sum(list(parts.values()), axis=0)
+    relevance: Floats = np.clip((fused - scale.least) / (scale.most - scale.least), 0, 1) * scale.strength
+    return relevance
 
 
 def _filled(values: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -249,7 +249,8 @@ class Deciding(Asking):
     def _answer(self, id: str, *, declined: bool) -> Proposal:
         from memtape.tools.ask import proposals as rules
 
-        rules.check_answers(self.actor.origin)
+        then = "The user can run `memtape accept`; who is a person says --origin user."
+        check_person(self.actor.origin, "answer a rule that waits", then)
         rule, before = rules.meant(self.proposals(), id)
         writer = Writer(
             self.home,
