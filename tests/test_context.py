@@ -308,9 +308,8 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
             "last answer: The vouchers are rounded twice. Should I round them once, at the end?",
             "open question: Should I round them once, at the end?",
         ]
-        assert "We decided to keep prices in cents." in [
-            it.text for it in memory.context().items if it.section == "facts"
-        ]
+        facts = [it.text for it in memory.context().items if it.section == "facts"]
+        assert "We decided to keep prices in cents." in facts
         before = left(memory)
         memory.project()
         assert left(memory) == before, "from the tail and from the views"
@@ -353,13 +352,9 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
                 for n, (text, path, tags) in enumerate(ACTIONS[:kept])
             )  # fmt: skip
             for _ in ("from the tail", "from the views"):
-                told = left(memory)
-                count = {6: "2", 3: "4"}[kept]
-                files = f"edited: cart/prices.py ({count} times), cart/tax.py"
-                assert told[1:3] == [
-                    "asked: Round the prices in cart/prices.py, and read cart/vouchers.py.",
-                    files,
-                ]
+                told, count = left(memory), {6: 2, 3: 4}[kept]
+                assert told[1] == "asked: Round the prices in cart/prices.py, and read cart/vouchers.py."
+                assert told[2] == f"edited: cart/prices.py ({count} times), cart/tax.py"
                 assert "files: cart/vouchers.py" in told and "ran `git status`: On branch main" in told
                 memory.project()
             assert "tested with `pytest -q`: passed: 11 passed" in left(memory)
@@ -367,28 +362,22 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
 
 def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        for day, (agent, what) in enumerate(
-            [("codex", "old"), ("gemini", "docs"), ("codex", "api"), ("claude-code", "cart")]
-        ):
+        sessions = (("codex", "old"), ("gemini", "docs"), ("codex", "api"), ("claude-code", "cart"))
+        for day, (agent, what) in enumerate(sessions):
+            said = (
+                ("user", "Ada", f"Please look at the {what} of the shop."),
+                ("agent", agent, f"We decided to keep the {what} as it is."),
+                ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
+            )
             memory.capture_many(
                 Line(text=text, kind="turn", origin=who, actor=actor, session=f"s{day}", at=NOW + day * DAY_US + n)
-                for n, (who, actor, text) in enumerate(
-                    [
-                        ("user", "Ada", f"Please look at the {what} of the shop."),
-                        ("agent", agent, f"We decided to keep the {what} as it is."),
-                        ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
-                    ]
-                )
-            )  # fmt: skip
+                for n, (who, actor, text) in enumerate(said)
+            )
         told = left(memory)
-        assert [line for line in told if line.startswith("session of")] == [
-            "session of claude-code, 2026-09-24",
-            "session of codex, 2026-09-23",
-            "session of gemini, 2026-09-22",
-        ]
-        assert [line for line in told if line.startswith("asked")] == [
-            f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")
-        ]
+        named = [f"session of {it}" for it in ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")]
+        asked = [f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")]
+        assert [line for line in told if line.startswith("session of")] == named
+        assert [line for line in told if line.startswith("asked")] == asked
         assert not any("the old of" in line for line in told)
 
 
@@ -421,14 +410,10 @@ def test_any_text_names_only_files_that_it_holds(text: str, prompt: str) -> None
 
 def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_before(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        memory.capture_many(
-            [
-                Line(text="The staging database listens on port 5433.", at="50d"),
-                Line(text="The staging database now listens on port 5434.", at="40d"),
-                Line(text="The tests take an hour.", actor="codex", origin="agent"),
-                Line(text="The registry is down on Sundays.", at="50d", actor="status page", origin="web"),
-            ]
-        )
+        memory.capture("The staging database listens on port 5433.", at="50d")
+        memory.capture("The staging database now listens on port 5434.", at="40d")
+        memory.capture_many([Line(text="The tests take an hour.", actor="codex", origin="agent")])
+        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", actor="status", origin="web")])
         memory.project()
         told = memory.context().text.partition("What holds:\n")[2].splitlines()
         day, ago = format_day(now_us() - 40 * DAY_US), format_day(now_us() - 50 * DAY_US)

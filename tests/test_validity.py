@@ -211,29 +211,20 @@ def test_show_says_when_a_memory_held_also_where_its_id_is_shortened(client: Cli
         client.project()
 
 
-def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
-    client.capture(OLD, at=at(1))
-    client.capture(NEW, at=at(9))
-    client.project()
-    context = client.context(2_000, "prompt").text
-    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
-    for text in (context, page):
-        assert "since 2026-03-09; before: 5433" in text.replace("\\", "")
-        assert OLD not in text
-
-
-def test_the_items_of_a_context_say_since_when_they_hold_and_what_they_replaced(client: Client) -> None:
-    old, new = (client.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
+def test_a_start_and_memory_md_tell_what_holds_alone_and_what_it_replaced(client: Client) -> None:
+    old, new = client.capture(OLD, at=at(1)).id, client.capture(NEW, at=at(9)).id
     goal = client.capture("Ship it.", kind="goal").id
-    items = {item.id: item for item in client.context().items}
-    rows = {id: client.show(id).memory for id in (new, goal)}
-    assert items.keys() == rows.keys(), "what was replaced is no item"
-    for id, row in rows.items():
-        item = items[id]
-        assert row is not None
-        assert (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
+    client.project()
+    context = client.context(2_000, "prompt")
+    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
+    for text in (context.text, page):
+        assert "since 2026-03-09; before: 5433" in text.replace("\\", "") and OLD not in text
+    items = {item.id: item for item in context.items}
+    assert items.keys() == {new, goal} and items[new].replaces == (old,)
+    for id, item in items.items():
+        row = client.show(id).memory
+        assert row is not None and (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
         assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
-    assert items[new].replaces == (old,)
 
 
 def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
