@@ -140,12 +140,12 @@ class Retriever:
             if isinstance(error, DamagedViews):
                 self.note_damage(error.partition)
                 raise
-            damaged = sorted(self._shards) or [0]
+            damaged = sorted(self._shards)
             self.note_damage(*damaged)
             raise DamagedViews(
                 "The views cannot be read.",
                 "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
-                damaged[0],
+                damaged[0] if damaged else 0,
             ) from error
         finally:
             self._serving = None
