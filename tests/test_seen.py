@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from soaked import soaked
 from test_handing import patient
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 from test_warm import warm
@@ -45,8 +47,9 @@ def at(home: Path, project: Path) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user")
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(
+    ("host", "served"), soaked(product(HOSTS, (False, True)), ("claude", False), ("codex", True), ("gemini", True))
+)
 def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home: Path, project: Path) -> None:
     """The note says what the log says, whether a server answers or the hook does it alone."""
     remembered(home, project, PORT, "Mira likes green tea.")

@@ -14,9 +14,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtape.schemas.events import Forgotten
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import LAGGING_S, health
 from memtape.tools.ask.status import next_steps
+from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -91,13 +93,9 @@ def test_texts_that_wait_for_an_embedder_that_is_not_there_fail(tmp_path: Path) 
 def test_status_is_one_screen_however_much_there_is(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with Client(home, scope=SCOPE, origin="user") as client:
-        gone = [client.capture(f"Server {number} listens on port {number}.").id for number in range(30)]
-        for id in gone:
-            client.forget(id)
-    for number in range(30):
-        with Client(home, scope=f"project:p{number}", origin="user") as client:
-            client.capture("The staging database listens on port 5433.")
-    with Client(home, scope=SCOPE) as client:
+        gone = client.capture_many(Line(text=f"Server {number} listens on port {number}.") for number in range(30))
+        client.append("forgotten", Forgotten(ids=tuple(it.id for it in gone), reason=None), SCOPE)
+        client.capture_many(Line(text="The staging database is up.", scope=f"project:p{n}") for n in range(30))
         client.project()
     told = CliRunner().invoke(main, ["status", "--home", str(home)]).output
     assert len(told.splitlines()) <= 40 and "30 forgotten" in told and "23 more scopes" in told and "disk" in told
