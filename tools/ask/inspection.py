@@ -97,8 +97,8 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
         return Opened(asked=asked, type="summary", summary=summary, sources=sources, marks=about)
     found = retriever.find(scope, asked)
     if isinstance(found, Event):
-        about = () if _is_waiting(retriever, found) else (PURGED,)
-        return Opened(asked=asked, type="captured", captured=found, marks=about)
+        gone = () if _is_waiting(retriever, found) else (PURGED,)
+        return Opened(asked=asked, type="captured", captured=found, marks=gone)
     ids = found.ids if isinstance(found, MemoryRow) else (found.id,)
     uses = _uses(retriever, found.scope, ids)
     if found.scope != scope:

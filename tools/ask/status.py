@@ -134,8 +134,8 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     """
     now, counters = now_us(), Counters()
     marks = {number: retriever.watermark(number) for number in range(log.partitions)}
-    for mark in filter(None, marks.values()):
-        _add(counters, mark.counters)
+    for known in filter(None, marks.values()):
+        _add(counters, known.counters)
     settings, states = local_settings(home), states_on(log)
     embedder = embedder_state(home, log, counters, opened=False)
     fault = embedder.warning if embedder.degraded else ""
