@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
-from builders import captured, decided, make_id
 from click.testing import CliRunner, Result
 from soaked import soaked
 
 from memtape.schemas.errors import NotFound
-from memtape.schemas.events import Archived, Erased, Input, Operation, ScopeChanged, Withdrawn, make_tick
+from memtape.schemas.events import Archived, Erased, ScopeChanged, Withdrawn, make_tick
 from memtape.schemas.rows import MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time
@@ -74,6 +72,10 @@ def sum_up(client: Client) -> list[str]:
 
 def archive(client: Client, ids: list[str], on: bool = True) -> None:
     client.append("archived", Archived(ids=tuple(ids), on=on, reason=None), SCOPE)
+
+
+def offered(client: Client, prompt: str) -> list[str]:
+    return [result.id for result in client.offer(prompt, lambda results, *_: list(results), 5).results]
 
 
 def finish(client: Client, state: str = "finished") -> None:
@@ -142,14 +144,11 @@ def test_what_is_used_pinned_or_said_again_is_found_again(client: Client, how: s
     id = client.capture(text).id
     archive(client, [id])
     assert found(client, "gateway") == []
-    if how == "used":
-        client.use([id])
-    elif how == "pinned":
-        client.pin(id)
-    elif how == "said again":
-        client.capture(text)
-    else:
-        archive(client, [id], on=False)
+    ways = {
+        "used": lambda: client.use([id]), "pinned": lambda: client.pin(id), "said again": lambda: client.capture(text),
+        "brought back": lambda: archive(client, [id], on=False),
+    }  # fmt: skip
+    ways[how]()
     assert found(client, "gateway") == [text]
     assert is_sound(client)
 
@@ -158,13 +157,11 @@ def test_starts_prompts_and_lists_leave_out_what_is_archived(client: Client) -> 
     id = client.capture("Deploys of the lighthouse gateway run on Fridays at noon.").id
     turn = client.capture("The lighthouse gateway is down, says Mira.", "turn").id
     client.capture("The harbour office has a new printer.")
-    offered = client.offer("When do deploys of the lighthouse gateway run?", lambda results, *_: list(results), 5)
-    assert id in {result.id for result in offered.results}
-    assert id in client.context().ids
+    asked = "When do deploys of the lighthouse gateway run?"
+    assert id in offered(client, asked) and id in client.context().ids
     archive(client, [id, turn])
     client.project()
-    offered = client.offer("When do deploys of the lighthouse gateway run?", lambda results, *_: list(results), 5)
-    assert not {id, turn} & {result.id for result in offered.results}
+    assert not {id, turn} & {*offered(client, asked)}
     assert id not in client.context().ids and "Fridays" not in client.context().text
     assert [result.text for result in client.recent(10)] == ["The harbour office has a new printer."]
     assert not {id, turn} & {result.id for result in client.timeline(format_time(now_us()))}
@@ -232,33 +229,6 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     assert after.ok and after.state_hash == before
 
 
-def test_what_is_purged_and_used_comes_back(client: Client) -> None:
-    text = "The gateway of the lighthouse listens on port 7001."
-    id = client.capture(text).id
-    archive(client, [id])
-    pass_days(client, 40)
-    client.use([id])
-    assert found(client, "gateway") == [text]
-
-
-def test_a_made_text_is_told_as_purged_only_where_it_was_archived(client: Client) -> None:
-    """One that stands for nothing was never shown, so that nothing brings it back."""
-    ids = tuple(client.capture(f"The gateway listens on port {port}.").id for port in (7001, 7002))
-    for name, inputs in (("held", ids), ("void", (make_id("none"),))):
-        decision = decided([], [Operation(by=make_id(name), ids=inputs, op="replace")], f"pass {name}", scope=SCOPE)
-        seen = tuple(Input(id=id, seq=seq) for seq, id in enumerate(inputs))
-        decision = msgspec.structs.replace(decision, body=msgspec.structs.replace(decision.body, inputs=seen))
-        text = captured(f"The gateway listens on two ports, {name}.", name, scope=SCOPE)
-        client.log.append([decision, msgspec.structs.replace(text, refs=(decision.id,))])
-    client.project()
-    assert client.show(make_id("held")).memory is not None
-    archive(client, [make_id("held")])
-    pass_days(client, 40)
-    assert client.show(make_id("held")).marks == (PURGED,)
-    with pytest.raises(NotFound):
-        client.show(make_id("void"))
-
-
 @pytest.mark.parametrize("door", ["search", "start as it is", "show", "use"])
 def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> None:
     text = "The gateway of the lighthouse listens on port 7001."
@@ -280,18 +250,15 @@ def test_a_question_wakes_a_project_that_sleeps(client: Client, door: str) -> No
     assert is_sound(client)
 
 
-def test_the_past_and_the_status_wake_nobody(client: Client) -> None:
+def test_the_past_and_the_status_wake_nobody_and_who_cannot_be_woken_is_answered(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.capture("The gateway of the lighthouse listens on port 7001.")
     pass_days(client, 240, steps=4)
     ends = client.log.ends()
     client.status()
     assert found(client, "gateway", as_of=",".join(f"{number}:{end}" for number, end in enumerate(ends))) == []
     assert client.log.ends() == ends
-
-
-def test_who_cannot_be_woken_in_time_is_answered_all_the_same(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    client.capture("The gateway of the lighthouse listens on port 7001.")
-    pass_days(client, 240, steps=4)
     monkeypatch.setattr(reading, "WAKE_S", 0.1)
     with client.home.lock("projector"):
         assert found(client, "gateway") == []
@@ -361,26 +328,17 @@ def test_filters_narrow_summaries_too(client: Client) -> None:
         results = client.search("lighthouse gateway", quiet=True, filters=filters).results
         return any(result.sums for result in results)
 
-    assert (
-        asked() and asked(kinds=["turn"]) and asked(sessions=["s-old"]) and asked(since="125d") and asked(until="110d")
-    )
-    assert not any(
-        (
-            asked(kinds=["fact"]),
-            asked(sessions=["s-new"]),
-            asked(since="110d"),
-            asked(until="125d"),
-            asked(tags=["x"]),
-            asked(origins=["user"]),
-        )
-    )
+    for passing in ({}, {"kinds": ["turn"]}, {"sessions": ["s-old"]}, {"since": "125d"}, {"until": "110d"}):
+        assert asked(**passing)
+    for name, value in (("kinds", ["fact"]), ("sessions", ["s-new"]), ("since", "110d"), ("until", "125d")):
+        assert not asked(**{name: value})
+    assert not asked(tags=["x"]) and not asked(origins=["user"])
 
 
 def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
     archive(client, sum_up(client))
     client.project()
-    offered = client.offer("What about the lighthouse gateway?", lambda results, *_: list(results), 5)
-    assert not offered.results
+    assert not offered(client, "What about the lighthouse gateway?")
     asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
     assert not client.reader.retriever.answer(SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0
@@ -395,15 +353,12 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
     client.project()
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
+    bodies = {"withdrawn": Withdrawn(ids=(ids[0],), on=True), "erased": Erased(ids=(ids[0],))}
     with client.home.lock("projector"):
-        if how == "forgotten":
-            client.forget(ids[0])
-        elif how == "restored":
-            client.restore(ids[0])
-        elif how == "withdrawn":
-            client.append("withdrawn", Withdrawn(ids=(ids[0],), on=True), SCOPE)
+        if how in bodies:
+            client.append(how, bodies[how], SCOPE)
         else:
-            client.append("erased", Erased(ids=(ids[0],)), SCOPE)
+            (client.restore if how == "restored" else client.forget)(ids[0])
         hidden = [result for result in client.search("lighthouse gateway", quiet=True).results if result.sums]
         if how != "restored":
             assert not hidden
@@ -420,17 +375,9 @@ def test_a_summary_waits_for_what_the_tail_hides_of_it(client: Client, how: str)
 
 def test_what_is_erased_stands_in_no_summary(client: Client) -> None:
     ids = sum_up(client)
-    extra = client.capture_many(
-        [
-            Line(
-                text="The codename is Zebrafish-Quokka, and the lighthouse gateway knows.",
-                kind="turn",
-                at=(now_us() - 120 * DAY_US) // DAY_US * DAY_US + DAY_US // 2,
-                session="s-old",
-                origin="user",
-            )
-        ]
-    )
+    noon = (now_us() - 120 * DAY_US) // DAY_US * DAY_US + DAY_US // 2
+    text = "The codename is Zebrafish-Quokka, and the lighthouse gateway knows."
+    extra = client.capture_many([Line(text=text, kind="turn", at=noon, session="s-old", origin="user")])
     pass_days(client, 2)
     row, _ = sorted(rows(client, SummaryRow), key=lambda row: row.level)  # type: ignore[attr-defined]
     assert extra[0].id in row.sources and "Quokka" in row.text
@@ -451,16 +398,12 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
     client.capture("The salary of Mira is paid on the fifth, at the harbour office.")
     order = client.capture("Never mention the salary of Mira.").id
     asked = "When is the salary of Mira paid at the harbour office?"
-
-    def offered() -> int:
-        return len(client.offer(asked, lambda results, *_: list(results), 5).results)
-
     client.project()
-    before, orders = offered(), [given.ids for given in client.orders()]
+    before, orders = offered(client, asked), [given.ids for given in client.orders()]
     assert orders == [(order,)]
     archive(client, [order])
     client.project()
-    assert offered() == before == 0 and [given.ids for given in client.orders()] == orders
+    assert offered(client, asked) == before == [] and [given.ids for given in client.orders()] == orders
     finish(client)
     assert [given.ids for given in client.orders()] == orders
     client.forget(order)

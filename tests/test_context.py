@@ -16,7 +16,7 @@ from memtape import Client
 from memtape.flows.workers.turns import statement_id
 from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, Origin
+from memtape.schemas.events import Event
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.asking import is_goodbye, is_nod
@@ -24,7 +24,8 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.text.named import named_files
 from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
-from memtape.tools.ask.context import FORMS, ContextQuery, _form, context_of
+from memtape.tools.ask import context
+from memtape.tools.ask.context import FORMS, _form
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
@@ -90,15 +91,13 @@ def test_a_budget_is_never_exceeded_and_items_are_whole(
     by_id = {it.id: it for it in known}
     for item in chosen.items:
         assert item.cut or item in items
-        if item.cut:
-            if item.ends:
-                whole = next(it for it in items if it.id == item.id)
-                assert item.text.startswith("… ") and whole.text.rstrip().endswith(item.text[2:])
-            else:
-                whole = next(it for it in items if it.id == item.id and it.text.startswith(item.text[:-1]))
-                assert count(render(form, [whole])) > budget - 4 * len(SECTIONS)
-                assert item.text.endswith("…")
-            assert len(item.text) <= len(whole.text) + 2
+        if item.cut and item.ends:
+            whole = next(it for it in items if it.id == item.id)
+            assert item.text.startswith("… ") and whole.text.rstrip().endswith(item.text[2:])
+        elif item.cut:
+            whole = next(it for it in items if it.id == item.id and it.text.startswith(item.text[:-1]))
+            assert count(render(form, [whole])) > budget - 4 * len(SECTIONS)
+            assert item.text.endswith("…") and len(item.text) <= len(whole.text) + 2
         assert item.text in by_id[item.id].text or item.cut
     ends = [item for item in chosen.items if item.ends]
     assert sum(count(form.line(item)) + 1 for item in ends) <= budget // 5
@@ -139,16 +138,8 @@ def test_every_item_is_one_line_that_acts_on_nothing(known: list[Known], form_na
 
 
 def fact(text: str, id: str = "it", **fields: object) -> Known:
-    said = {
-        "scope": "project:a",
-        "kind": "fact",
-        "at": NOW,
-        "last_at": NOW,
-        "order": 0,
-        "actor": "Ada",
-        "origin": "user",
-    }
-    return Known(id=id, text=text, **{**said, **fields})  # type: ignore[arg-type]
+    said = {"scope": "project:a", "kind": "fact", "at": NOW, "last_at": NOW, "order": 0, "actor": "Ada"}
+    return Known(id=id, text=text, **{**said, "origin": "user", **fields})  # type: ignore[arg-type]
 
 
 def sections(*known: Known) -> list[tuple[str, str]]:
@@ -229,28 +220,17 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
     for cut in range(len(events) + 1):
         partition = Partition(0)
         fold(partition, slots(events[:cut]))
-        rows = [
-            row_of(scope, change)
-            for scope in partition.scopes.values()
-            for change in all_changes(scope)
-            if change.table in ROWS
-        ]
-        laid = laid_over(rows, events, cut)
+        changes = [(scope, change) for scope in partition.scopes.values() for change in all_changes(scope)]
+        laid = laid_over([row_of(scope, it) for scope, it in changes if it.table in ROWS], events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
         items = items_of(list(known_among(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
         fold(partition, slots(events[cut:], start=cut))
-        captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
-        visible = {capture.id for capture in captures if not capture.hidden}
+        scopes = [(scope, it) for scope in partition.scopes.values() for it in scope.captures.by_seq.values()]
+        visible = {it.id: scope.captures.body(it).text for scope, it in scopes if not it.hidden}
         late = {event.id for event in events[cut:] if event.type == "captured"}
-        assert {item.id for item in items} & late <= visible
+        assert {item.id for item in items} & late <= visible.keys()
         if cut == len(events):
-            bodies = [
-                scope.captures.body(capture).text
-                for scope in partition.scopes.values()
-                for capture in scope.captures.by_seq.values()
-                if not capture.hidden
-            ]
-            assert all(item.id in visible and any(item.text in text for text in bodies) for item in items)
+            assert all(it.id in visible and any(it.text in text for text in visible.values()) for it in items)
 
 
 def item_ids(items: tuple[ContextItem, ...]) -> list[str]:
@@ -328,9 +308,8 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
             "last answer: The vouchers are rounded twice. Should I round them once, at the end?",
             "open question: Should I round them once, at the end?",
         ]
-        assert "We decided to keep prices in cents." in [
-            it.text for it in memory.context().items if it.section == "facts"
-        ]
+        facts = [it.text for it in memory.context().items if it.section == "facts"]
+        assert "We decided to keep prices in cents." in facts
         before = left(memory)
         memory.project()
         assert left(memory) == before, "from the tail and from the views"
@@ -373,13 +352,9 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
                 for n, (text, path, tags) in enumerate(ACTIONS[:kept])
             )  # fmt: skip
             for _ in ("from the tail", "from the views"):
-                told = left(memory)
-                count = {6: "2", 3: "4"}[kept]
-                files = f"edited: cart/prices.py ({count} times), cart/tax.py"
-                assert told[1:3] == [
-                    "asked: Round the prices in cart/prices.py, and read cart/vouchers.py.",
-                    files,
-                ]
+                told, count = left(memory), {6: 2, 3: 4}[kept]
+                assert told[1] == "asked: Round the prices in cart/prices.py, and read cart/vouchers.py."
+                assert told[2] == f"edited: cart/prices.py ({count} times), cart/tax.py"
                 assert "files: cart/vouchers.py" in told and "ran `git status`: On branch main" in told
                 memory.project()
             assert "tested with `pytest -q`: passed: 11 passed" in left(memory)
@@ -387,37 +362,23 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
 
 def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        for day, (agent, what) in enumerate(
-            [("codex", "old"), ("gemini", "docs"), ("codex", "api"), ("claude-code", "cart")]
-        ):
+        sessions = (("codex", "old"), ("gemini", "docs"), ("codex", "api"), ("claude-code", "cart"))
+        for day, (agent, what) in enumerate(sessions):
+            said = (
+                ("user", "Ada", f"Please look at the {what} of the shop."),
+                ("agent", agent, f"We decided to keep the {what} as it is."),
+                ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
+            )
             memory.capture_many(
                 Line(text=text, kind="turn", origin=who, actor=actor, session=f"s{day}", at=NOW + day * DAY_US + n)
-                for n, (who, actor, text) in enumerate(
-                    [
-                        ("user", "Ada", f"Please look at the {what} of the shop."),
-                        ("agent", agent, f"We decided to keep the {what} as it is."),
-                        ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
-                    ]
-                )
-            )  # fmt: skip
+                for n, (who, actor, text) in enumerate(said)
+            )
         told = left(memory)
-        assert [line for line in told if line.startswith("session of")] == [
-            "session of claude-code, 2026-09-24",
-            "session of codex, 2026-09-23",
-            "session of gemini, 2026-09-22",
-        ]
-        assert [line for line in told if line.startswith("asked")] == [
-            f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")
-        ]
+        named = [f"session of {it}" for it in ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")]
+        asked = [f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")]
+        assert [line for line in told if line.startswith("session of")] == named
+        assert [line for line in told if line.startswith("asked")] == asked
         assert not any("the old of" in line for line in told)
-
-
-def said(*turns: tuple[Origin, str]) -> list[Known]:
-    return [
-        Known(id=f"turn-{n}", scope="project:a", kind="turn", text=text, at=NOW, last_at=NOW, order=n, actor="Ada",
-              origin=origin)
-        for n, (origin, text) in enumerate(turns)
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -449,14 +410,10 @@ def test_any_text_names_only_files_that_it_holds(text: str, prompt: str) -> None
 
 def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_before(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        memory.capture_many(
-            [
-                Line(text="The staging database listens on port 5433.", at="50d"),
-                Line(text="The staging database now listens on port 5434.", at="40d"),
-                Line(text="The tests take an hour.", actor="codex", origin="agent"),
-                Line(text="The registry is down on Sundays.", at="50d", actor="status page", origin="web"),
-            ]
-        )
+        memory.capture("The staging database listens on port 5433.", at="50d")
+        memory.capture("The staging database now listens on port 5434.", at="40d")
+        memory.capture_many([Line(text="The tests take an hour.", actor="codex", origin="agent")])
+        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", actor="status", origin="web")])
         memory.project()
         told = memory.context().text.partition("What holds:\n")[2].splitlines()
         day, ago = format_day(now_us() - 40 * DAY_US), format_day(now_us() - 50 * DAY_US)
@@ -476,7 +433,9 @@ def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
         assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
 
 
-def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(tmp_path: Path) -> None:
+def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another process holds the projector's lock, so that only the tail knows."""
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
@@ -488,6 +447,6 @@ def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(t
             found = memory.context()
             assert item_ids(found.items) == [new]
             assert found.lag == 2
-            views = memory.reader.at(None, "project:a")
-            counted = context_of(views, "project:a", ContextQuery(100), CHARACTERS)
+            monkeypatch.setattr(context, "tokenizer", lambda: CHARACTERS)
+            counted = memory.context(100)
             assert (counted.tokenizer, counted.tokens) == ("characters/4", -(-len(counted.text) // 4))

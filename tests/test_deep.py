@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.state.index.entries import Document
-from memtape.state.ranking import deep
 from memtape.state.ranking.deep import (
     GATED,
     HOPS,
@@ -28,8 +27,6 @@ from memtape.state.ranking.deep import (
     deepened,
     kinds_asked,
     merged,
-    of_kind,
-    share_held,
     walk,
 )
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
@@ -61,11 +58,6 @@ def test_looks_are_one_order_in_which_none_is_lost_and_none_stands_twice(
     assert sorted(order) == sorted({spot for look in seen for spot in look} | lent.keys())
     assert all(first > second for first, second in pairwise(order.values()))
     assert list(order.items()) == list(merged(seen, lent, sorted(kinds)).items())
-
-
-@given(st.lists(spots, unique=True, min_size=1, max_size=20))
-def test_one_look_alone_stays_as_it_is(seen: list[Spot]) -> None:
-    assert list(merged([{spot: 1 - number / 50 for number, spot in enumerate(seen)}], {})) == seen
 
 
 graphs = st.dictionaries(
@@ -223,21 +215,8 @@ def test_words_that_are_only_about_the_asking_are_left_out() -> None:
     assert bare("many different") == "many different"
     assert bare("Wie viele?") == "Wie viele"
     assert "violin" in by_kinds("What instruments does she play?")
-    assert kinds_asked("Where is it?") == {} and of_kind("nonesuch") == ()
-
-
-@given(st.text(max_size=80))
-def test_any_question_can_be_asked_again(question: str) -> None:
-    for made in (bare(question), by_kinds(question)):
-        assert isinstance(made, str)
-    assert kinds_asked(question) == kinds_asked(question)
-
-
-def test_the_share_of_a_question_that_is_held_goes_by_its_weight() -> None:
-    assert share_held({"a": 3.0, "b": 1.0}, ["a", "a", "c"]) == 0.75
-    assert share_held({}, []) == 1.0
+    assert kinds_asked("Where is it?") == {}
 
 
 def test_the_loop_takes_as_many_as_are_wanted() -> None:
-    assert deep.LOOKED_AT == 50
     assert len(run([[f"postgres number {n}" for n in range(80)]], "postgres", Recorded([], []).judge, 70).found) >= 70

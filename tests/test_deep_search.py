@@ -119,6 +119,8 @@ def test_filters_limits_quotas_and_times_hold_in_every_look_and_along_edges(tmp_
         quota = client.search(QUESTION, deep=True, quotas=("memories=1",))
         assert sum(result.kind == "fact" for result in quota.results) == 1 and quota.sources["memories"].limit == 1
         assert client.search(QUESTION, deep=True, valid_at=1_000_000_000).results == []
+        found = client.search(QUESTION, deep=True, without=("edges",))
+        assert all(taken.kept == 0 for taken in found.trace if taken.step == "edges")
 
 
 def test_scopes_never_mix(tmp_path: Path) -> None:
@@ -134,16 +136,6 @@ def test_scopes_never_mix(tmp_path: Path) -> None:
             pass
         both = client.search(QUESTION, deep=True)
         assert {result.scope for result in both.results} == {SCOPE, GLOBAL}
-
-
-def test_what_was_replaced_never_stands_above_what_holds(tmp_path: Path) -> None:
-    with Client(tmp_path, scope=SCOPE, origin="user") as client:
-        old = client.capture("The orders database is Postgres.").id
-        new = client.update(old, "The orders database is MySQL.").id
-        client.project()
-        results = client.search("Which databases hold orders in Postgres?", deep=True).results
-        ids = [result.id for result in results]
-        assert ids.index(new) < ids.index(old)
 
 
 def test_a_deep_search_has_one_page(tmp_path: Path) -> None:
@@ -186,15 +178,6 @@ def test_names_and_words_of_erased_texts_do_not_stay_in_a_trace(tmp_path: Path) 
         client.search(QUESTION, deep=True)
         said = [it for it in texts_of(events_of(client)[-1]) if it.place.endswith(".query")]
         assert len(said) >= 2 and all(it.role == "statement" for it in said)
-
-
-def test_without_edges_none_is_followed(tmp_path: Path) -> None:
-    with remembering(tmp_path, texts=()) as client:
-        assert client.search(QUESTION, deep=True).results == []
-        for text in ("Postgres runs in staging.", "So be it.", "Nothing else came up."):
-            client.capture(text, "turn", session="s")
-        found = client.search("postgres", deep=True, without=("edges",))
-        assert all(taken.kept == 0 for taken in found.trace if taken.step == "edges")
 
 
 # The tree of pages.
@@ -244,24 +227,25 @@ def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     return {pair: (edge.weight, edge.count) for pair, edge in state.scopes["project:test"].edges.pairs.items()}
 
 
-def test_what_the_first_look_saw_is_linked_with_what_later_looks_saw_first() -> None:
-    looks = (["heron", "otter"], ["lynx"], ["marten"])
-    found = edges_of(recalled(["heron", "lynx", "marten"], "r1", looks=looks))
-    assert found == {(0, 2): (ONE // 2, 0), (0, 3): (ONE // 3, 0)}, "the otter was not kept"
-    assert edges_of(recalled(["heron", "lynx"], "r1")) == {}, "a search that looked once links nothing"
-    assert edges_of(recalled(["heron", "otter"], "r1", looks=(["heron", "otter"],))) == {}
+@pytest.mark.parametrize(
+    ("kept", "looks", "edges"),
+    [
+        (["heron", "lynx", "marten"], (["heron", "otter"], ["lynx"], ["marten"]), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
+        (["heron", "lynx"], (), {}),
+        (["heron", "otter"], (["heron", "otter"],), {}),
+        (["nobody", "heron", "lynx"], (["heron", "nobody"], ["lynx", "heron"], ["nobody"]), {(0, 2): ONE // 2}),
+    ],
+)
+def test_what_the_first_look_saw_is_linked_with_what_later_looks_saw_first_and_kept(
+    kept: list[object], looks: tuple[list[object], ...], edges: dict[tuple[int, int], int]
+) -> None:
+    assert edges_of(recalled(kept, "r1", looks=looks)) == {pair: (weight, 0) for pair, weight in edges.items()}
 
 
 def test_looks_and_uses_add_up() -> None:
-    at = START + 40 * MINUTE
-    search = recalled(["heron", "lynx"], "r1", looks=(["heron"], ["lynx"]), sent=at)
-    found = edges_of(search, used(["heron", "lynx"], "u1", session="s", sent=at))
+    search = recalled(["heron", "lynx"], "r1", looks=(["heron"], ["lynx"]), sent=START + 40 * MINUTE)
+    found = edges_of(search, used(["heron", "lynx"], "u1", session="s", sent=START + 40 * MINUTE))
     assert found == {(0, 2): (ONE + ONE // 2, 1)}
-
-
-def test_a_search_links_a_few_and_nothing_that_is_not_here() -> None:
-    looks = (["heron", "nobody"], ["lynx", "heron"], ["nobody", "heron"])
-    assert edges_of(recalled(["nobody", "heron", "lynx"], "r1", looks=looks)).keys() == {(0, 2)}
 
 
 # With a model.

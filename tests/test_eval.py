@@ -19,53 +19,36 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.corpus import read_corpus
 
-PLAIN: dict[str, Any] = {
-    "conversations": [
-        {
-            "id": "One & only",
-            "turns": [
-                {
-                    "id": "1",
-                    "session": "s",
-                    "speaker": "Ada",
-                    "role": "user",
-                    "text": "My kayak is red.",
-                    "at": "2024-01-01",
-                },
-                {"id": "2", "session": "s", "speaker": "AI", "role": "assistant", "text": "Red is a fine colour."},
-                {"id": 3, "session": "t", "speaker": "Ada", "role": "user", "text": "The boat house opens at nine."},
-                {"id": "4", "session": "t", "speaker": "AI", "role": "assistant", "text": " "},
-            ],
-            "questions": [
-                {"question": "What colour is the kayak?", "evidence": ["1"], "category": "colours"},
-                {"question": "When does the boat house open?", "evidence": [3, "gone"]},
-                {"question": "Who asked?", "evidence": []},
-            ],
-        },
-        {
-            "id": "one-only",
-            "turns": [{"id": "1", "text": "The kayak is blue here."}],
-            "questions": [{"question": "a kayak", "evidence": ["1"]}],
-        },
-    ]
-}
-LOCOMO = [
-    {
-        "sample_id": "conv-1",
-        "conversation": {
-            "speaker_a": "Ada",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [
-                {"speaker": "Ada", "dia_id": "D1:1", "text": "I sold the violin."},
-                {"speaker": "Ben", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a photo of a heron"},
-            ],
-        },
-        "qa": [
-            {"question": "Who sold a violin and saw a heron?", "evidence": ["D1:1; D1:2"], "category": 4},
-            {"question": "Nothing?", "evidence": [], "category": 5},
+PLAIN: dict[str, Any] = {"conversations": [
+    {"id": "One & only",
+     "turns": [
+         {"id": "1", "session": "s", "speaker": "Ada", "role": "user", "text": "My kayak is red.", "at": "2024-01-01"},
+         {"id": "2", "session": "s", "speaker": "AI", "role": "assistant", "text": "Red is a fine colour."},
+         {"id": 3, "session": "t", "speaker": "Ada", "role": "user", "text": "The boat house opens at nine."},
+         {"id": "4", "session": "t", "speaker": "AI", "role": "assistant", "text": " "},
+     ],
+     "questions": [
+         {"question": "What colour is the kayak?", "evidence": ["1"], "category": "colours"},
+         {"question": "When does the boat house open?", "evidence": [3, "gone"]},
+         {"question": "Who asked?", "evidence": []},
+     ]},
+    {"id": "one-only", "turns": [{"id": "1", "text": "The kayak is blue here."}],
+     "questions": [{"question": "a kayak", "evidence": ["1"]}]},
+]}  # fmt: skip
+LOCOMO = [{
+    "sample_id": "conv-1",
+    "conversation": {
+        "speaker_a": "Ada", "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ada", "dia_id": "D1:1", "text": "I sold the violin."},
+            {"speaker": "Ben", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a photo of a heron"},
         ],
-    }
-]
+    },
+    "qa": [
+        {"question": "Who sold a violin and saw a heron?", "evidence": ["D1:1; D1:2"], "category": 4},
+        {"question": "Nothing?", "evidence": [], "category": 5},
+    ],
+}]  # fmt: skip
 
 
 def run(*command: str) -> Result:
@@ -85,10 +68,8 @@ def test_a_plain_file_is_measured(tmp_path: Path) -> None:
     for name in ("bm25", "memtape"):
         assert retrievers[name]["turn"] == {"5": 1.0, "10": 1.0, "20": 1.0, "50": 1.0} == retrievers[name]["session"]
     assert set(retrievers["memtape without sparse"]["turn"].values()) == {0}
-    assert {category: its["questions"] for category, its in retrievers["bm25"]["by_category"].items()} == {
-        "all": 2,
-        "colours": 1,
-    }
+    categories = retrievers["bm25"]["by_category"]
+    assert {name: its["questions"] for name, its in categories.items()} == {"all": 2, "colours": 1}
     assert list(retrievers["rrf"]["latency_ms"]) == ["p50", "p95"]
     assert not (tmp_path / "home" / "log.db").exists()
     shown = run(*command, "--retriever", "memtape").output
@@ -169,11 +150,8 @@ def test_measures_say_what_they_mean() -> None:
     told = summary(asked, (1, 5, 10))
     assert told["turn"] == {"1": 0, "5": 0.25, "10": 0.75}
     assert told["session"] == {"1": 0.25, "5": 0.25, "10": 0.75}
-    assert told["by_category"]["y"] == {
-        "questions": 1,
-        "turn": {"1": 0, "5": 0, "10": 1},
-        "session": {"1": 0, "5": 0, "10": 1},
-    }
+    at_10 = {"1": 0, "5": 0, "10": 1}
+    assert told["by_category"]["y"] == {"questions": 1, "turn": at_10, "session": at_10}
     assert told["latency_ms"] == {"p50": 2, "p95": 4}
     assert overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and overlap((), (), 5) == 1
 
@@ -204,14 +182,9 @@ def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: obj
     [
         ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00Z"),
         ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00Z"),
-        ("8 May 2023", "2023-05-08T00:00:00Z"),
         ("May 8, 2023", "2023-05-08T00:00:00Z"),
         ("2023-05-08T13:00:00+02:00", "2023-05-08T11:00:00Z"),
-        (1684548060, "2023-05-20T02:01:00Z"),
-        (1684548060.5, "2023-05-20T02:01:00Z"),
-        (1684548060000, "2023-05-20T02:01:00Z"),
-        (1684548060000000, "2023-05-20T02:01:00Z"),
-        ("1684548060", "2023-05-20T02:01:00Z"),
+        *((at, "2023-05-20T02:01:00Z") for at in (1684548060, 1684548060.5, 1684548060_000_000, "1684548060")),
         ("", None),
         (None, None),
     ],

@@ -107,6 +107,9 @@ def test_who_is_trusted_less_replaces_nothing_and_captures_nothing(client: Clien
         for id in (old, turn):
             with pytest.raises(MemtapeError):
                 agent.update(id, "The staging proxy listens on port 6000.")
+        for text in ("x" * 70_000, ""):
+            with pytest.raises(MemtapeError):
+                client.update(old, text)
         assert agent.log.ends() == ends
 
 
@@ -127,12 +130,3 @@ def test_the_commands_print_what_the_client_returns(client: Client, tmp_path: Pa
     assert len(json.loads(run("timeline", "2026-03-05", "--limit", "2", "--json"))["timeline"]) == 2
     told = run("update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user")
     assert f"It replaced {ids[3]}." in told
-
-
-def test_what_may_not_be_kept_updates_nothing(client: Client) -> None:
-    old = client.capture("The staging proxy listens on port 5433.").id
-    for text in ("x" * 70_000, ""):
-        with pytest.raises(MemtapeError):
-            client.update(old, text)
-    row = client.show(old).memory
-    assert row is not None and row.replaced_by is None

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import orjson
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
@@ -16,14 +15,12 @@ from hypothesis import strategies as st
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
-from memtape.state.ranking.evaluation import PromptContext, given_summary
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
 from memtape.tools.agents.offering import MOST, offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.measure.injecting import FOREIGN
 
 HEAD = "From this project's memory"
 
@@ -162,31 +159,26 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
     corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])
-    weighed = corpus.weighed(prompt, range(3))
+    weighed = corpus.words.weighed(prompt, range(3))
     assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
-    assert [its.share for its in corpus.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
+    assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
 
 
-LOCOMO = [
-    {
-        "sample_id": f"conv-{name}",
-        "conversation": {
-            "speaker_a": name,
-            "speaker_b": "Otto",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [
-                {"speaker": name, "dia_id": "D1:1", "text": f"I sold my {thing} to a museum in {place}."},
-                {"speaker": "Otto", "dia_id": "D1:2", "text": "Congratulations, that is splendid news."},
-            ],
-        },
-        "qa": [
-            {"question": f"To which museum did {name} sell the {thing}?", "evidence": ["D1:1"], "category": 4},
-            {"question": f"To which museum did Otto sell his {thing}?", "evidence": ["D1:1"], "category": 5},
-            {"question": "Where is it?", "evidence": ["D9:9"], "category": 1},
+LOCOMO = [{
+    "sample_id": f"conv-{name}",
+    "conversation": {
+        "speaker_a": name, "speaker_b": "Otto", "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": name, "dia_id": "D1:1", "text": f"I sold my {thing} to a museum in {place}."},
+            {"speaker": "Otto", "dia_id": "D1:2", "text": "Congratulations, that is splendid news."},
         ],
-    }
-    for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))
-]
+    },
+    "qa": [
+        {"question": f"To which museum did {name} sell the {thing}?", "evidence": ["D1:1"], "category": 4},
+        {"question": f"To which museum did Otto sell his {thing}?", "evidence": ["D1:1"], "category": 5},
+        {"question": "Where is it?", "evidence": ["D9:9"], "category": 1},
+    ],
+} for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))]  # fmt: skip
 
 
 def run(*command: str) -> Result:
@@ -225,31 +217,13 @@ def test_a_published_file_is_measured(tmp_path: Path) -> None:
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
 
 
-@pytest.mark.parametrize(
-    "more",
-    [("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")],
-)
-def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path) -> None:
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps(LOCOMO))
-    told = run("eval", str(file), "--inject", *more)
-    assert told.exit_code == 1 and "hooks" in told.stderr and "Traceback" not in told.output
+    for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
+        told = run("eval", str(file), "--inject", *more)
+        assert told.exit_code == 1 and "hooks" in told.stderr
     assert run("eval", str(file), "--foreign", str(file)).exit_code == 1
-
-
-def test_our_own_foreign_prompts_say_who_wrote_them() -> None:
-    held = orjson.loads(FOREIGN.read_bytes())
-    prompts = [*held["coding"], *held["everyday"]]
-    assert len(prompts) == len(set(prompts)) >= 200 and all(prompt.strip() for prompt in prompts)
-    assert "Written for Memtape" in held["about"] and sum(len(prompt) > 200 for prompt in prompts) >= 10
-
-
-@given(st.lists(st.builds(PromptContext, st.integers(0, 500), st.booleans())))
-def test_what_was_given_is_summed_up(given: list[PromptContext]) -> None:
-    told = given_summary(given)
-    assert told["prompts"] == len(given) and 0 <= told["given"] <= 1 and 0 <= told["with_evidence"] <= 1
-    assert told["tokens"]["mean"] <= told["tokens"]["max"] <= 500
-    assert (told["given"] == 0) == (told["tokens"]["max"] == 0)
 
 
 def test_at_most_so_many_are_offered(client: Client) -> None:

@@ -29,7 +29,6 @@ from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.erasing import plan
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000
@@ -58,12 +57,8 @@ def test_pages_of_any_length_are_the_whole(client: Client, first: int) -> None:
 def client(tmp_path: Path) -> Iterator[Client]:
     (tmp_path / "settings.toml").write_text("extract = false\n")
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
-        client.capture_many(
-            [
-                Line(text=f"The staging port of service {n} is 54{n:02}.", kind="turn", session=f"s{n % 3}")
-                for n in range(23)
-            ]
-        )
+        said = {f"The staging port of service {n} is 54{n:02}.": f"s{n % 3}" for n in range(23)}
+        client.capture_many(Line(text=text, kind="turn", session=session) for text, session in said.items())
         yield client
 
 
@@ -72,20 +67,19 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
     assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
     other = Client(tmp_path, scope="project:other", log=client.log)
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
-    for asked, query, more, said in (
-        (client, "staging ports", {}, "another question"),
-        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}, "another question"),
-        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}, "another question"),
-        (client, "staging port", {"archived": True}, "another question"),
-        (client, "staging port", {"quotas": ["turns=3"]}, "another question"),
-        (client, "staging port", {"without": ["fresh"]}, "another question"),
-        (client, "staging port", {"as_of": "1h"}, "page by page"),
-        (other, "staging port", {}, "another scope or home"),
-        (elsewhere, "staging port", {}, "another scope or home"),
+    for asked, query, more in (
+        (client, "staging ports", {}),
+        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}),
+        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}),
+        (client, "staging port", {"archived": True}),
+        (client, "staging port", {"quotas": ["turns=3"]}),
+        (client, "staging port", {"without": ["fresh"]}),
+        (client, "staging port", {"as_of": "1h"}),
+        (other, "staging port", {}),
+        (elsewhere, "staging port", {}),
     ):
-        with pytest.raises(MemtapeError, match=said) as told:
+        with pytest.raises(MemtapeError, match="page by page" if "as_of" in more else "another question"):
             asked.search(query, 5, cursor=cursor, quiet=True, **more)
-        assert told.value.hint
     other.close()
     elsewhere.close()
 
@@ -93,9 +87,9 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
 @given(st.data())
 @examples(200)
 def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
-    from memtape.tools.ask.paging import VERSION, Cursor, read, written
+    from memtape.tools.ask.paging import Cursor, read, written
 
-    made = Cursor(VERSION, b"place1", b"asked1", 1, 2, (None, 5, None), b"aaaaabbbbb")
+    made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
     text = written(made)
     assert read(text) == read(f" {text}\n") == made and len(read(text).ids()) == 2
     place = data.draw(st.integers(0, len(text) - 1))
@@ -116,23 +110,6 @@ def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
     for other in ("2d", "4d", "2026-01-01"):
         with pytest.raises(MemtapeError, match="another question"):
             asked(other, page.next)
-
-
-def test_what_is_erased_or_told_otherwise_is_told_as_it_is_now(client: Client) -> None:
-    """Of a memory that was said in two wordings the one that lives is told, and nothing of the other."""
-    with Client(client.home, scope=SCOPE, origin="agent") as agent:
-        port = client.capture("The staging port of the proxy is 6000.")
-        agent.capture("the staging port of the proxy is 6000")
-    page = client.search("staging port", 1, filters=make_filters(0, not_kinds=["page"]))
-    order = [it.id for it in client.search("staging port", 100, quiet=True).results]
-    client.erase(plan(client.home, client.log, SCOPE, [order[5]], only=True))
-    client.forget(port.id, only=True)
-    given_ids = [it.id for it in page.results]
-    while page.next:
-        page = client.search("staging port", 4, cursor=page.next, filters=make_filters(0, not_kinds=["page"]))
-        given_ids += [it.id for it in page.results]
-        assert not any(it.id == order[5] for it in page.results)
-    assert len(given_ids) == len(set(given_ids)) and set(order) - set(given_ids) <= {order[5], port.id}
 
 
 WORDS = ("heron", "otter", "heron and the otter", "otters, herons and the otter")

@@ -47,19 +47,9 @@ def view_names(home: Home) -> list[str]:
 
 @pytest.mark.slow
 def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    readers = [
-        subprocess.Popen(
-            [sys.executable, "-c", READER, str(home.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-            env=environment,
-        )
-        for _ in range(READERS)
-    ]
+    command, environment = [sys.executable, "-c", READER, str(home.path)], {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    readers = [subprocess.Popen(command, text=True, bufsize=1, env=environment, **pipes) for _ in range(READERS)]
     first = 2  # Behind the settings and the tick.
     try:
         for number in range(1, ROUNDS + 1):

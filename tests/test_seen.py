@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from soaked import soaked
 from test_handing import patient
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 from test_warm import warm
@@ -45,8 +47,9 @@ def at(home: Path, project: Path) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user")
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(
+    ("host", "served"), soaked(product(HOSTS, (False, True)), ("claude", False), ("codex", True), ("gemini", True))
+)
 def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home: Path, project: Path) -> None:
     """The note says what the log says, whether a server answers or the hook does it alone."""
     remembered(home, project, PORT, "Mira likes green tea.")
@@ -127,23 +130,4 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
         assert [unasked_by(body.lanes) for body in bodies if isinstance(body, Recalled)] == ["start", "prompt", None]
         assert len(client.given()) == 2
         # What was asked can be asked again, and a start asked nothing.
-        assert [asked.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
-
-
-def test_what_an_agent_repeats_of_its_start_confirms_nothing(home: Path, project: Path) -> None:
-    (id,) = remembered(home, project, PORT)
-    hook(home, "claude", told(project, "SessionStart", source="startup"))
-    with Client(home, folder=project, origin="agent", session="s-1") as client:
-        client.capture("the staging kayak listens on port 5433")
-        row = client.show(id).memory
-    assert row is not None and (len(row.echoes), row.confirmations) == (1, 0)
-
-
-def test_no_project_is_told_of_what_another_was_given(home: Path, project: Path, tmp_path: Path) -> None:
-    remembered(home, project, PORT)
-    hook(home, "claude", told(project, "SessionStart", source="startup"))
-    other = tmp_path / "other"
-    other.mkdir()
-    with Client(home, folder=other) as client:
-        client.capture("Another thing.")
-        assert client.given() == []
+        assert [asked.body.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]

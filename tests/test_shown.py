@@ -134,16 +134,10 @@ def test_a_page_shows_its_texts_and_makes_nothing_of_them(text: str, name: str) 
 def test_each_hostile_text_is_shown_as_it_is(text: str) -> None:
     for line in visible(text).split("\n"):
         parsed = PARSER.parse(f"> {escape(line)}")
-        assert {token.type for token in parsed} <= {
-            "blockquote_open",
-            "blockquote_close",
-            "paragraph_open",
-            "paragraph_close",
-            "inline",
-        }
-        assert [shown(token).strip() for token in parsed if token.type == "inline"] == [line.strip()] * bool(
-            line.strip()
-        )
+        blocks = {f"{block}_{end}" for block in ("blockquote", "paragraph") for end in ("open", "close")}
+        assert {token.type for token in parsed} <= {*blocks, "inline"}
+        seen = [shown(token).strip() for token in parsed if token.type == "inline"]
+        assert seen == [line.strip()] * bool(line.strip())
     quoted = "\n".join(f"> {escape(line)}".rstrip() for line in visible(text).split("\n"))
     assert {token.type for token in tokens(quoted)} <= OWN
 
@@ -199,46 +193,24 @@ EVIL = "\x1b[31mred\x1b]0;title\x07 \u202eabc \x9b2J \u200b\U000e0041 end"
 
 def test_no_command_lets_a_text_act_on_the_terminal(tmp_path: Path) -> None:
     def call(*words: str) -> str:
-        done = CliRunner().invoke(
-            main, [*words, *SCOPE], env={"MEMTAPE_HOME": str(tmp_path / "h"), "MEMTAPE_SESSION": ""}
-        )
-        said = done.stdout + done.stderr
-        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f]", said), (
-            words,
-            said,
-        )
+        env = {"MEMTAPE_HOME": str(tmp_path / "h"), "MEMTAPE_SESSION": ""}
+        done = CliRunner().invoke(main, [*words, *SCOPE], env=env)
+        acting = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\U000e0000-\U000e007f]"
+        assert not re.search(acting, done.stdout + done.stderr), (words, done.output)
         return done.stdout
 
-    receipt = json.loads(
-        call("capture", f"One {EVIL}", "--tag", EVIL, "--source", EVIL, "--actor", EVIL, "--session", EVIL, "--json")
-    )
-    for words in (
-        ("search", "One"),
-        ("show", receipt["id"]),
-        ("why", receipt["id"]),
-        ("log", "--limit", "9"),
-        ("diff", "1d", "0s"),
-    ):
+    fields = (it for name in ("tag", "source", "actor", "session") for it in (f"--{name}", EVIL))
+    receipt = json.loads(call("capture", f"One {EVIL}", *fields, "--json"))
+    id = receipt["id"]
+    for words in (("search", "One"), ("show", id), ("why", id), ("log", "--limit", "9"), ("diff", "1d", "0s")):
         assert "<U+001B>" in call(*words), words
         call(*words, "--json")
     opened = json.loads(call("show", receipt["id"], "--json"))
     assert opened["memory"]["text"] == f"One {EVIL}" and opened["memory"]["tags"] == [EVIL]
-    for words in (
-        ("show", EVIL),
-        ("capture", "x", "--at", EVIL),
-        ("search", EVIL),
-        ("forget", EVIL),
-        ("capture", "", "--source", EVIL),
-    ):
+    for words in (*((name, EVIL) for name in ("show", "search", "forget")), ("capture", "x", "--at", EVIL)):
         call(*words)
         call(*words, "--json")
-    for words in (
-        (EVIL,),
-        ("capture", "--kind", EVIL),
-        (f"--{EVIL}",),
-        ("capture", "x", f"--{EVIL}"),
-        ("log", "--limit", EVIL),
-    ):
+    for words in ((EVIL,), ("capture", "--kind", EVIL), (f"--{EVIL}",), ("log", "--limit", EVIL)):
         call(*words)
-    call("erase", receipt["id"], "--dry-run")
-    call("forget", receipt["id"], "--reason", EVIL)
+    call("erase", id, "--dry-run")
+    call("forget", id, "--reason", EVIL)

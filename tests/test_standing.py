@@ -159,17 +159,11 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
 def test_an_order_that_no_view_holds_yet_is_kept_too(client: Client) -> None:
     client.capture(TRIP)
     client.project()
-    client.capture(ORDER)
+    client.capture(f"{ORDER} Always run the slow tests.")
+    items = client.context(as_is=True).items
+    assert [(it.section, it.text) for it in items] == [("guardrails", "Always run the slow tests.")]
     assert offered(client, "When is the Berlin trip with Otto booked?", "now", 1_300)[0] == ""
     assert "Berlin" not in client.context(as_is=True).text
-
-
-def test_a_rule_that_stands_beside_an_order_is_told(client: Client) -> None:
-    client.capture(f"{ORDER} Always run the slow tests.")
-    client.project()
-    assert [(item.section, item.text) for item in client.context().items] == [
-        ("guardrails", "Always run the slow tests.")
-    ]
 
 
 def test_the_page_and_agents_tools_show_no_order_as_a_fact(client: Client, tmp_path: Path) -> None:

@@ -51,11 +51,24 @@ def counts(scope: Scope) -> dict[str, tuple[int, int]]:
     return {ids.get(by_seq[seq].id, "?"): (use.recalled, use.used) for seq, use in scope.usage.own.items()}
 
 
-def test_looking_is_not_use() -> None:
-    assert counts(scope_of(PORT, PROXY, asked(["port", "proxy"]), asked(["port"], "r2", 2))) == {
-        "port": (2, 0),
-        "proxy": (1, 0),
-    }
+SAID = turn("I opened 8081 for you.", "answer", 2)
+LATE_PROMPT = captured("Which port?", "p", "turn", origin="user", session="s", sent=START + MINUTE + 1_000_000)
+TWICE = (used(["port", "port"], "u1"), used(["port"], "u2"))
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((asked(["port", "proxy"]), asked(["port"], "r2", 2)), {"port": (2, 0), "proxy": (1, 0)}),  # Looking is no use.
+        ((turn("Is it 8081?", "q", 0, origin="user"), asked(["port"]), SAID), {"port": (1, 0)}),  # The user knew it.
+        ((asked(["port"]), LATE_PROMPT, SAID), {"port": (1, 1)}),  # A prompt captured late ends nothing.
+        ((asked(["port"]), SAID, erased(["r"], "e")), {}),  # An erased recall was never shown.
+        ((*TWICE, TWICE[0]), {"port": (0, 2)}),  # A repeated event counts once.
+        ((used(["port"], "u"), forgotten(["port"], "f")), {"port": (0, 1)}),  # Forgetting does not count.
+    ],
+)
+def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, int]]) -> None:
+    assert counts(scope_of(PORT, PROXY, *events)) == expected
 
 
 def test_the_next_answer_of_the_session_that_carries_the_specifics_is_use() -> None:
@@ -119,11 +132,6 @@ def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
         assert counts(scope_of(PORT, PROXY, *events)) == {"port": (1, 1), "proxy": (1, 1)}
 
 
-def test_a_prompt_that_is_captured_after_what_was_recalled_for_it_ends_nothing() -> None:
-    said = captured("Which port?", "p", "turn", origin="user", session="s", sent=START + MINUTE + 1_000_000)
-    assert counts(scope_of(PORT, asked(["port"]), said, turn("I opened 8081.", "answer", 2)))["port"] == (1, 1)
-
-
 def test_a_start_counts_as_no_recall_and_its_first_answer_tells_what_was_of_use() -> None:
     start = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("start", 900))
     assert counts(scope_of(PORT, PROXY, start)) == {}
@@ -148,16 +156,6 @@ def test_what_the_session_itself_has_said_is_not_used_by_its_answers() -> None:
     assert counts(scope_of(other, asked(["port"]), answer))["port"] == (1, 1)
 
 
-def test_what_the_user_said_before_tells_nothing() -> None:
-    said = turn("Is it 8081?", "question", 0, origin="user")
-    assert counts(scope_of(PORT, said, asked(["port"]), turn("Yes, 8081.", "answer", 2)))["port"] == (1, 0)
-
-
-def test_an_erased_recall_was_never_shown() -> None:
-    events = [PORT, asked(["port"]), turn("I opened 8081 for you.", "answer", 2), erased(["r"], "e")]
-    assert counts(scope_of(*events)) == {}
-
-
 @pytest.mark.parametrize("answer_first", [True, False])
 @pytest.mark.parametrize("session", ["s", None])
 def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: str | None) -> None:
@@ -165,11 +163,6 @@ def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: st
     answer = turn("I opened 8081 for you.", "answer", 2)
     events = [answer, said] if answer_first else [said, answer]
     assert counts(scope_of(PORT, asked(["port"]), *events))["port"] == (1, 1)
-
-
-def test_uses_that_are_said_twice_count_twice_and_a_repeated_event_once() -> None:
-    first, second = used(["port", "port"], "u1"), used(["port"], "u2")
-    assert counts(scope_of(PORT, first, second, first))["port"] == (0, 2)
 
 
 def test_what_was_never_captured_or_was_erased_counts_for_nobody() -> None:
@@ -183,10 +176,6 @@ def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> No
     rows = [row_of(scope, change) for change in all_changes(scope) if change.table == "uses"]
     assert [(row.id, row.used) for row in rows if isinstance(row, UseRow)] == [(other_row_id(make_id("global one")), 1)]
     assert make_id("global one") not in repr(rows)
-
-
-def test_forgetting_hides_and_does_not_count() -> None:
-    assert counts(scope_of(PORT, used(["port"], "u"), forgotten(["port"], "f")))["port"] == (0, 1)
 
 
 @given(st.lists(st.integers(0, 400), max_size=90))

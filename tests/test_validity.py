@@ -128,12 +128,8 @@ def test_what_is_said_to_replace_something_does_whatever_the_texts_say() -> None
     assert (found[one].replaced_by, found[other].replaces) == (found[other].id, (found[one].id,))
     assert found[one].valid_to == found[one].valid_from  # What replaced it was said before it: it never held.
     assert rows([*events, forgotten([other], "f", sent=START + 4 * SECOND)])[one].valid_to is None
-
-
-def test_an_agent_does_not_end_what_a_person_said() -> None:
-    events = [said(OLD, 1), said("Maria keeps the light.", 2)]
-    events.append(linked(OLD, "replaced_by", "Maria keeps the light.", "l1", origin="agent", sent=START + 3 * SECOND))
-    assert rows(events)[OLD].valid_to is None
+    events[-1] = linked(one, "replaced_by", other, "l1", origin="agent", sent=START + 3 * SECOND)
+    assert rows(events)[one].valid_to is None, "an agent does not end what a person said"
 
 
 def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_more() -> None:
@@ -215,29 +211,20 @@ def test_show_says_when_a_memory_held_also_where_its_id_is_shortened(client: Cli
         client.project()
 
 
-def test_a_start_and_memory_md_tell_what_holds_alone(client: Client) -> None:
-    client.capture(OLD, at=at(1))
-    client.capture(NEW, at=at(9))
-    client.project()
-    context = client.context(2_000, "prompt").text
-    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
-    for text in (context, page):
-        assert "since 2026-03-09; before: 5433" in text.replace("\\", "")
-        assert OLD not in text
-
-
-def test_the_items_of_a_context_say_since_when_they_hold_and_what_they_replaced(client: Client) -> None:
-    old, new = (client.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
+def test_a_start_and_memory_md_tell_what_holds_alone_and_what_it_replaced(client: Client) -> None:
+    old, new = client.capture(OLD, at=at(1)).id, client.capture(NEW, at=at(9)).id
     goal = client.capture("Ship it.", kind="goal").id
-    items = {item.id: item for item in client.context().items}
-    rows = {id: client.show(id).memory for id in (new, goal)}
-    assert items.keys() == rows.keys(), "what was replaced is no item"
-    for id, row in rows.items():
-        item = items[id]
-        assert row is not None
-        assert (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
+    client.project()
+    context = client.context(2_000, "prompt")
+    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
+    for text in (context.text, page):
+        assert "since 2026-03-09; before: 5433" in text.replace("\\", "") and OLD not in text
+    items = {item.id: item for item in context.items}
+    assert items.keys() == {new, goal} and items[new].replaces == (old,)
+    for id, item in items.items():
+        row = client.show(id).memory
+        assert row is not None and (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
         assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
-    assert items[new].replaces == (old,)
 
 
 def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
@@ -249,24 +236,13 @@ def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Cl
     assert left and all("says what was replaced on 2026-03-09" in line for line in left)
 
 
-def test_what_held_then_is_asked_for_by_its_time(client: Client) -> None:
-    client.capture(OLD, at=at(1))
-    client.capture(NEW, at=at(9))
-    client.project()
-    for day, texts in ((1, [OLD]), (8, [OLD]), (9, [NEW]), (20, [NEW])):
-        time = 1_772_359_200_000_000 + (day - 1) * DAY
-        found = client.search("staging database port", valid_at=time)
-        assert [result.text for result in found.results] == texts
-        assert found.recall_id is None
-
-
-def test_what_held_before_it_came_back_is_asked_for_by_its_time_too(client: Client) -> None:
+def test_what_held_then_also_before_it_came_back_is_asked_for_by_its_time(client: Client) -> None:
     for day, text in ((1, OLD), (5, NEW), (9, OLD), (12, OLD)):
         client.capture(text, at=at(day))
     client.project()
     for day, text in ((1, OLD), (4, OLD), (5, NEW), (8, NEW), (9, OLD), (20, OLD)):
-        time = 1_772_359_200_000_000 + (day - 1) * DAY
-        assert [it.text for it in client.search("staging database port", valid_at=time).results] == [text]
+        found = client.search("staging database port", valid_at=1_772_359_200_000_000 + (day - 1) * DAY)
+        assert [it.text for it in found.results] == [text] and found.recall_id is None
 
 
 def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Client) -> None:

@@ -95,7 +95,7 @@ class Client(Deciding):
         """The tree of pages of the scope, to be read and changed."""
         from memtape.tools.ask.tree import Tree
 
-        return Tree(self, self.fresh_pages)
+        return Tree(self)
 
     def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
         """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.

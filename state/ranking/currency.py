@@ -158,14 +158,15 @@ def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_ali
     first is about the same thing as the second, and as near to the question.
     """
 
-    def may_precede(one: int, other: int) -> bool:
-        return _may_precede(found[one], found[other], alike(one, other))
+    def may_precede(one: int, other: int, least: float = LEAST_HELD) -> bool:
+        return _may_precede(found[one], found[other], alike(one, other), least)
 
     left, order = list(range(len(found))), list[Placed]()
     while left:
         first = left[0]
         chosen = max((n for n in left if may_precede(n, first)), key=lambda n: _when(found[n]), default=first)
-        above = [it.number for it in order if _is_later(found[it.number], found[chosen], alike(it.number, chosen))]
+        # Readers are told what may supersede a memory below it, at a lower bound than moves a memory up.
+        above = [it.number for it in order if may_precede(it.number, chosen, LEAST_TOLD)]
         order.append(Placed(chosen, first, tuple(sorted(above, key=lambda n: _when(found[n])))))
         left.remove(chosen)
     return order
@@ -175,23 +176,12 @@ def _when(told: FoundMemory | None) -> int:
     return 0 if told is None else told.at
 
 
-def _is_later(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness) -> bool:
-    """Return whether a memory may supersede a memory ranked lower, which readers are told."""
-    if one is None or other is None or not _may_follow(one, other):
-        return _may_precede(one, other, likeness)
-    if likeness < Likeness.CHANGE and _are_apart(one, other):
-        return False
-    if one.held >= LEAST_TOLD * other.held > 0 and not one.about.isdisjoint(other.about):
-        return True
-    return _may_precede(one, other, likeness)
-
-
 def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
     """Return whether one was said after another, in another sitting, of no source that is trusted less."""
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
-def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness) -> bool:
+def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness, least: float) -> bool:
     if one is None or other is None or one is other:
         return False
     if likeness < Likeness.CHANGE and _are_apart(one, other):
@@ -199,7 +189,7 @@ def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: L
     if not _may_follow(one, other):
         is_of_people = one.trust >= TRUST["user"] > other.trust and one.family == other.family
         return is_of_people and one.held > 0 and _is_another_value(one, other)
-    if likeness or (one.held >= LEAST_HELD * other.held and not one.about.isdisjoint(other.about)):
+    if likeness or (one.held >= least * other.held and not one.about.isdisjoint(other.about)):
         return True
     return one.held > 0 and _is_another_value(one, other)
 

@@ -105,33 +105,31 @@ Judge = Mapping[DeepStep, Callable[["DeepSearch", Sequence[Spot]], StepDecision]
 
 
 class DeepSearch:
-    """A search so far: `hits` and first look by spot, the looks, lent scores, and `found`, best first."""
+    """A search so far: the hits of its texts with their first looks, the looks, lent scores, and `found`, best first.
+
+    `rankings` are those of the first look, by scope. A text seen again keeps its first hit.
+    """
 
     def __init__(self, question: str, fields: Sequence[Field], judge: Judge, most: int) -> None:
-        self.question = question
+        self.question = self.query = question
         self.fields = fields
         self.judge = judge
         self.most = most
-        self.query = question
         self.look = 0
         self.hits: dict[Spot, Hit] = {}
-        self.first: dict[Spot, int] = {}
         self.looks: list[dict[Spot, float]] = []
         self.lent: dict[Spot, float] = {}
-        self.of_kind: dict[Spot, None] = {}
         self.dropped: dict[Spot, None] = {}
         self.found: dict[Spot, float] = {}
         self.rankings: list[Ranking] = []
-        """Those of the first look, by scope."""
         self.trace: list[Traced] = []
 
     def note(self, scope: int, hits: Iterable[Hit]) -> dict[Spot, float]:
-        """Record texts seen through hits, and return their scores; a text seen before keeps its first record."""
+        """Record the texts that a look has seen, and return their scores."""
         scores = {}
         for hit in hits:
             spot = Spot(scope, hit.place)
-            self.hits.setdefault(spot, hit)
-            self.first.setdefault(spot, self.look)
+            self.hits.setdefault(spot, hit._replace(look=self.look))
             scores[spot] = hit.score
         return scores
 
@@ -142,8 +140,7 @@ class DeepSearch:
             shares = {spot.place: share for spot, share in relevance.items() if spot.scope == scope}
             if shares:
                 reached |= self.note(scope, field.corpus.lent(shares, _unsaid(field), field.now).hits)
-        for spot, score in reached.items():
-            self.lent[spot] = max(self.lent.get(spot, 0.0), score)
+        self.lent |= {spot: max(self.lent.get(spot, 0.0), score) for spot, score in reached.items()}
         return sorted(reached, key=lambda spot: -reached[spot])
 
     def weights(self, question: str) -> dict[str, float]:
@@ -151,11 +148,11 @@ class DeepSearch:
         corpus = next((field.corpus for field in self.fields if field.corpus.texts.count), self.fields[0].corpus)
         return corpus.weights(question)
 
-    def holding(self, asked: Iterable[str], spots: Sequence[Spot]) -> dict[Spot, dict[str, None]]:
+    def holding(self, asked: Iterable[str], spots: Iterable[Spot]) -> dict[Spot, dict[str, None]]:
         """Return which of some terms each of some texts holds in its own words."""
         held: dict[Spot, dict[str, None]] = {spot: {} for spot in spots}
         for scope, field in enumerate(self.fields):
-            own = [spot for spot in spots if spot.scope == scope]
+            own = [spot for spot in held if spot.scope == scope]
             places = np.array([spot.place for spot in own], np.int64)
             for term in asked if own else ():
                 for n in np.flatnonzero(stands(field.corpus.texts.found(term).rows, places)).tolist():
@@ -167,19 +164,21 @@ class DeepSearch:
         return self.fields[spot.scope].text_of(spot.place)
 
     def ordered(self) -> list[Ranking]:
-        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each."""
+        """Return the rankings by scope of the texts found in all looks, with the looks' factor of each.
+
+        The parts of a hit add up to the relevance of the first look alone.
+        """
         made = list[Ranking]()
         for scope, ranking in enumerate(self.rankings):
-            hits = [self._moved(spot, score) for spot, score in self.found.items() if spot.scope == scope]
+            hits = list[Hit]()
+            for spot, score in self.found.items():
+                if spot.scope == scope:
+                    hit = self.hits[spot]
+                    looked = score / hit.score if hit.score else 1.0
+                    hits.append(hit._replace(score=score, looked=looked, parts=hit.parts if hit.look == 1 else {}))
             places = np.array([hit.place for hit in hits], np.int64)
             made.append(Ranking(ranking.counts, places, hits.__getitem__, ranking.scale if hits else Scale(0, 1, 1)))
         return made
-
-    def _moved(self, spot: Spot, score: float) -> Hit:
-        """Return a hit with the score that all looks together give it; parts add up to that of the first look alone."""
-        hit, look = self.hits[spot], self.first[spot]
-        looked = score / hit.score if hit.score else 1.0
-        return hit._replace(score=score, looked=looked, look=look, parts=hit.parts if look == 1 else {})
 
 
 def deepened(
@@ -191,11 +190,10 @@ def deepened(
         asked[search.query] = None
         search.look += 1
         for step, take in STEPS.items():
-            since, known = clock_us(), len(search.first)
+            since, known = clock_us(), len(search.hits)
             given, dropped, told = take(search)
             told = told._replace(query="") if step == "gate" and search.look == MOST_LOOKS else told
-            changed = dropped or list(search.first)[known:]
-            ids = (search.fields[spot.scope].id_of(spot.place) for spot in changed)
+            ids = (search.fields[spot.scope].id_of(spot.place) for spot in dropped or list(search.hits)[known:])
             traced = tuple(dict.fromkeys(id for id in ids if id))[:MOST_TRACED]
             search.trace.append(
                 Traced(
@@ -224,16 +222,11 @@ def _scout(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
 
 
 def _filter(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
-    """Drop what has nothing to do with the question; from the second look on, note the texts of a kind asked for."""
-    spots = list(search.looks[-1])
-    told = search.judge["filter"](search, spots) if spots else StepDecision(spots)
-    kept = dict.fromkeys(told.kept)
-    search.looks[-1] = {spot: score for spot, score in search.looks[-1].items() if spot in kept}
-    if search.look > 1:
-        members = dict.fromkeys(member for its in terms_of_kinds(search.question).values() for member in its)
-        held = search.holding(members, list(dict.fromkeys(spot for look in search.looks for spot in look)))
-        search.of_kind = {spot: None for spot, its in held.items() if its}
-    return len(spots), [spot for spot in spots if spot not in kept], told
+    """Drop what has nothing to do with the question."""
+    seen = search.looks[-1]
+    told = search.judge["filter"](search, list(seen)) if seen else StepDecision(())
+    search.looks[-1] = {spot: seen[spot] for spot in seen if spot in dict.fromkeys(told.kept)}
+    return len(seen), [spot for spot in seen if spot not in search.looks[-1]], told
 
 
 def _walk(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
@@ -256,8 +249,10 @@ def _follow(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
 
 
 def _gate(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
-    """Judge whether the best texts are enough, and get the next query."""
-    search.found = merged(search.looks, search.lent, search.of_kind)
+    """Judge whether the best texts are enough, and get the next query; later looks prefer texts of a kind asked for."""
+    seen = (spot for look in search.looks for spot in look) if search.look > 1 else ()
+    kinds = [spot for spot, its in search.holding(_members(search.question), seen).items() if its]
+    search.found = merged(search.looks, search.lent, kinds)
     spots = list(islice((spot for spot in search.found if spot not in search.dropped), GATED))
     told = search.judge["gate"](search, spots)
     dropped = [spot for spot in spots if spot not in dict.fromkeys(told.kept)]
@@ -273,15 +268,8 @@ def keep_related(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
     if search.look == 1:
         return StepDecision(spots)
-    kinds = terms_of_kinds(search.question)
-    asked = dict.fromkeys((*search.weights(search.question), *(term for its in kinds.values() for term in its)))
-    held = search.holding(asked, spots)
-    return StepDecision([spot for spot in spots if held[spot] or search.first[spot] == 1])
-
-
-def keep_all(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-    """Open all pages to which a walk has come, which goes by the same words."""
-    return StepDecision(spots)
+    held = search.holding(dict.fromkeys((*search.weights(search.question), *_members(search.question))), spots)
+    return StepDecision([spot for spot in spots if held[spot] or search.hits[spot].look == 1])
 
 
 def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
@@ -295,8 +283,8 @@ def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     return StepDecision(spots, "" if is_enough or search.look > 1 else by_kinds(search.question))
 
 
-RULES: Judge = {"filter": keep_related, "walk": keep_all, "gate": ask_by_kinds}
-"""The judge that goes by words alone."""
+RULES: Judge = {"filter": keep_related, "walk": lambda search, spots: StepDecision(spots), "gate": ask_by_kinds}
+"""The judge that goes by words alone. A walk has gone by the same words, so that all its pages are opened."""
 
 
 def walk(
@@ -386,12 +374,12 @@ def bare(question: str) -> str:
 
 def kinds_asked(question: str) -> dict[str, tuple[str, ...]]:
     """Return by each term of a question that names a kind the words of members of the kind."""
-    return {term: members for term in terms(bare(question), ENGLISH) if (members := of_kind(term))}
+    return {term: _kinds()[term] for term in terms(bare(question), ENGLISH) if term in _kinds()}
 
 
-def terms_of_kinds(question: str) -> dict[str, list[str]]:
-    """Return by each term of a question that names a kind the terms of members of the kind."""
-    return {term: terms(" ".join(members), ENGLISH) for term, members in kinds_asked(question).items()}
+def _members(question: str) -> dict[str, None]:
+    """Return the terms of all members of the kinds that a question names."""
+    return dict.fromkeys(term for its in kinds_asked(question).values() for term in terms(" ".join(its), ENGLISH))
 
 
 def by_kinds(question: str) -> str:
@@ -414,8 +402,3 @@ def _kinds() -> dict[str, tuple[str, ...]]:
         for name in terms(names, ENGLISH):
             found.setdefault(name, {}).update(dict.fromkeys(members.split()))
     return {name: tuple(its) for name, its in found.items()}
-
-
-def of_kind(term: str) -> tuple[str, ...]:
-    """Return the words of members of the kind named by an English term; none if the term names no kind."""
-    return _kinds().get(term, ())

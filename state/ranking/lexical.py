@@ -5,7 +5,7 @@ Statistics come from the scope alone, so that no other scope can change a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -182,12 +182,13 @@ class ScopeWords:
         asked = self._asked(query, self._called(query))
         return {held: self._texts.idf(held) for term in asked for held in self._held(term) or [term]}
 
-    def weighed(self, prompt: str, places: Ints) -> list[Weighed]:
+    def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
         """Return the share of a prompt in each text, or of the prompt's question with the greatest share."""
         called = self._called(prompt)
         named = self._named(called)
         parts = dict.fromkeys((prompt, *questions(prompt)))
-        shares = np.max([self._shares(part, places, called) for part in parts], axis=0)
+        here = np.array(places, np.int64)
+        shares = np.max([self._shares(part, here, called) for part in parts], axis=0)
         one = named[0] if len(named) == 1 else None
         return [Weighed(share, one) for share in shares.tolist()]
 

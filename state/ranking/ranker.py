@@ -22,7 +22,7 @@ from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.lanes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Hit, Weights, first_of
-from memtape.state.ranking.lexical import QuestionTerms, ScopeWords, Weighed, Worded
+from memtape.state.ranking.lexical import ScopeWords, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.yielding import (
     ASKING_AMONG,
@@ -82,7 +82,7 @@ class Corpus:
     """The texts of one scope, prepared for many questions.
 
     `text_of` gives the whole text of a place, `place_of` the place of an id, None for a hidden one. `used`
-    has the uses of some texts.
+    has the uses of some texts. `words` matches questions with the words of `texts`.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Corpus:
         self._place_of = place_of
         self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
-        self._words = ScopeWords(texts, self._recipe.context)
+        self.words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
         self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
         self._asking: dict[int, bool] = {}
@@ -118,20 +118,12 @@ class Corpus:
         """Return the question as encoded for `rank`; None if no text has a vector."""
         if self._meaning is None:
             return None
-        return query if self._answers is not None else first_person(query, self._words.speakers())
+        return query if self._answers is not None else first_person(query, self.words.speakers())
 
     def passages(self, query: str) -> Callable[[int], str]:
         """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
-        weights = self._words.weights(query)
+        weights = self.words.weights(query)
         return lambda place: best_passage(self._text_of(place), weights)
-
-    def told(self, query: str) -> tuple[str, QuestionTerms]:
-        """Return the recipe of the ranking, "people" or "assistant", and a question's terms that count."""
-        return "people" if self._answers is None else "assistant", self._words.reading(query)
-
-    def held(self, place: int, reading: QuestionTerms) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return a question's terms found in a text, and those found only around the text or in its day."""
-        return self._words.held(place, self._text_of(place), reading)
 
     def shares(self, query: str, places: Sequence[int]) -> list[float]:
         """Return the share of a question's weight in each text's own words, from 0 to 1."""
@@ -144,7 +136,7 @@ class Corpus:
 
     def weights(self, query: str) -> dict[str, float]:
         """Return the share of a question's weight in each of its terms, from 0 to 1."""
-        weights = self._words.weights(query)
+        weights = self.words.weights(query)
         whole = sum(weights.values()) or 1
         return {term: weight / whole for term, weight in weights.items()}
 
@@ -154,10 +146,6 @@ class Corpus:
         A text without a vector is similar to none.
         """
         return None if self._meaning is None else self._meaning.vectors.cosines(places)
-
-    def weighed(self, prompt: str, places: Sequence[int]) -> list[Weighed]:
-        """Return how much of a prompt each of some texts holds."""
-        return self._words.weighed(prompt, np.array(places, np.int64))
 
     def rank(
         self,
@@ -176,7 +164,7 @@ class Corpus:
         allowed places, and changes no score. `now` is in microseconds, by default the time of the latest
         text. `session` is the asker's.
         """
-        words = self._words.ask(query)
+        words = self.words.ask(query)
         if "sparse" not in lanes:
             words = words._replace(texts=0 * words.texts, sessions=0 * words.sessions, strength=0.0)
         similar = None
@@ -402,16 +390,10 @@ class Corpus:
         heads = self.texts.heads(places)
         found = dict(zip(heads.tolist(), places.tolist(), strict=True))
         for seed in seeds[np.lexsort((self._order(places[seeds]), -relevance[seeds]))].tolist():
-            used = self._used.get(int(heads[seed]))
-            walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
-            for id, weight in walked[: rules.HITS_A_SEED]:
-                place = self._place_of(id)
-                place = None if place is None else found.get(place, place)
-                if place is None or (place not in lent and len(lent) == rules.EDGE_HITS):
-                    continue
-                if len(among(np.array([place]))):
-                    share = rules.LENT * float(relevance[seed]) * min(1.0, max(0.0, weight))
-                    lent[place] = max(lent.get(place, 0.0), share)
+            for other, weight in self.used_with(int(heads[seed]))[: rules.HITS_A_SEED]:
+                place = found.get(other, other)
+                if (place in lent or len(lent) < rules.EDGE_HITS) and len(among(np.array([place]))):
+                    lent[place] = max(lent.get(place, 0.0), rules.LENT * float(relevance[seed]) * weight)
         return _LaneResult(np.array(list(lent), np.int64), np.array(list(lent.values()), np.float64))
 
     def _hits(

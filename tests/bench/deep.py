@@ -20,9 +20,9 @@ import click
 
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.ranking.deep import RULES, Judge
 from memtape.state.ranking.evaluation import mean, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
-from memtape.tools.ask.deep import Deepening
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
@@ -91,7 +91,7 @@ def half_of(scope: str, question: Question) -> str:
 def _asked(
     retriever: Retriever, scope: str, text: str, category: str, wanted: tuple[str, ...], turn_of: dict[str, str]
 ) -> Measured:
-    def ask(deep: Deepening | None) -> tuple[float, float, int]:
+    def ask(deep: Judge | None) -> tuple[float, float, int]:
         start = time.perf_counter()
         # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
         answer = retriever.answer(scope, SearchQuery(text, NO_FILTERS, repeats=True, deep=deep, limit=LIMIT))
@@ -99,8 +99,8 @@ def _asked(
         found = dict.fromkeys(turn_of.get(result.id, result.id) for result in answer.results)
         return recall(wanted, found), took_ms, max((taken.look for taken in answer.trace), default=1)
 
-    ask(Deepening())
-    (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(Deepening())
+    ask(RULES)
+    (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(RULES)
     return Measured(category, once, looped, once_ms, looped_ms, looks)
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Captured, Decided, Event
+from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Log
-from memtape.schemas.rows import ArchiveRow, LifeMark, SummaryRow, Watermark, archived_on
+from memtape.schemas.rows import LifeMark, SummaryRow, Watermark, archived_on
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.search_index import OpenIndex
-from memtape.sinks.tables import Shard
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
@@ -62,29 +61,11 @@ def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Eve
     return event
 
 
-def purged_of(log: Log, shard: Shard, opened: OpenIndex, scope: str, id: str) -> Event | None:
-    """Return a capture without a row in the views, unless forgotten.
-
-    A text made by a decision that covers nothing has no row either: it counts as purged if the archive names
-    it.
-    """
+def purged_of(log: Log, opened: OpenIndex, scope: str, id: str) -> Event | None:
+    """Return a capture without a row in the views, unless forgotten."""
     event = captures_of(log, scope, [id]).get(id)
-    if event is None or not isinstance(event.body, Captured):
-        return None
-    if _is_banned(opened, event.id, event.body):
-        return None
-    if not _is_made(log, scope, event) or life_of(shard.watermark(), scope).is_purged:
-        return event
-    return event if any(row.id == id for row in shard.rows(ArchiveRow, scope)) else None
-
-
-def _is_made(log: Log, scope: str, event: Event) -> bool:
-    """Whether a capture is the text announced by a decision among its references."""
-    partition = partition_of(scope, log.partitions)
-    offsets = log.known(scope, event.refs).values() if event.refs else ()
-    events = (event_of(slot.payload) for offset in offsets for slot in log.read(partition, offset, 1))
-    bodies = (it.body for it in events if it is not None and isinstance(it.body, Decided))
-    return event.id in (operation.by for body in bodies for operation in body.operations)
+    is_shown = event is not None and isinstance(event.body, Captured) and not _is_banned(opened, id, event.body)
+    return event if is_shown else None
 
 
 def _is_banned(opened: OpenIndex, id: str, body: Captured) -> bool:

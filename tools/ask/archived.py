@@ -21,7 +21,6 @@ from memtape.schemas.rows import ArchiveRow, LifeMark, made_from
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.times import HOUR_US, format_day, format_time
 from memtape.sinks.home.folders import Home
-from memtape.sinks.search_index import OpenIndex
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -95,7 +94,9 @@ def archived_of(
     erasures = {name: erasures_of(log.erased(number)) for name, number in partitions.items()}
     texts = []
     for row in latest:
-        texts.append(_text(opened[row.scope], log, row, erasures[row.scope]))
+        shown = next(iter(opened[row.scope].rows_called(row.id)), None)
+        text = _said(log, row, erasures[row.scope]) if shown is None else shown.text
+        texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
         on_read(len(texts))
     return ArchiveList(
         scope=scope,
@@ -105,13 +106,6 @@ def archived_of(
         projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
         lag=sum(len(list(retriever.tail(name, retriever.offset(number)))) for name, number in partitions.items()),
     )
-
-
-def _text(opened: OpenIndex, log: Log, row: ArchiveRow, erasures: Erasures) -> ArchivedText:
-    found = next(iter(opened.rows_called(row.id)), None)
-    text = _said(log, row, erasures) if found is None else found.text
-    hidden = found is not None and found.hidden
-    return made_from(ArchivedText, row, text=text, hidden=hidden)
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
@@ -140,95 +134,90 @@ class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
     already: tuple[NamedUnit, ...]
 
 
-class Archiving:
-    """Archives and restores for a writer in one scope. Folds each scope once; serves one call."""
-
-    def __init__(self, writer: Writer, ids: Ids) -> None:
-        self._writer = writer
-        self._ids = ids
-        self._state = cache(partial(state_of, writer))
-
-    def archive(self, ids: Sequence[str], reason: str | None) -> ArchivedNow:
-        """Archive memories and turns, as `Client.archive` says."""
-        found = self._named(ids, reason)
-        for id, scope in found:
-            unit = _unit(scope, id)
-            if is_pinned(scope, unit):
-                raise MemtapeError(
-                    f"{id} is pinned, and what is pinned is not archived. Nothing was archived.",
-                    f"`memtape unpin {id}` ends that.",
-                )
-            if spoken_of(scope, unit) is None:
-                raise MemtapeError(
-                    f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived.",
-                    f"`memtape restore {id}` shows it again.",
-                )
-        return self._say(found, reason, on=True)
-
-    def unarchive(self, ids: Sequence[str], all_of: Why | None, reason: str | None) -> ArchivedNow:
-        """Bring memories and turns back, or all of the scope that were archived for a reason."""
-        if bool(ids) is (all_of is not None):
-            raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archived` lists both.")
-        if all_of is not None:
-            return self._all_back(all_of, reason)
-        found = self._named(ids, reason)
-        for id, scope in found:
-            unit = _unit(scope, id)
-            spoken, project = spoken_of(scope, unit), scope.lifecycle.project
-            if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
-                raise MemtapeError(
-                    f"{id} is archived with its project, which was finished on {format_day(project.since)}.",
-                    f"`memtape project resume --scope {scope.name}` brings all of it back.",
-                )
-        return self._say(found, reason, on=False)
-
-    def _named(self, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
-        """Return the named units, each once, with the states of their scopes at the end of the log."""
-        check_label("reason", reason)
-        if not ids:
-            raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")
-        found: dict[tuple[str, int], tuple[str, Scope]] = {}
-        for given in dict.fromkeys(ids):
-            id, scope = self._ids.within(given, self._folded)
-            if scope.name == GLOBAL and self._writer.actor.origin != "operator":
-                raise MemtapeError(f"{id} belongs to global, which only operators change.", "Say --origin operator.")
-            found.setdefault((scope.name, _unit(scope, id)), (id, scope))
-        return list(found.values())
-
-    def _say(self, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
-        """Append an event for each scope with changes; return the changed and the unchanged units."""
-        done, already, named = list[NamedUnit](), list[NamedUnit](), dict[str, dict[str, None]]()
-        for id, scope in found:
-            ids = named_by_decision(scope, id, only=False)
-            told = _told(scope, id, len(ids))
-            if (_unit(scope, id) in scope.lifecycle.archived) is on:
-                already.append(told)
-                continue
-            done.append(told)
-            named.setdefault(scope.name, {}).update(dict.fromkeys(ids))
-        for name, all_ids in named.items():
-            self._append(name, list(all_ids), reason, on=on)
-        return ArchivedNow(done=tuple(done), already=tuple(already))
-
-    def _all_back(self, why: Why, reason: str | None) -> ArchivedNow:
-        check_label("reason", reason)
-        scope = self._state(self._writer.scope)
-        units = [] if scope is None else [u for u, it in scope.lifecycle.archived.items() if it.why == why]
-        if scope is None or not units:
+def archive(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) -> ArchivedNow:
+    """Archive memories and turns of a writer's scopes, as `Client.archive` says."""
+    found = _named(writer, known, ids, reason)
+    for id, scope in found:
+        unit = _unit(scope, id)
+        if is_pinned(scope, unit):
             raise MemtapeError(
-                f"Nothing of {self._writer.scope} was archived for the reason {why}.", "`memtape archived` lists it."
+                f"{id} is pinned, and what is pinned is not archived. Nothing was archived.",
+                f"`memtape unpin {id}` ends that.",
             )
-        ids = [scope.captures.by_seq[unit].id for unit in units]
-        self._append(scope.name, ids, reason, on=False)
-        return ArchivedNow(done=tuple(_told(scope, id, 1) for id in ids), already=())
+        if spoken_of(scope, unit) is None:
+            raise MemtapeError(
+                f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived.",
+                f"`memtape restore {id}` shows it again.",
+            )
+    return _append_units(writer, found, reason, on=True)
 
-    def _append(self, scope: str, ids: list[str], reason: str | None, *, on: bool) -> None:
-        for first in range(0, len(ids), MAX_IDS):
-            body = Archived(ids=tuple(ids[first : first + MAX_IDS]), on=on, reason=reason or None)
-            self._writer.append("archived", body, scope)
 
-    def _folded(self, scope: str, id: str) -> tuple[str, Scope]:
-        return folded(self._writer, scope, id, self._state)
+def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None, reason: str | None) -> ArchivedNow:
+    """Bring memories and turns back, or all of the scope that were archived for a reason."""
+    if bool(ids) is (all_of is not None):
+        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archived` lists both.")
+    if all_of is not None:
+        return _all_back(writer, all_of, reason)
+    found = _named(writer, known, ids, reason)
+    for id, scope in found:
+        unit = _unit(scope, id)
+        spoken, project = spoken_of(scope, unit), scope.lifecycle.project
+        if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
+            raise MemtapeError(
+                f"{id} is archived with its project, which was finished on {format_day(project.since)}.",
+                f"`memtape project resume --scope {scope.name}` brings all of it back.",
+            )
+    return _append_units(writer, found, reason, on=False)
+
+
+def _named(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
+    """Return the named units, each once, with the states of their scopes, each folded once to the end of the log."""
+    check_label("reason", reason)
+    if not ids:
+        raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")
+    state = cache(partial(state_of, writer))
+    found: dict[tuple[str, int], tuple[str, Scope]] = {}
+    for given in dict.fromkeys(ids):
+        id, scope = known.within(given, lambda name, id: folded(writer, name, id, state))
+        if scope.name == GLOBAL and writer.actor.origin != "operator":
+            raise MemtapeError(f"{id} belongs to global, which only operators change.", "Say --origin operator.")
+        found.setdefault((scope.name, _unit(scope, id)), (id, scope))
+    return list(found.values())
+
+
+def _append_units(writer: Writer, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
+    """Append an event for each scope with changes; return the changed and the unchanged units."""
+    done, already, named = list[NamedUnit](), list[NamedUnit](), dict[str, dict[str, None]]()
+    for id, scope in found:
+        ids = named_by_decision(scope, id, only=False)
+        told = _told(scope, id, len(ids))
+        if (_unit(scope, id) in scope.lifecycle.archived) is on:
+            already.append(told)
+            continue
+        done.append(told)
+        named.setdefault(scope.name, {}).update(dict.fromkeys(ids))
+    for name, all_ids in named.items():
+        _append(writer, name, list(all_ids), reason, on=on)
+    return ArchivedNow(done=tuple(done), already=tuple(already))
+
+
+def _all_back(writer: Writer, why: Why, reason: str | None) -> ArchivedNow:
+    check_label("reason", reason)
+    scope = state_of(writer, writer.scope)
+    units = [] if scope is None else [u for u, it in scope.lifecycle.archived.items() if it.why == why]
+    if scope is None or not units:
+        raise MemtapeError(
+            f"Nothing of {writer.scope} was archived for the reason {why}.", "`memtape archived` lists it."
+        )
+    ids = [scope.captures.by_seq[unit].id for unit in units]
+    _append(writer, scope.name, ids, reason, on=False)
+    return ArchivedNow(done=tuple(_told(scope, id, 1) for id in ids), already=())
+
+
+def _append(writer: Writer, scope: str, ids: list[str], reason: str | None, *, on: bool) -> None:
+    for first in range(0, len(ids), MAX_IDS):
+        body = Archived(ids=tuple(ids[first : first + MAX_IDS]), on=on, reason=reason or None)
+        writer.append("archived", body, scope)
 
 
 def _unit(scope: Scope, id: str) -> int:

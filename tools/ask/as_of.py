@@ -141,15 +141,6 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_order(before: Positions, after: Positions) -> None:
-    """Raise `MemtapeError` unless `after` is nowhere before `before`."""
-    wrong = [number for number, offset in before.items() if after[number] < offset]
-    if wrong:
-        raise MemtapeError(
-            f"The second position is before the first in partition {wrong[0]}.", "Give the earlier one first."
-        )
-
-
 class Diff(Changes, frozen=True, kw_only=True):
     """The changes between two positions."""
 
@@ -161,7 +152,9 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
     """Return the changes between two positions or times, in one scope or in all scopes."""
     now = now_us()
     before, after = (parse_position(text, log, now) for text in (first, second))
-    check_order(before, after)
+    if wrong := [number for number, offset in before.items() if after[number] < offset]:
+        told = f"The second position is before the first in partition {wrong[0]}."
+        raise MemtapeError(told, "Give the earlier one first.")
     build = home.current()
     moved = [number for number in sorted(before) if before[number] != after[number]]
     numbers = moved if scope is None else [number for number in moved if number == partition_of(scope, log.partitions)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.edges import EdgeList
     from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened, Whole
-    from memtape.tools.ask.looking import Session, Stale
+    from memtape.tools.ask.looking import Session
     from memtape.tools.ask.ordering import SearchQuery
     from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
@@ -88,8 +88,7 @@ class Asking(Writer):
 
     @property
     def _ids(self) -> Ids:
-        # It is not kept: it has this client, and in a circle all that was read would outlive the last use.
-        return Ids(self.log, lambda: self.scope, self._confined)
+        return Ids(self.log, self.scope, self._confined)
 
     def search(self, query: str, limit: int = 10, **options: Unpack[SearchOptions]) -> Answer:
         """Return the results of the scope and of `global` for a query, best first.
@@ -131,9 +130,9 @@ class Asking(Writer):
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         if options.get("deep"):
-            from memtape.tools.ask.deep import Deepening, judge_of
+            from memtape.tools.ask.deep import judge_of
 
-            deep = Deepening(judge_of(self.home, self.redactor))
+            deep = judge_of(self.home, self.redactor)
         return SearchQuery(
             query,
             filters,
@@ -163,22 +162,15 @@ class Asking(Writer):
 
     def handed_start(self, context: ProjectContext) -> str | None:
         """Append which memories the context of a start has shown; return the event's id, None where it has none."""
+        from memtape.tools.ask.results import Answer
+
         shown = context.ids[:MAX_SHOWN]
-        body = Recalled(
-            after=0,
-            filters=NO_FILTERS,
-            lanes=unasked_lanes("start", context.tokens),
-            limit=max(1, len(shown)),
-            now=context.now,
-            passes=1,
-            query="",
-            quotas={},
-            results=shown,
-            revision=context.revision,
-            trace=(),
-            watermark=context.watermark,
-        )
-        return self._append_recall(body) if shown else None
+        if not shown:
+            return None
+        answer = Answer([], context.watermark, context.lag, context.revision, context.now, {})
+        lanes = unasked_lanes("start", context.tokens)
+        body = msgspec.structs.replace(recalled("", len(shown), NO_FILTERS, answer), lanes=lanes, results=shown)
+        return self._append_recall(body)
 
     def _append_recall(self, body: Recalled) -> str | None:
         if not self.is_made() or self.silence() is not None:
@@ -231,12 +223,11 @@ class Asking(Writer):
         `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
         searches. `by` selects one occasion, `words` the questions with these words.
         """
-        from memtape.tools.ask.given import EVERY_WAY, Wanted, given_of
+        from memtape.tools.ask.given import EVERY_WAY, given_of
 
-        ways = EVERY_WAY if searches else UNASKED
+        ways = (by,) if by is not None else EVERY_WAY if searches else UNASKED
         after = None if since is None else parse_time(since, now_us())
-        wanted = Wanted(session, after, ways if by is None else (by,), words.casefold())
-        return self._read(lambda views, scope: given_of(views, scope, limit, wanted))
+        return self._read(lambda views, scope: given_of(views, scope, limit, session, after, ways, words.casefold()))
 
     def prepare(self) -> None:
         """Load the texts and vectors for a search in this scope."""
@@ -316,22 +307,20 @@ class Asking(Writer):
         pending events are read from the log. With `since`, a time in microseconds, it has only later captures
         of other sessions.
         """
-        from memtape.tools.ask.context import ContextQuery, context_of
+        from memtape.tools.ask.context import context_of
 
         is_told = form == "prompt" and as_of is None
         last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
 
-        asked = ContextQuery(budget_tokens, form, self.session, since, last)
-
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, asked)
+            return context_of(views, scope, budget_tokens, form, self.session, since, last)
 
         if as_is:
             self._wake(self.scope)
             return self.reader.held(lambda views: read(views, self.scope))
         return self._read(read, as_of)
 
-    def stale(self, limit: int = 10) -> list[Stale]:
+    def stale(self, limit: int = 10) -> list[MemoryRow]:
         """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
         from memtape.tools.ask.looking import stale_of
 
@@ -342,12 +331,6 @@ class Asking(Writer):
         from memtape.tools.ask.looking import pages_of
 
         return self._read(pages_of, as_of)
-
-    def fresh_pages(self) -> list[PageRow] | None:
-        """Return the pages of the scope, None where the views are behind. Listing pages wakes no project."""
-        from memtape.tools.ask.looking import fresh_pages_of
-
-        return self.reader.read(lambda views: fresh_pages_of(views, self.scope), self.scope)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return the pinned memories and turns of this scope and of `global`, the latest first."""
@@ -394,8 +377,8 @@ class Asking(Writer):
         return self._read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
     def compare_shadows(self) -> Any:
-        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.shadows`."""
-        from memtape.tools.ask.shadows import compare_shadows
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
+        from memtape.tools.ask.comparing import compare_shadows
 
         return self._read(lambda views, scope: compare_shadows(self.log, scope))
 
@@ -502,25 +485,13 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
 def check_asked(query: object, limit: object) -> None:
     """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
-        raise MemtapeError(f"The query is not a text but {_named(query)}.", "Give a text of what to look for.")
+        raise MemtapeError(f"The query is of type {type(query).__name__}.", "Give a text of what to look for.")
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000:
-        many = isinstance(limit, int) and limit > 1_000
-        raise MemtapeError(
-            f"A limit of {_named(limit)} is not a whole number between 1 and 1000.",
-            "Ask for fewer, 1000 at most." if many else "Ask for one result or more, as limit 10.",
-        )
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
+        raise MemtapeError(f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}.", "Give another.")
     if len(query) > MAX_TEXT_BYTES:
-        raise MemtapeError(
-            f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked.", "Ask for less."
-        )
+        told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
+        raise MemtapeError(told, "Ask for less.")
     if any("\ud800" <= char <= "\udfff" for char in query):
         raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
-
-
-def _named(given: object) -> str:
-    """Return a value as text, short enough for a message."""
-    if given is None:
-        return "nothing"
-    return str(given)[:40] if isinstance(given, (int, float)) else f"of type {type(given).__name__}"

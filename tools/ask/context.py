@@ -6,7 +6,7 @@ Texts by agents are data: each is on one line, escaped, under a sentence about t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import msgspec
 import orjson
@@ -36,7 +36,7 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.choosing import mark_of_turn
 from memtape.tools.ask.conflicts import opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.measuring import Tokenizer, tokenizer
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.proposals import waiting as proposals_waiting
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_among, known_in
@@ -87,30 +87,26 @@ class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(item.id for item in self.items))
 
 
-class ContextQuery(NamedTuple):
-    """The context wanted: its most tokens and its form, the caller's session, and the lines at its end.
-
-    The end of `session` is left out. With `since`, a time in microseconds, the context has only newer texts, and none
-    of the session. `last` is left out where the budget has no room.
-    """
-
-    budget_tokens: int = 2_000
-    form: FormName = "prompt"
-    session: str | None = None
-    since: int | None = None
-    last: Sequence[str] = ()
-
-
 def context_of(
-    retriever: Retriever, scope: str, asked: ContextQuery, counted_by: Tokenizer | None = None
+    retriever: Retriever,
+    scope: str,
+    budget_tokens: int,
+    form: FormName = "prompt",
+    session: str | None = None,
+    since: int | None = None,
+    last: Sequence[str] = (),
 ) -> ProjectContext:
-    """Return the context of a scope and of `global`. Raises `MemtapeError` for an invalid budget or form."""
-    budget_tokens, form, session, since, last = asked
+    """Return the context of a scope and of `global` in at most so many tokens.
+
+    The end of `session`, the caller's, is left out. With `since`, a time in microseconds, the context has only newer
+    texts, and none of the session. The lines `last` stand at its end, unless the budget has no room. Raises
+    `MemtapeError` for an invalid budget or form.
+    """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
         raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
-    counted = counted_by or tokenizer()
+    counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
     page = retriever.standing_pages(scope).get(THREADS, "")

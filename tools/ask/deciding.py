@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +32,7 @@ from memtape.schemas.variables import PROD
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask.asking import Asking
-from memtape.tools.ask.naming import begun_by, folded, is_whole, state_of, the_one
+from memtape.tools.ask.naming import begun_by, folded, is_whole, state_of
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Receipt, Writer, check_person
@@ -102,7 +102,7 @@ class Deciding(Asking):
             _, recall = self._ids.meant(recall, ("recalled",))
         check_storing(self.home.path, lambda: self.scope)
         stands = dict(self._ids.within(id, self._place) for id in dict.fromkeys(ids))
-        scope = the_one(self.scope if scope == GLOBAL else scope for scope in stands.values())
+        scope = _the_one(self.scope if scope == GLOBAL else scope for scope in stands.values())
         used = Used(ids=tuple(stands), recall=recall)
         return self.append("used", used, self.made_scope() if scope == self.scope else scope)
 
@@ -111,7 +111,11 @@ class Deciding(Asking):
 
         with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
             if ids := may_be_hidden(self.log, scope, texts):
-                return self.reader.held(lambda views: [id for id in ids if views.is_hidden(scope, id)])
+                from memtape.tools.ask.aged import is_hidden
+
+                return self.reader.held(
+                    lambda views: [id for id in ids if is_hidden(self.log, views.found(scope)[0], scope, id)]
+                )
         return []
 
     def forget(self, id: str, *, only: bool = False, reason: str | None = None) -> list[str]:
@@ -150,9 +154,9 @@ class Deciding(Asking):
 
         Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
         """
-        from memtape.tools.ask.archived import Archiving
+        from memtape.tools.ask.archived import archive
 
-        return Archiving(self, self._ids).archive(ids, reason)
+        return archive(self, self._ids, ids, reason)
 
     def unarchive(
         self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
@@ -162,9 +166,9 @@ class Deciding(Asking):
         Raises `NotFound`, and `MemtapeError` for texts archived with their project: `projects.resume` brings
         them back.
         """
-        from memtape.tools.ask.archived import Archiving
+        from memtape.tools.ask.archived import unarchive
 
-        return Archiving(self, self._ids).unarchive(ids, all_of, reason)
+        return unarchive(self, self._ids, ids, all_of, reason)
 
     def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
         """State that a memory is valid, against any rule; with `undo` withdraw the statement.
@@ -245,7 +249,8 @@ class Deciding(Asking):
     def _answer(self, id: str, *, declined: bool) -> Proposal:
         from memtape.tools.ask import proposals as rules
 
-        rules.check_answers(self.actor.origin)
+        then = "The user can run `memtape accept`; who is a person says --origin user."
+        check_person(self.actor.origin, "answer a rule that waits", then)
         rule, before = rules.meant(self.proposals(), id)
         writer = Writer(
             self.home,
@@ -274,7 +279,9 @@ class Deciding(Asking):
 
     def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
-        return self._ids.of_one_scope(ids)
+        known = self._ids
+        found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        return _the_one(scope for scope, _ in found), tuple(id for _, id in found)
 
     def _decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
         """Append an event of a type with the ids of every capture of the memory; return the ids.
@@ -352,6 +359,14 @@ class Deciding(Asking):
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Return tags without those about the origin of a text, which do not apply to another text."""
     return () if tags and tags[0] in (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG) else tuple(tags)
+
+
+def _the_one(scopes: Iterable[str]) -> str:
+    """Return the only scope of some; raise `MemtapeError` for several."""
+    found = dict.fromkeys(scopes)
+    if len(found) > 1:
+        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
+    return next(iter(found))
 
 
 def _memory(scope: Scope, id: str) -> Memory:

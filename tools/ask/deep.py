@@ -9,10 +9,9 @@ data.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -35,13 +34,6 @@ if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
 
 PAGE = KINDS.index("page")
-
-
-class Deepening(NamedTuple):
-    """The parts of a deep search: the judge of its steps, and the clock that times them."""
-
-    judge: Judge = RULES
-    clock_us: Callable[[], int] = lambda: time.perf_counter_ns() // 1_000
 
 
 def field_of(
@@ -103,6 +95,9 @@ _GATE_FORM = 'Now write {"ready": true or false, "keep": [numbers], "query": "wo
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
+_FAILURES: dict[type[MemtapeError], Failure] = {ModelTimeout: "late", BadAnswer: "silent", BudgetSpent: "spent"}
+
+
 def judge_of(home: Home, redactor: Redactor) -> Judge:
     """Return the judge of a deep search's steps: the configured model, else rules."""
     if not is_named(home):
@@ -120,6 +115,7 @@ class ModelJudge:
         self._judged: dict[Spot, None] = {}
         self._walked: dict[Spot, bool] = {}
         self._gone: Failure = ""
+        self._name = "model"
 
     def filter(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
         """Return which seen texts are kept. Texts judged before stay, and texts beyond `SHOWN` too."""
@@ -144,36 +140,27 @@ class ModelJudge:
         """Return what the model says about the `asked` texts; without a right answer `otherwise` are kept."""
         if self._gone:
             return StepDecision(otherwise, by=self._name, failure=self._gone)
-        prompt = _prompt(task, form, search, asked)
-        answer, failure = self._answer(prompt)
-        cost = len(prompt) + len(answer) if failure in ("", "silent", "late") else 0
-        if not failure:
-            try:
-                told = _object(answer)
-                dropped = _dropped(told, asked)
-                kept = [spot for spot in (otherwise or asked) if spot not in dropped]
-                query = _missing(told) if form == _GATE_FORM else ""
-                return StepDecision(kept, query and self._redactor.question(query), self._name, cost)
-            except BadAnswer:
-                failure = "wrong"
-        self._gone = failure if failure in ("late", "unreachable", "spent") else ""
-        return StepDecision(otherwise, by=self._name, cost=cost, failure=failure)
-
-    def _answer(self, prompt: str) -> tuple[str, Failure]:
-        failed: dict[type[MemtapeError], Failure] = {ModelTimeout: "late", BadAnswer: "silent", BudgetSpent: "spent"}
+        prompt, answer = _prompt(task, form, search, asked), ""
         try:
-            model = model_for(self._home, "recall")
-            return ("", "unreachable") if model is None else (model.answer(prompt, LIMIT_S), "")
+            if (model := model_for(self._home, "recall")) is None:
+                raise MemtapeError("The model is no longer named.")
+            self._name = author(model, self._redactor).name
+            answer = model.answer(prompt, LIMIT_S)
         except MemtapeError as error:
-            return "", next((failure for kind, failure in failed.items() if isinstance(error, kind)), "unreachable")
-
-    @cached_property
-    def _name(self) -> str:
+            kinds = (name for kind, name in _FAILURES.items() if isinstance(error, kind))
+            failure: Failure = next(kinds, "unreachable")
+            self._gone = "" if failure == "silent" else failure
+            cost = len(prompt) if failure in ("silent", "late") else 0
+            return StepDecision(otherwise, by=self._name, cost=cost, failure=failure)
+        cost = len(prompt) + len(answer)
         try:
-            model = model_for(self._home, "recall")
-            return "model" if model is None else author(model, self._redactor).name
-        except MemtapeError:
-            return "model"
+            told = _object(answer)
+            dropped = _dropped(told, asked)
+            query = _missing(told) if form == _GATE_FORM else ""
+        except BadAnswer:
+            return StepDecision(otherwise, by=self._name, cost=cost, failure="wrong")
+        kept = [spot for spot in (otherwise or asked) if spot not in dropped]
+        return StepDecision(kept, query and self._redactor.question(query), self._name, cost)
 
 
 def _missing(told: Mapping[str, Any]) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from memtape.schemas.events import Kind
-from memtape.schemas.rows import EdgeRow
+from memtape.schemas.rows import made_from
 from memtape.state.index.parts import EVERY_TEXT
-from memtape.state.subjects.edges import Tie, candidates, resolved, tie_of
+from memtape.state.subjects.edges import Tie, candidates
 from memtape.state.subjects.weights import ONE
-from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.readied import ties_of
 from memtape.tools.ask.retrieval import Retriever
 
 
@@ -69,28 +69,21 @@ def all_edges(retriever: Retriever, scope: str) -> EdgeList:
     return _edge_list(retriever, scope, lambda ties, now: ties)
 
 
-def _ties_of(found: ScopeTexts, now: int) -> tuple[list[Tie], dict[str, EdgeEnd]]:
-    edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-    shown: dict[str, EdgeEnd] = {}
-    name_of: dict[str, str] = {}
-    for id in dict.fromkeys(id for edge in edges for id in (edge.source, edge.target)):
-        place = found.texts.called(id)
-        if place is not None:
-            result = found.result(place)
-            shown[result.id] = EdgeEnd(id=result.id, kind=result.kind, text=result.text)
-            name_of[id] = result.id
-    return resolved(map(tie_of, edges), name_of, now), shown
-
-
 def _edge_list(retriever: Retriever, scope: str, chosen: Callable[[list[Tie], int], Sequence[Tie]]) -> EdgeList:
     """Return the chosen ones of all edges of a scope between visible memories, at a time."""
     found, view = retriever.found(scope, EVERY_TEXT)
     now = retriever.now([view])
-    ties, ends = found.once_rows.of("edges", now, lambda: _ties_of(found, now))
+    ties = found.once_rows.of("edges", now, lambda: ties_of(found, now))
+
+    def end(id: str) -> EdgeEnd:
+        place = found.texts.called(id)
+        assert place is not None
+        return made_from(EdgeEnd, found.result(place))
+
     edges = tuple(
         UseEdge(
-            source=ends[tie.source],
-            target=ends[tie.target],
+            source=end(tie.source),
+            target=end(tie.target),
             weight=round(tie.weight / ONE, 6),
             windows=tie.windows,
             learned=round(tie.learned.weight / ONE, 6),
@@ -98,5 +91,4 @@ def _edge_list(retriever: Retriever, scope: str, chosen: Callable[[list[Tie], in
         )
         for tie in chosen(ties, now)
     )
-    lag = view.lag + retriever.uses_behind(scope, view.mark.offset)
-    return EdgeList(scope=scope, now=now, lag=lag, edges=edges)
+    return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)

@@ -69,18 +69,6 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[GivenMemory, ...]
 
 
-class Wanted(NamedTuple):
-    """A filter of recalls: of one session or any, since a time, of these occasions, with these words.
-
-    `words` are casefolded.
-    """
-
-    session: str | None
-    since: int | None
-    by: Collection[By]
-    words: str = ""
-
-
 class _Of(NamedTuple):
     """A scope's texts, uses by row, and erasures, read once."""
 
@@ -90,11 +78,24 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(retriever: Retriever, scope: str, limit: int, wanted: Wanted) -> list[Given]:
-    """Return the memories given to agents in a scope, filtered by `wanted`, the latest first."""
+def given_of(
+    retriever: Retriever, scope: str, limit: int, session: str | None, since: int | None, by: Collection[By], words: str
+) -> list[Given]:
+    """Return the memories given to agents in a scope, the latest first, on some occasions.
+
+    They are of one session or any, since a time or ever, and with questions that have the casefolded `words`.
+    """
+
+    def is_wanted(event: Event) -> bool:
+        body = event.body
+        assert isinstance(body, Recalled)
+        is_of = session in (None, event.session) and shadow_of(body.lanes) is None
+        return is_of and _by(body) in by and words in body.query.casefold()
+
     log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    recalls = list(islice(_recalls(log, of[0], wanted), limit))
+    wanted = (it for it in _recalls(log, of[0], since) if is_wanted(it[1]))
+    recalls = list(islice(wanted, limit))
     first, partition = min((offset for offset, _ in recalls), default=0), partition_of(scope, log.partitions)
     slots = forwards(log, partition, first, scope, ("used",)) if recalls else ()
     told = [event for slot in slots if (event := event_of(slot.payload)) is not None]
@@ -111,17 +112,15 @@ def _read(retriever: Retriever, log: Log, name: str) -> _Of:
     return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
 
 
-def _recalls(log: Log, of: _Of, wanted: Wanted) -> Iterator[tuple[int, Event]]:
-    """Yield the recalls of a scope that are wanted with their offsets, the latest first."""
+def _recalls(log: Log, of: _Of, since: int | None) -> Iterator[tuple[int, Event]]:
+    """Yield the recalls of a scope since a time with their offsets, the latest first."""
     for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
         event = event_of(slot.payload)
         if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
             continue
-        if wanted.since is not None and event.at < wanted.since:
+        if since is not None and event.at < since:
             return
-        body, is_of = event.body, wanted.session in (None, event.session)
-        if is_of and shadow_of(body.lanes) is None and _by(body) in wanted.by and wanted.words in body.query.casefold():
-            yield slot.offset, event
+        yield slot.offset, event
 
 
 def _given(log: Log, of: Sequence[_Of], event: Event, told: Sequence[Event]) -> Given:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -16,6 +16,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
 from memtape.state.core.erasures import erasures_of
+from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.aged import PURGED, SummarySource, sources_of
@@ -23,7 +24,6 @@ from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import is_row_stale, row_marks
 
 _HIDING = ("forgotten", "restored", "withdrawn")
-SLOTS_AT_ONCE = 10_000
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +97,8 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
         return Opened(asked=asked, type="summary", summary=summary, sources=sources, marks=about)
     found = retriever.find(scope, asked)
     if isinstance(found, Event):
-        return Opened(asked=asked, type="captured", captured=found, marks=_gone(retriever, log, found))
+        gone = () if _is_waiting(retriever, found) else (PURGED,)
+        return Opened(asked=asked, type="captured", captured=found, marks=gone)
     ids = found.ids if isinstance(found, MemoryRow) else (found.id,)
     uses = _uses(retriever, found.scope, ids)
     if found.scope != scope:
@@ -122,11 +123,11 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     )
 
 
-def _gone(retriever: Retriever, log: Log, event: Event) -> tuple[str, ...]:
-    """Return the mark of a capture without a row in the views and not awaiting projection: it was purged."""
+def _is_waiting(retriever: Retriever, event: Event) -> bool:
+    """Return whether a capture without a row in the views is to be projected; else it was purged."""
     assert event.scope is not None
-    offset = retriever.offset(partition_of(event.scope, log.partitions))
-    return () if any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset)) else (PURGED,)
+    offset = retriever.offset(partition_of(event.scope, retriever.log.partitions))
+    return any(waiting.id == event.id for waiting in retriever.tail(event.scope, offset))
 
 
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
@@ -146,10 +147,8 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     found = retriever.find(scope, id)
     if isinstance(found, Event):
         assert found.scope is not None
-        partition = partition_of(found.scope, log.partitions)
-        events = list(_waiting(log, partition, retriever.offset(partition), found.scope, id))
-        events = events or list(_captures(log, found.scope, (id,), "capture", "purged"))
-        return Explained(id=id, scope=found.scope, events=tuple(events))
+        how = "waiting" if _is_waiting(retriever, found) else "purged"
+        return Explained(id=id, scope=found.scope, events=tuple(_captures(log, found.scope, (id,), "capture", how)))
     partition = partition_of(found.scope, log.partitions)
     if isinstance(found, MemoryRow):
         ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
@@ -192,13 +191,6 @@ def _captures(log: Log, scope: str, ids: Sequence[str], part: str, how: str) -> 
         yield _behind(log.read(partition, offset, 1)[0], part, how)
 
 
-def _waiting(log: Log, partition: int, offset: int, scope: str, id: str) -> Iterator[Behind]:
-    """Yield a capture before its projection; until folded, the capture stands alone."""
-    for slot in log.read(partition, offset, SLOTS_AT_ONCE, scope=scope, types=("captured",)):
-        if decode(slot.payload).id == id:
-            yield _behind(slot, "capture", "waiting")
-
-
 def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
     """Return the time since which all captures are withdrawn by their source; None if a person forgot any."""
     hidden: dict[str, Behind] = {}
@@ -223,6 +215,7 @@ def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> I
 
 NAMED = 5
 """This many missing parts are named one by one."""
+_HIDDEN = "forgotten or withdrawn"
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
@@ -243,7 +236,6 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
 
     Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
-    log = retriever.log
     found = retriever.find(scope, asked)
     if isinstance(found, Event):
         assert isinstance(found.body, Captured) and found.scope is not None
@@ -253,14 +245,14 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
     place = place_in(path)
     if place is None:
         return Whole(id=found.id, scope=scope, path=path, parts=1, text=text)
-    parts, hidden = _parts(retriever, scope, place)
-    if missing := list(_missing(log, scope, place, parts, hidden)):
+    parts, missing = _parts(retriever, scope, place)
+    if missing:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
-        restore = next((f"`memtape restore {id}` shows a hidden one." for id, why in missing if why == _HIDDEN), "")
-        named = ", ".join(f"part {place.ids(scope).index(id) + 1} ({why})" for id, why in missing[:NAMED])
+        hidden = next((id for id, why in missing.items() if why == _HIDDEN), None)
+        restore = "" if hidden is None else f"`memtape restore {hidden}` shows a hidden one."
+        named = ", ".join(f"part {place.ids(scope).index(id) + 1} ({why})" for id, why in [*missing.items()][:NAMED])
         raise MemtapeError(f"Of {place.count:,} parts of this document these are missing: {named}{more}.", restore)
-    text = joined(parts.values())
-    return Whole(id=place.document, scope=scope, path=place.path, parts=place.count, text=text)
+    return Whole(id=place.document, scope=scope, path=place.path, parts=place.count, text=joined(parts))
 
 
 def joined(parts: Iterable[tuple[str, Place]]) -> str:
@@ -275,40 +267,18 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
     return "".join(pieces)
 
 
-_HIDDEN = "forgotten or withdrawn"
-
-
-def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[dict[str, tuple[str, Place]], dict[str, bool]]:
-    """Return the parts of a document that the views or the tail have, in their order, and which ids are hidden."""
-    ids, partition = place.ids(scope), partition_of(scope, retriever.log.partitions)
-    found, hidden = dict[str, tuple[str, Place]](), dict[str, bool]()
-    opened = retriever.opened(scope)
-    for row in (row for id in ids for row in opened.rows_called(id)):
-        if own := place_in(row.path):
-            found[row.id], hidden[row.id] = (row.text, own), row.hidden
-    wanted = dict.fromkeys(ids)
-    for event in retriever.tail(scope, retriever.offset(partition)):
-        match event.body:
-            case Captured(text=text, path=path) if event.id in wanted and event.id not in found:
-                if own := place_in(path):
-                    found[event.id] = text, own
-            case Forgotten(ids=named) | Restored(ids=named) | Withdrawn(ids=named):
-                hides = event.body.on if isinstance(event.body, Withdrawn) else event.type == "forgotten"
-                hidden |= dict.fromkeys((id for id in named if id in found), hides)
-            case _:
-                pass
-    return {id: found[id] for id in ids if id in found}, hidden
-
-
-def _missing(
-    log: Log, scope: str, place: Place, parts: Mapping[str, object], hidden: Mapping[str, bool]
-) -> Iterator[tuple[str, str]]:
-    """Yield the id of each part that cannot be read, and why."""
+def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[list[tuple[str, Place]], dict[str, str]]:
+    """Return the parts of a document that are shown, in their order, and by id why each other one cannot be read."""
+    log, found, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
     erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
-    for id in place.ids(scope):
-        if id in erased:
-            yield id, "erased"
-        elif id not in parts:
-            yield id, "not on the log"
-        elif hidden.get(id):
-            yield id, _HIDDEN
+    known = log.known(scope, ids)
+    parts, missing = list[tuple[str, Place]](), dict[str, str]()
+    for id in ids:
+        shown = found.texts.called(id)
+        result = None if shown is None else found.result(shown)
+        own = None if result is None else place_in(result.path)
+        if result is not None and own is not None:
+            parts.append((result.text, own))
+        else:
+            missing[id] = "erased" if id in erased else _HIDDEN if id in known else "not on the log"
+    return parts, missing

@@ -14,7 +14,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import PEOPLE, Kind, Pinned
 from memtape.schemas.log import backwards
-from memtape.schemas.rows import Category, MemoryRow, PageRow, TurnRow, made_from
+from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
 from memtape.state.index.entries import KINDS, ORIGINS, TURN
@@ -24,7 +24,6 @@ from memtape.state.index.sorted_values import is_one_of
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.given import first_line
 from memtape.tools.ask.naming import is_whole
@@ -156,27 +155,14 @@ def _requests(found: ScopeTexts, people: Sequence[int]) -> Iterator[str]:
             yield first_line(text)
 
 
-class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A stale memory: the times of its last statement and use, in microseconds, and its number of uses."""
-
-    id: str
-    scope: str
-    kind: Kind
-    category: Category
-    text: str
-    last_at: int
-    used_at: int | None
-    uses: int
-
-
-def stale_of(retriever: Retriever, scope: str, limit: int) -> list[Stale]:
+def stale_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow]:
     """Return the stale memories of a scope and of `global`, the most used first, then the oldest."""
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
     rows = (row for found, _ in read for row in found.known() if isinstance(row, MemoryRow))
     listed = [row for row in rows if row.into is None and is_row_stale(row, now)]
     listed.sort(key=lambda row: (-row.uses, max(row.last_at, row.used_at or row.last_at), row.id))
-    return [made_from(Stale, row) for row in listed[:limit]]
+    return listed[:limit]
 
 
 def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
@@ -210,15 +196,6 @@ def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
     """Return the rows of a scope's pages, by slug."""
     rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
     return sorted(rows, key=lambda row: (row.slug, row.id))
-
-
-def fresh_pages_of(retriever: Retriever, scope: str) -> list[PageRow] | None:
-    """Return the rows of a scope's pages, None where something was said in it that the views do not have."""
-    log = retriever.log
-    number = partition_of(scope, log.partitions)
-    mark = retriever.watermark(number)
-    behind = log.read(number, 0 if mark is None else mark.offset, 1, scope=scope, types=PENDING_TYPES)
-    return None if behind else pages_of(retriever, scope)
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:

@@ -6,16 +6,16 @@ home's samples. No table is read. `schemas/metrics.py` describes each metric.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import get_args
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.registry import Collector
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
@@ -42,45 +42,33 @@ def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
 
     `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
     """
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_HomeCollector(home, log, profile))
-    body: bytes = generate_latest(registry)  # type: ignore[no-untyped-call]
+    state = Reader(home, log).held(lambda views: status(home, log, views, profile, letters=False))
+    families = list(_families(state, HomeCounts(home.path)))
+    # Nothing else of a registry is asked, and one that is registered with collects once more, for the names.
+    body: bytes = generate_latest(SimpleNamespace(collect=lambda: families))  # type: ignore[no-untyped-call]
     return body, CONTENT_TYPE_LATEST
 
 
-class _HomeCollector(Collector):
-    def __init__(self, home: Home, log: Log, profile: str) -> None:
-        self._home, self._log, self._profile = home, log, profile
-
-    def describe(self) -> list[Metric]:
-        return []  # Else what is registered is collected once more to be named.
-
-    def collect(self) -> Iterator[Metric]:
-        reader = Reader(self._home, self._log)
-        state = reader.held(lambda views: status(self._home, self._log, views, self._profile, letters=False))
-        samples = HomeCounts(self._home.path)
-        counted = {**of_log(state), **of_home(state), **of_samples(samples)}
-        for name, values in counted.items():
-            metric = METRICS[name]
-            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            made = family(name, metric.help, labels=metric.labels)
-            for labels, value in values.items():
-                made.add_metric(labels, value)
-            yield made
-        yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS)
-        yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS)
-        yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
+def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
+    for name, values in _values(state, samples).items():
+        metric = METRICS[name]
+        family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+        made = family(name, metric.help, labels=metric.labels)
+        for labels, value in values.items():
+            made.add_metric(labels, value)
+        yield made
+    yield _histogram("memtape_recall_duration_seconds", samples, "recall", DOORS)
+    yield _histogram("memtape_step_duration_seconds", samples, "step", STEPS)
+    yield _histogram("memtape_hook_duration_seconds", samples, "hook", ("hook",))
 
 
-def of_log(state: Status) -> dict[str, Values]:
-    """Return the metrics from the log and the watermarks."""
+def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
+    """Return the metrics from the log and the watermarks, from a home's files, and from the samples of processes."""
     kinds: tuple[HealthState, ...] = get_args(HealthState)
     views = {(its.view, str(its.partition)): its for its in state.views}
-    decided = [mark for count in state.scopes.values() for mark in [count.passes]]
-    operations: dict[tuple[str, ...], float] = {}
+    decided, operations = [count.passes for count in state.scopes.values()], Counter[str]()
     for mark in decided:
-        for name, count in mark.applied.items():
-            operations[name,] = operations.get((name,), 0) + count
+        operations.update(mark.applied)
     uncounted = {"duplicate": state.duplicates, "divergent": state.divergent, "ignored": state.ignored}
     return {
         "memtape_log_events": {(str(number),): its.end for number, its in state.positions.items()},
@@ -98,14 +86,8 @@ def of_log(state: Status) -> dict[str, Values]:
         "memtape_conflicts_waiting": {(): sum(count.conflicts for count in state.scopes.values())},
         "memtape_embed_queue_texts": {(): state.embedder.waiting},
         "memtape_embed_failed_texts": {(): state.embedder.failed},
-        "memtape_consolidated": operations,
+        "memtape_consolidated": {(name,): count for name, count in operations.items()},
         "memtape_consolidation_dropped": {(): sum(mark.dropped for mark in decided)},
-    }
-
-
-def of_home(state: Status) -> dict[str, Values]:
-    """Return the metrics from a home's files, apart from its views."""
-    return {
         "memtape_embedder_degraded": {(): int(state.embedder.degraded)},
         "memtape_flushes": _known(state.flushes, get_args(FlushOutcome)),
         "memtape_dropped": _known(state.left_out, REASONS),
@@ -114,12 +96,6 @@ def of_home(state: Status) -> dict[str, Values]:
         "memtape_projector_up": {(): int(state.projector_pid is not None)},
         "memtape_paused": {(): len(state.paused)},
         "memtape_disk_bytes": {(kind,): size for kind, size in state.disk.items()},
-    }
-
-
-def of_samples(samples: HomeCounts) -> dict[str, Values]:
-    """Return the metrics from the samples of processes."""
-    return {
         "memtape_recalls": {
             (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.ids import ID_PATTERN
@@ -115,25 +115,24 @@ def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | N
     raise nowhere(scope, id)
 
 
-class Ids:
+class Ids(NamedTuple):
     """Resolution of ids for a speaker in one scope.
 
     Ids are searched in the scope and in `global`, and elsewhere unless the speaker is `confined` to these
     two.
     """
 
-    def __init__(self, log: Log, scope: Callable[[], str], confined: bool) -> None:
-        self._log = log
-        self._scope = scope
-        self._confined = confined
+    log: Log
+    scope: str
+    confined: bool
 
     def within(self, id: str, action: Callable[[str, str], ActionT]) -> ActionT:
         """Return the result of an action on the scope of an id and the whole id."""
         if is_whole(id):
             try:
-                return action(self._scope(), id)
+                return action(self.scope, id)
             except NotFound:
-                if self._confined:
+                if self.confined:
                     raise
         return action(*self.meant(id, ("captured",)))
 
@@ -143,24 +142,8 @@ class Ids:
         Raises `NotFound`, and `MemtapeError` for a beginning of several.
         """
         try:
-            return meant(self._log, id, tuple(dict.fromkeys((self._scope(), GLOBAL))), types)
+            return meant(self.log, id, tuple(dict.fromkeys((self.scope, GLOBAL))), types)
         except NotFound:
-            if self._confined:
+            if self.confined:
                 raise
-            return meant(self._log, id, (), types)
-
-    def of_one_scope(self, ids: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-        """Return the only scope of some captures or recalls, and their whole ids.
-
-        Raises `NotFound`, and `MemtapeError` for events of several scopes.
-        """
-        found = [self.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
-        return the_one(scope for scope, _ in found), tuple(id for _, id in found)
-
-
-def the_one(scopes: Iterable[str]) -> str:
-    """Return the only scope of some; raise `MemtapeError` for several."""
-    found = dict.fromkeys(scopes)
-    if len(found) > 1:
-        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
-    return next(iter(found))
+            return meant(self.log, id, (), types)

@@ -6,6 +6,7 @@ prepared texts are read here. Passages are cut only for returned results.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -19,7 +20,7 @@ import numpy as np
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Filters, Kind, Source, Traced
 from memtape.schemas.lanes import LANES, Lane
-from memtape.schemas.rows import MemoryRow
+from memtape.schemas.rows import MemoryRow, made_from
 from memtape.state.index.entries import KINDS, TURN
 from memtape.state.index.parts import Ints
 from memtape.state.index.sorted_values import distinct
@@ -35,7 +36,7 @@ from memtape.tools.ask.results import Answer, QuestionReading, Result, SourceCou
 from memtape.tools.ask.standing import judged
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.deep import Deepening
+    from memtape.state.ranking.deep import Judge
 
 KeyT = TypeVar("KeyT")
 
@@ -51,9 +52,9 @@ class SearchQuery(NamedTuple):
     With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
     the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
-    `valid_at` is the time of validity in microseconds. With `archived` archived texts are found too. No source
-    gets more than its quota of `quotas`. `now` is the time of an earlier search that is asked again. Results whose
-    digest (`given_id`) is in `given` are left out.
+    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With `archived`
+    archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time of an earlier search
+    that is asked again. Results whose digest (`given_id`) is in `given` are left out.
     """
 
     query: str
@@ -63,7 +64,7 @@ class SearchQuery(NamedTuple):
     repeats: bool = False
     session: str | None = None
     valid_at: int | None = None
-    deep: Deepening | None = None
+    deep: Judge | None = None
     limit: int = 10
     archived: bool = False
     quotas: Mapping[Source, int] = MappingProxyType({})
@@ -98,10 +99,8 @@ def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, den
         now=now,
         lanes=_summed(ranking.counts for ranking in rankings),
         note=dense.note if dense is not None else "",
-        read=tuple(
-            _read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.corpus.texts.count
-        ),
-        held=readies[0].corpus.texts.count,
+        read=tuple(_read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.found.texts.count),
+        held=readies[0].found.texts.count,
         after=len(asked.given),
         quotas=dict(asked.quotas),
         sources=_counted(found, results, asked.quotas),
@@ -133,7 +132,7 @@ def _ordered(
             hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
         else:
             hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
-        reading = ready.corpus.told(asked.query)[1] if asked.explain else None
+        reading = ready.corpus.words.reading(asked.query) if asked.explain else None
         places = [told.hit.place for told in hits]
         said = said_of(ready.found, np.array(places, np.int64))
         results = (told_result(ready, told, reading, now) for told in hits)
@@ -193,8 +192,12 @@ def _rankings(
         for ready, among in scopes
     ]
     # Texts that say the same are returned once.
-    search = deepened(asked.query, fields, asked.deep.judge, min(2 * limit, MOST_WANTED), asked.deep.clock_us)
+    search = deepened(asked.query, fields, asked.deep, min(2 * limit, MOST_WANTED), _clock_us)
     return search.ordered(), tuple(search.trace)
+
+
+def _clock_us() -> int:
+    return time.perf_counter_ns() // 1_000
 
 
 def _ranking(ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None) -> Ranking:
@@ -231,56 +234,25 @@ def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | 
     `now` is the time of the answer; staleness depends on it.
     """
     hit = told.hit
-    own, around = ready.corpus.held(hit.place, reading) if reading is not None else ((), ())
-    why = Why(
-        relevance=hit.relevance,
-        age=hit.age,
-        use=hit.use,
-        confidence=hit.confidence,
-        yields=hit.yields,
-        looked=hit.looked,
-        look=hit.look,
-        lanes=hit.lanes,
-        parts=hit.parts if reading is not None else {},
-        terms=own,
-        around=around,
-    )
+    why = made_from(Why, hit, parts={})
+    if reading is not None:
+        own, around = ready.corpus.words.held(hit.place, ready.found.text(hit.place), reading)
+        why = made_from(Why, hit, terms=own, around=around)
     document = ready.found.result(hit.place)
     if not document.sums:
         document = judged(document, ready.found.row(hit.place), now)
-    lanes = tuple(hit.lanes)
-    marks = document.marks
-    if told.mark:
-        marks = (*marks, told.mark)
-    if is_perhaps(hit):
-        marks = (*marks, PERHAPS)
-    if told.newer is not None and document.valid_to is None:
-        marks = (*marks, f"older than {told.newer}")
-    return msgspec.structs.replace(
-        document,
-        score=hit.score,
-        lanes=lanes,
-        why=why,
-        again=told.again,
-        newer=told.newer,
-        marks=marks,
-    )
+    older = f"older than {told.newer}" if told.newer is not None and document.valid_to is None else ""
+    marks = (*document.marks, *filter(None, (told.mark, PERHAPS if is_perhaps(hit) else "", older)))
+    changed = {"score": hit.score, "lanes": tuple(hit.lanes), "again": told.again, "newer": told.newer, "marks": marks}
+    return msgspec.structs.replace(document, why=why, **changed)
 
 
 def _read(ready: PreparedTexts, query: str, ranking: Ranking) -> QuestionReading:
-    recipe, reading = ready.corpus.told(query)
     least, most, strength = ranking.scale
-    return QuestionReading(
-        scope=ready.scope,
-        recipe=recipe,
-        least=least,
-        most=most,
-        strength=strength,
-        terms=reading.used,
-        unheld=reading.unheld,
-        names=reading.names,
-        common=reading.common,
-    )
+    reading = ready.corpus.words.reading(query)
+    recipe = "people" if ready.found.texts.answers is None else "assistant"
+    told = {"scope": ready.scope, "recipe": recipe, "least": least, "most": most, "strength": strength}
+    return made_from(QuestionReading, reading, terms=reading.used, **told)
 
 
 SOURCES: tuple[Source, ...] = get_args(Source)

@@ -20,8 +20,7 @@ from memtape.tools.ask.results import Answer
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
 
-VERSION = 1
-DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 6, 4, len(given_id(""))
+DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, len(given_id(""))
 SLACK_US = 60_000_000
 """An age asked again is later by the time between, and by up to this."""
 AGAIN = "Ask without a cursor for the first page."
@@ -30,14 +29,12 @@ Bounds = tuple[int | None, int | None, int | None]
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
-    """The state of a paged search: digests of its `place` (log and scope) and `question`, and of the `given` results.
+    """The state of a paged search: digests of its `question` in a scope and home, and of the `given` results.
 
     `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the question's time
     limits: since, until, and the time of validity.
     """
 
-    version: int
-    place: bytes
     question: bytes
     at: int
     now: int
@@ -56,13 +53,14 @@ def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: 
     question, scope or home.
     """
     has_pages = views.past is None and asked.deep is None
-    before = None
+    question, before = _question(log, scope, asked), None
     if cursor is not None:
         if not has_pages:
             told = "A deep search has one page." if views.past is None else "The past is not asked page by page."
             raise MemtapeError(told, "Ask with a greater limit.")
         before = read(cursor)
-        check(before, log, scope, asked)
+        if before.question != question or not _are_same(before, _bounds(asked)):
+            raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
         since, until, valid_at = before.bounds
         filters = msgspec.structs.replace(asked.filters, since=since, until=until)
         asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=before.ids())
@@ -70,7 +68,7 @@ def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: 
     returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
     if not (has_pages and returned and answer.has_more):
         return answer
-    before = before or Cursor(VERSION, _place(log, scope), _question(asked), now_us(), answer.now, _bounds(asked), b"")
+    before = before or Cursor(question, now_us(), answer.now, _bounds(asked), b"")
     return answer._replace(next=written(msgspec.structs.replace(before, given=before.given + returned)))
 
 
@@ -81,51 +79,35 @@ def written(cursor: Cursor) -> str:
 
 
 def read(text: str) -> Cursor:
-    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor, as for one of another version."""
+    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor."""
     try:
         raw = text.strip().encode("ascii")
         whole = urlsafe_b64decode(raw + b"=" * (-len(raw) % 4))
         data, mark = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
         if mark == _check(data) and urlsafe_b64encode(whole).rstrip(b"=") == raw:
-            cursor = msgspec.msgpack.decode(data, type=Cursor)
-            if cursor.version == VERSION:
-                return cursor
+            return msgspec.msgpack.decode(data, type=Cursor)
     except (Error, ValueError):
         pass
     raise MemtapeError("The cursor is damaged, or was never one.", AGAIN)
 
 
-def check(cursor: Cursor, log: Log, scope: str, asked: SearchQuery) -> None:
-    """Raise `MemtapeError` where a cursor is of another scope or home, or of another question."""
-    if cursor.place != _place(log, scope):
-        raise MemtapeError("The cursor is of another scope or home.", f"Ask where it was given. {AGAIN}")
+def _are_same(cursor: Cursor, bounds: Bounds) -> bool:
+    """Return whether the time limits of a question are those of a cursor, some time later where they are ages."""
     between = max(0, now_us() - cursor.at) + SLACK_US
-    same = all(
-        (was is None) is (now is None) and (was is None or now is None or -SLACK_US <= now - was <= between)
-        for was, now in zip(cursor.bounds, _bounds(asked), strict=True)
-    )
-    if cursor.question != _question(asked) or not same:
-        raise MemtapeError(
-            "The cursor is of another question.", f"Ask the same with the same filters and quotas. {AGAIN}"
-        )
+    pairs = [(was, now) for was, now in zip(cursor.bounds, bounds, strict=True) if was is not None or now is not None]
+    return all(was is not None and now is not None and -SLACK_US <= now - was <= between for was, now in pairs)
 
 
-def _place(log: Log, scope: str) -> bytes:
-    return _digest([log.log_id, scope])
-
-
-def _question(asked: SearchQuery) -> bytes:
-    """Return the digest of a question with its filters and quotas, without its times and its page length."""
+def _question(log: Log, scope: str, asked: SearchQuery) -> bytes:
+    """Return the digest of a question of a scope with its filters and quotas, without its times and page length."""
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
-    return _digest([asked.query, filters, sorted(asked.lanes), asked.archived, dict(asked.quotas)])
+    quotas = dict(asked.quotas)
+    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, quotas]
+    return blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
 
 
 def _bounds(asked: SearchQuery) -> Bounds:
     return asked.filters.since, asked.filters.until, asked.valid_at
-
-
-def _digest(value: object) -> bytes:
-    return blake2b(canonical(value), digest_size=DIGEST_BYTES).digest()
 
 
 def _check(data: bytes) -> bytes:

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Captured, Forgotten, Origin, Restored
+from memtape.schemas.events import Captured, Forgotten, Restored
 from memtape.schemas.scopes import GLOBAL
 from memtape.state.subjects.captures import normal_digest
 from memtape.state.subjects.instructions import INSTRUCTION_TAGS
@@ -26,7 +26,7 @@ from memtape.tools.ask.naming import begun_by
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_in
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.writing import Writer, check_person
+from memtape.tools.capture.writing import Writer
 
 Answered = Literal["waits", "accepted", "declined"]
 
@@ -44,8 +44,7 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
     """Return a function from a proposal into scope `into` to its status."""
     found, view = retriever.found(into)
     tail = retriever.tail(into, view.mark.offset)
-    held_by = _held_in_all if into == GLOBAL else _instructing
-    held = found.once.of("instructions", None, lambda: held_by(known_in(found, retriever.now([view]))))
+    held = found.once.of("instructions", None, lambda: _held(known_in(found, retriever.now([view])), into))
     banned: dict[str, bool] = {}
     for event in tail:
         if isinstance(event.body, Forgotten | Restored):
@@ -63,26 +62,16 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
     return how
 
 
-def _held_in_all(known: list[Known]) -> dict[str, None]:
-    """Return the valid memories of `global`, in the normal form of instructions."""
-    return {same_instruction(it.text): None for it in known if it.valid_to is None and it.kind != "turn"}
-
-
-def _instructing(known: list[Known]) -> dict[str, None]:
-    """Return the instructions of a project, in the same form."""
-    told, _ = instructions_of([it for it in known if it.valid_to is None])
+def _held(known: list[Known], into: str) -> dict[str, None]:
+    """Return the valid memories of `global`, or the instructions of a project, in the normal form of instructions."""
+    valid = [it for it in known if it.valid_to is None]
+    told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
     return {same_instruction(it.text): None for it in told}
 
 
 def waiting(retriever: Retriever, scope: str) -> list[Proposal]:
     """Return the unanswered proposals, the latest first."""
     return [it for it, answer in answers_of(retriever, scope) if answer == "waits"]
-
-
-def check_answers(origin: Origin) -> None:
-    """Raise `MemtapeError` for an origin that may not answer proposals."""
-    then = "The user can run `memtape accept`; who is a person says --origin user."
-    check_person(origin, "answer a rule that waits", then)
 
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:

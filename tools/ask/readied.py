@@ -20,7 +20,6 @@ from memtape.schemas.log import Log, forwards
 from memtape.schemas.rows import EdgeRow, LifeMark, UseRow, Watermark
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import Choice
-from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.ranker import Corpus, TextUse
 from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
@@ -28,9 +27,6 @@ from memtape.state.subjects.weights import ONE, hot, times_of
 from memtape.state.views.tail import TAIL_TYPES
 from memtape.tools.ask.aged import life_of
 from memtape.tools.ask.found import ScopeTexts
-
-MOST_USES = 5_000
-"""So many uses behind the watermark are counted at most."""
 
 
 class Dense(Protocol):
@@ -89,24 +85,27 @@ class PreparedTexts(NamedTuple):
     use_at: int = 0
 
 
-def uses_at(
-    uses: dict[str, UseRow], ties: list[Tie], texts: Texts, name_at: Callable[[int], str], now: int
-) -> dict[int, TextUse]:
+def ties_of(found: ScopeTexts, now: int) -> list[Tie]:
+    """Return the edges between what is shown of a scope, by the ids of memories and turns, at a time."""
+    edges = [row for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
+    ends = dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))
+    name_of = {id: found.result(place).id for id in ends if (place := found.texts.called(id)) is not None}
+    return resolved(map(tie_of, edges), name_of, now)
+
+
+def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, TextUse]:
     """Return the number and recency of uses of each used text in a scope, and its edges, at a time."""
     times = {id: row.times for id, row in uses.items()}
     ids_at: dict[int, list[str]] = {}
     for id in uses:
-        if (place := texts.called(id)) is not None:
+        if (place := found.texts.called(id)) is not None:
             ids_at.setdefault(place, []).append(id)
-    ends = dict.fromkeys(id for tie in ties for id in (tie.source, tie.target))
-    place_of = {id: place for id in ends if (place := texts.called(id)) is not None}
-    name_of = {id: name_at(place) for id, place in place_of.items()}
-    named = {name: place_of[id] for id, name in name_of.items()}
     neighbours: dict[int, list[tuple[str, float]]] = {}
-    for tie in resolved(ties, name_of, now):
+    for tie in ties_of(found, now):
         weight = min(1.0, weight_at(tie, now) / ONE)
-        neighbours.setdefault(named[tie.source], []).append((tie.target, weight))
-        neighbours.setdefault(named[tie.target], []).append((tie.source, weight))
+        for one, other in ((tie.source, tie.target), (tie.target, tie.source)):
+            if (place := found.texts.called(one)) is not None:
+                neighbours.setdefault(place, []).append((other, weight))
     return {
         place: TextUse(
             sum(uses[id].used for id in ids_at.get(place, ())),
@@ -129,17 +128,15 @@ def make_ready(
     tail: list[Event],
     dense: Dense | None,
 ) -> PreparedTexts:
-    texts, watermark = found.texts, key.watermark
+    watermark = key.watermark
     embedder = watermark.embedder if watermark is not None else FLOOR
     vectors = dense.of_texts(found, embedder) if dense is not None else None
     mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
     sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
-    use = None
-    if uses := {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}:
-        ties = [tie_of(row) for row in found.opened.rows("edges") if isinstance(row, EdgeRow)]
-        use = partial(uses_at, uses, ties, texts, lambda place: found.result(place).id)
-    corpus = Corpus(texts, found.text, texts.called, vectors)
+    uses = {row.id: row for row in found.opened.rows("uses") if isinstance(row, UseRow)}
+    use = partial(uses_at, uses, found) if uses else None
+    corpus = Corpus(found.texts, found.text, found.texts.called, vectors)
     return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
 
 

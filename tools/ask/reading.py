@@ -119,7 +119,7 @@ class Reader:
         try:
             due = pending(self._log, self.retriever, scopes_read(scope))
         except DamagedViews as error:
-            self.retriever.note_damage(error)
+            self.retriever.note_damage(error.partition)
             due = True
         short = sum(self._log.ends()) < INLINE_EVENTS
         if not due:

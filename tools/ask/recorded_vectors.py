@@ -135,14 +135,12 @@ class RecordedVectors:
             return served
         try:
             vector = quantised(EMBEDDERS.embedder(self._home, embedder).embed_query(text))
-        except NotEmbedded as error:
-            self.note = f"{error} Found by words alone."
-            return None
         except MemtapeError as error:
-            self._failed_at = time.monotonic()
-            if not isinstance(error, EmbedderUnavailable):
-                EMBEDDERS.drop(self._home, embedder)
             self.note = f"{error} Found by words alone."
+            if not isinstance(error, NotEmbedded):
+                self._failed_at = time.monotonic()
+            if not isinstance(error, NotEmbedded | EmbedderUnavailable):
+                EMBEDDERS.drop(self._home, embedder)
             return None
         self._failed_at, self.note = None, ""
         return np.frombuffer(vector, dtype="<i2").astype(np.int16)

@@ -28,12 +28,12 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.lexical import Weighed
 from memtape.state.text.orders import is_about, named_by
-from memtape.tools.ask.aged import is_hidden, life_of, purged_of
+from memtape.tools.ask.aged import life_of, purged_of
 from memtape.tools.ask.choosing import holding
 from memtape.tools.ask.found import ScopeTexts, found_of
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.ordering import SearchQuery, answered
-from memtape.tools.ask.readied import MOST_USES, Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
+from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
@@ -132,31 +132,28 @@ class Retriever:
         self._unfit.clear()
         try:
             return action()
-        except DamagedViews as error:
+        except Exception as error:  # Also where rows can be read and make no sense.
+            if isinstance(error, MemtapeError) and not isinstance(error, DamagedViews):
+                raise
             if self._is_other(served):
                 return self.reading(action)
-            self.note_damage(error)
-            raise
-        except MemtapeError:
-            raise
-        except Exception as error:  # Rows that can be read and make no sense.
-            if self._is_other(served):
-                return self.reading(action)
-            partitions = sorted(self._shards)
-            for number in [] if self.past is not None else partitions:
-                served.note_damage(number)
+            if isinstance(error, DamagedViews):
+                self.note_damage(error.partition)
+                raise
+            damaged = sorted(self._shards)
+            self.note_damage(*damaged)
             raise DamagedViews(
                 "The views cannot be read.",
                 "`memtape run --once` makes them anew from the log; `memtape verify` says what is damaged.",
-                partitions[0] if partitions else 0,
+                damaged[0] if damaged else 0,
             ) from error
         finally:
             self._serving = None
 
-    def note_damage(self, error: DamagedViews) -> None:
+    def note_damage(self, *partitions: int) -> None:
         """Note for the next projector that views could not be read; those of the past are made again anyway."""
-        if self.past is None:
-            self._home.current().note_damage(error.partition)
+        for number in partitions if self.past is None else ():
+            self._home.current().note_damage(number)
         self._shards.clear()
 
     def _is_other(self, served: Build) -> bool:
@@ -178,14 +175,6 @@ class Retriever:
         """Yield a scope's events after the watermark with an effect on visible rows."""
         if self.past is None:
             yield from tail_of(self.log, partition_of(scope, self.log.partitions), offset, scope)
-
-    def uses_behind(self, scope: str, offset: int) -> int:
-        """Return how many uses of a scope stand behind the watermark, at most a page of them."""
-        if self.past is not None:
-            return 0
-        return len(
-            self.log.read(partition_of(scope, self.log.partitions), offset, MOST_USES, scope=scope, types=("used",))
-        )
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
@@ -281,7 +270,9 @@ class Retriever:
             if results := [result for result in answer.results if result.scope == name]:
                 ready = self._ready[name, AT_HAND]
                 places = [place for result in results if (place := ready.found.place_of(result)) is not None]
-                weighed |= zip([result.id for result in results], ready.corpus.weighed(prompt, places), strict=True)
+                weighed |= zip(
+                    [result.id for result in results], ready.corpus.words.weighed(prompt, places), strict=True
+                )
         results, heirs = holding(answer.results)
         for id, heir in heirs.items():
             if heir in weighed:
@@ -295,19 +286,23 @@ class Retriever:
 
     def plain(self, scope: str) -> Plain:
         """Return all texts read by a search in a scope, `global` included, for other rankings."""
-        readies = [self._get_ready(name) for name in scopes_read(scope)]
-        places = [ready.found.places() for ready in readies]
+        readies, dense = [self._get_ready(name) for name in scopes_read(scope)], self.dense
+        places, own = [ready.found.places() for ready in readies], readies[0]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
-        own = readies[0].vectors
-        if own is None or self.dense is None:
-            return Plain(documents, None, lambda text: None)
+        if own.vectors is None or dense is None:
+            return Plain(documents, None, lambda query: None)
         rows = [
             ready.vectors.taken(np.array(its, np.int64))
-            if ready.vectors is not None and ready.embedder == readies[0].embedder
-            else np.zeros((len(its), own.dimensions), np.int16)
+            if ready.vectors is not None and ready.embedder == own.embedder
+            else np.zeros((len(its), own.vectors.dimensions), np.int16)
             for ready, its in zip(readies, places, strict=True)
         ]
-        return Plain(documents, np.concatenate(rows), partial(self.dense.of_query, embedder=readies[0].embedder))
+
+        def of_query(query: str) -> NDArray[np.int16] | None:
+            encoded = own.corpus.to_encode(query)
+            return None if encoded is None else dense.of_query(encoded, own.embedder)
+
+        return Plain(documents, np.concatenate(rows), of_query)
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[ScopeTexts, ScopeView]:
         """Return the searchable texts of a scope, and the position of its views."""
@@ -319,14 +314,6 @@ class Retriever:
         shard, ready = self.shard(partition_of(scope, self.log.partitions)), self._ready.get((scope, AT_HAND))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
-
-    def is_hidden(self, scope: str, id: str) -> bool:
-        """Whether a new capture of a scope is hidden, as `aged.is_hidden` says."""
-        return is_hidden(self.log, self.found(scope)[0], scope, id)
-
-    def encoded(self, scope: str, query: str) -> str:
-        """Return a question as a search in a scope has it encoded."""
-        return self._get_ready(scope).corpus.to_encode(query) or query
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
@@ -349,7 +336,7 @@ class Retriever:
                     return event
             life = self.life(name)
             if life.purged or life.is_purged:
-                gone = purged_of(self.log, self.shard(partition), self.opened(name), name, id)
+                gone = purged_of(self.log, self.opened(name), name, id)
                 if gone is not None:
                     return gone
         raise nowhere(scope, id)

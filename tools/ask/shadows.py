@@ -1,4 +1,4 @@
-"""Shadow retrievers: a worker asks them the searches of the log, and `compare` tells their results.
+"""Shadow retrievers: a worker asks them the searches of the log. `comparing` tells what they have answered.
 
 The settings of a log name the shadows and their share of searches. A shadow answers after the search has been
 answered, from the texts that the search could find, and changes no result. Its results are `recalled` events.
@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,9 +18,9 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Mark, Recalled, make_event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.lanes import SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
-from memtape.schemas.log import Log, Slot
-from memtape.schemas.retrievers import ORDINARY, Recipe, recipe_of
+from memtape.schemas.lanes import SHADOW, ShadowLanes, shadow_lanes
+from memtape.schemas.log import Log, Slot, forwards
+from memtape.schemas.retrievers import Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
@@ -29,24 +28,20 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
-from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
-from memtape.tools.ask.comparing import asks_of, events_of, uses_by_recall
+from memtape.tools.ask.comparing import asks_of, is_search
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.log_settings import states_on
 
 NAME = "shadows"
-PAGE_SEARCHES = 200
 AGAIN_US = 60 * US_PER_S
 """Interval between rounds: a search waits for none, and a round makes texts ready anew."""
 MOVING = (*PENDING_TYPES, "embedded")
 """Events after which a search may find otherwise."""
-SHOWN = ("shadow", "deprecated")
 
 
 class Shadows(Worker):
@@ -84,33 +79,27 @@ class Shadows(Worker):
         return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
 
     def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
-        """Answer the searches of a partition from an offset on; return the offset before which all are answered."""
-        while start < end:
-            slots = self._log.read(number, start, PAGE_SEARCHES, types=("recalled",))
-            for slot, event, names in self._due(number, slots, settings):
-                for name in names:
-                    if self.stopping.is_set():
-                        return slot.offset
-                    self._asked_us = now_us()
-                    self._log.append([self._answer(slot, event, name)])
-                    self.done += 1
-                    self.changed = True
-            start = slots[-1].offset + 1 if len(slots) == PAGE_SEARCHES else end
-        return max(start, end)
+        """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
 
-    def _due(self, number: int, slots: list[Slot], settings: Settings) -> Iterator[tuple[Slot, Event, list[str]]]:
-        """Yield the sampled searches among slots, with the shadows that have not answered each."""
-        erasures = erasures_of(self._log.erased(number)) if slots else None
-        for slot in slots:
+        A repetition of a search has the query of its original, and is not asked.
+        """
+        erasures = erasures_of(self._log.erased(number))
+        for slot in forwards(self._log, number, start, types=("recalled",)):
             event = event_of(slot.payload)
             if event is None or event.scope is None or not is_search(event) or not is_chosen(event.id, settings):
                 continue
-            if partition_of(event.scope, self._log.partitions) != number or (erasures and erasures.covers(event)):
+            if partition_of(event.scope, self._log.partitions) != number or erasures.covers(event):
                 continue
             ids = {shadow_id(event, name): name for name in settings.shadows()}
             known = self._log.known(event.scope, [event.id, *ids])
-            if known.get(event.id) == slot.offset:  # A repetition has the query of its original.
-                yield slot, event, [name for id, name in ids.items() if id not in known]
+            for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
+                if self.stopping.is_set():
+                    return slot.offset
+                self._asked_us = now_us()
+                self._log.append([self._answer(slot, event, name)])
+                self.done += 1
+                self.changed = True
+        return max(start, end)
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:
         try:
@@ -134,7 +123,8 @@ class Shadows(Worker):
         with self._views(recipe, scope, positions) as views:
             views.prepare(scope)
             start = time.perf_counter_ns()
-            results = _found(views, recipe, scope, body, event.session)
+            about = SearchQuery(body.query, body.filters, session=event.session, limit=body.limit, now=body.now)
+            results = tuple(asks_of(views, scope, [name], body.filters)[name](about))
             took_us = (time.perf_counter_ns() - start) // 1_000
         if recipe.embedder and views.dense is not None and views.dense.note:
             raise MemtapeError(views.dense.note)
@@ -159,20 +149,6 @@ class Shadows(Worker):
                    for name, number in numbers.items())  # fmt: skip
 
 
-def _found(views: Retriever, recipe: Recipe, scope: str, asked: Recalled, session: str | None) -> tuple[str, ...]:
-    if recipe.ranks != ORDINARY:
-        ask = asks_of(views, scope, asked.filters, [recipe.ranks], lambda left_out: lambda query: ())[recipe.ranks]
-        return tuple(ask(asked.query))[: asked.limit]
-    about = SearchQuery(asked.query, asked.filters, recipe.lanes, session=session, limit=asked.limit, now=asked.now)
-    return tuple(result.id for result in views.answer(scope, about).results)
-
-
-def is_search(event: Event) -> bool:
-    """Return whether an event is a search: neither a recall unasked for nor a shadow's recall."""
-    body = event.body
-    return isinstance(body, Recalled) and unasked_by(body.lanes) is None and shadow_of(body.lanes) is None
-
-
 def is_chosen(recall_id: str, settings: Settings) -> bool:
     """Return whether a search is in the shadows' share, by its id; a larger share contains a smaller."""
     number = int.from_bytes(blake2b(recall_id.encode(), digest_size=8).digest(), "big")
@@ -194,54 +170,3 @@ def shadow_event(asked: Event, told: ShadowLanes, results: tuple[str, ...], mark
     changed = {"filters": NO_FILTERS, "lanes": shadow_lanes(told), "query": "", "results": results, "watermark": marks}
     body = msgspec.structs.replace(asked.body, **changed)
     return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now)
-
-
-class ShadowPair(NamedTuple):
-    """The results of a search, a shadow's results for it, and the ids that a `used` event of the search names."""
-
-    active: tuple[str, ...]
-    shadow: tuple[str, ...]
-    used: tuple[str, ...]
-    told: ShadowLanes
-
-
-def compare_shadows(log: Log, scope: str) -> dict[str, Any]:
-    """Return each shadow's results beside the results given, by overlap, and by recall of what was used.
-
-    Raises `MemtapeError` where no shadow has answered.
-    """
-    states, events = states_on(log), list(events_of(log, scope))
-    searches, used = {event.id: event for event in events if is_search(event)}, uses_by_recall(events)
-    pairs = dict[str, dict[str, ShadowPair]]()
-    for event in events:
-        told = shadow_of(event.body.lanes) if isinstance(event.body, Recalled) else None
-        asked = searches.get(event.refs[0]) if told is not None and event.refs else None
-        if told is None or asked is None or states.retrievers.get(told.retriever) not in SHOWN:
-            continue
-        assert isinstance(asked.body, Recalled) and isinstance(event.body, Recalled)
-        pair = ShadowPair(asked.body.results, event.body.results, tuple(used.get(asked.id, ())), told)
-        pairs.setdefault(told.retriever, {}).setdefault(event.id, pair)
-    if not pairs:
-        raise MemtapeError(
-            f"No shadow has answered a search of {scope} yet.",
-            "`memtape retriever set NAME shadow` has one answer beside, while `memtape run` goes on or with --once.",
-        )
-    shadows = {name: {"state": states.retrievers[name], **_measures(list(its.values()))} for name, its in pairs.items()}
-    return {"searches": len(searches), "percent": states.shadow_percent, "shadows": dict(sorted(shadows.items()))}
-
-
-def _measures(pairs: list[ShadowPair]) -> dict[str, Any]:
-    answered = [pair for pair in pairs if not pair.told.failed]
-    judged = [pair for pair in answered if pair.used]
-    took = [pair.told.took_us / 1_000 for pair in answered]
-    return {
-        "answers": len(answered),
-        "failed": len(pairs) - len(answered),
-        "judged": len(judged),
-        "overlap": {str(cut): mean([overlap(it.active, it.shadow, cut) for it in answered]) for cut in OVERLAP_CUTS},
-        "recall": {
-            "active": {str(cut): mean([recall(it.used, it.active[:cut]) for it in judged]) for cut in OVERLAP_CUTS},
-            "shadow": {str(cut): mean([recall(it.used, it.shadow[:cut]) for it in judged]) for cut in OVERLAP_CUTS},
-        },
-        "latency_ms": {f"p{percent}": round(percentile(took, percent), 3) for percent in (50, 95)},
-    }

@@ -6,8 +6,8 @@ Counts come from the watermarks. No table and no index is opened: the duration i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -132,10 +132,12 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
 
     Without `letters` the latest dead letters are left out, whose table is opened only if there are any.
     """
-    ends, now = log.ends(), now_us()
-    held = _held(retriever, log.partitions, letters)
+    now, counters = now_us(), Counters()
+    marks = {number: retriever.watermark(number) for number in range(log.partitions)}
+    for known in filter(None, marks.values()):
+        _add(counters, known.counters)
     settings, states = local_settings(home), states_on(log)
-    embedder = embedder_state(home, log, held.counters, opened=False)
+    embedder = embedder_state(home, log, counters, opened=False)
     fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
     views = () if retriever.past else tuple(healths(home, log, retriever, now, fault))
@@ -150,73 +152,47 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         lag=sum(its.lag_events for its in views if its.view == "rows"),
         warnings=warnings,
         model_budget=UseAmounts(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
-        scopes=_scope_counts(held, now, consolidates=settings.consolidate),
         positions={
-            number: PartitionPosition(end=end, watermark=mark.offset if (mark := held.marks[number]) else 0)
-            for number, end in enumerate(ends)
+            number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
+            for number, end in enumerate(log.ends())
         },
         state=worst(views),
         views=views,
-        **_totals(held),
+        types=dict(sorted(counters.types.items())),
+        **{name: getattr(counters, name) for name in COUNTED},
+        **_contents(retriever, marks, now if settings.consolidate else None, letters=letters),
         **_of_files(home, now),
     )
 
 
-class _HomeContents(NamedTuple):
-    """The contents of a home's views: watermarks by partition, and their content by scope."""
+def _contents(
+    retriever: Retriever, marks: Mapping[int, Watermark | None], gate_us: int | None, *, letters: bool
+) -> dict[str, Any]:
+    """Return the fields of a `Status` from the views by partition: counts by scope and in all, lives, dead letters.
 
-    marks: dict[int, Watermark | None]
-    counters: Counters
-    scopes: dict[str, ScopeHeld]
-    passes: dict[str, PassMark]
-    lives: dict[str, LifeMark]
-    dead_letters: list[DeadLetter]
-
-
-def _held(retriever: Retriever, partitions: int, letters: bool) -> _HomeContents:
-    """Return the contents of the views; `letters` opens the table of the latest dead letters."""
-    held = _HomeContents(
-        {number: retriever.watermark(number) for number in range(partitions)}, Counters(), {}, {}, {}, []
-    )
-    for number, mark in held.marks.items():
-        if mark is None:
-            continue
-        _add(held.counters, mark.counters)
-        held.passes.update(mark.passes)
-        held.lives.update(mark.lives)
-        shard = retriever.shard(number)
-        held.scopes.update(shard.held())
-        if letters and mark.counters.dead_letters:
-            held.dead_letters.extend(shard.dead_letters(LISTED))
-    return held
-
-
-def _scope_counts(held: _HomeContents, now_us: int, *, consolidates: bool) -> dict[str, ScopeCount]:
-    """Return the counts of each scope, by name; with `consolidates` also the state of its next pass."""
+    `gate_us` is the time for the state of the next passes, None without any.
+    """
+    held, passes, lives = dict[str, ScopeHeld](), dict[str, PassMark](), dict[str, LifeMark]()
+    dead_letters = list[DeadLetter]()
+    for number, mark in marks.items():
+        if mark is not None:
+            shard = retriever.shard(number)
+            held, passes, lives = held | shard.held(), passes | mark.passes, lives | mark.lives
+            dead_letters += shard.dead_letters(LISTED) if letters and mark.counters.dead_letters else []
+    scopes = dict[str, ScopeCount]()
+    for name, its in sorted(held.items()):
+        passed = passes.get(name, PassMark())
+        next_pass = "" if gate_us is None else gate(passed, gate_us).reason
+        scopes[name] = made_from(ScopeCount, its, passes=passed, next_pass=next_pass)
     return {
-        scope: made_from(
-            ScopeCount,
-            its,
-            passes=(passed := held.passes.get(scope, PassMark())),
-            next_pass=gate(passed, now_us).reason if consolidates else "",
-        )
-        for scope, its in sorted(held.scopes.items())
-    }
-
-
-def _totals(held: _HomeContents) -> dict[str, Any]:
-    """Return the fields of a `Status` that sum up the contents of the views."""
-    scopes, counters = held.scopes.values(), held.counters
-    return {
-        "memories": sum(its.memories for its in scopes),
-        "turns": sum(its.turns for its in scopes),
-        "hidden": sum(its.hidden for its in scopes),
-        "hidden_ids": tuple([id for its in scopes for id in its.hidden_ids][:LISTED]),
-        **{name: getattr(counters, name) for name in COUNTED},
-        "latest_dead_letters": tuple(held.dead_letters[-LISTED:]),
-        "lives": dict(sorted(held.lives.items())),
-        "types": dict(sorted(counters.types.items())),
-        "last_at": max((at for mark in held.marks.values() if mark for at in mark.sent.values()), default=0),
+        "scopes": scopes,
+        "memories": sum(its.memories for its in held.values()),
+        "turns": sum(its.turns for its in held.values()),
+        "hidden": sum(its.hidden for its in held.values()),
+        "hidden_ids": tuple([id for its in held.values() for id in its.hidden_ids][:LISTED]),
+        "latest_dead_letters": tuple(dead_letters[-LISTED:]),
+        "lives": dict(sorted(lives.items())),
+        "last_at": max((at for mark in marks.values() if mark for at in mark.sent.values()), default=0),
     }
 
 
@@ -281,15 +257,14 @@ def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPE
 
 def next_steps(status: Status) -> list[str]:
     """Return the next steps, a sentence each with its command; none where nothing is to be done."""
-    stands: dict[str, list[Health]] = {"failing": [], "hydrating": [], "lagging": [], "ready": []}
-    for its in status.views:
-        stands[its.state].append(its)
+    stands = {(its.state, its.view == "vectors") for its in status.views}
+    behind = {state for state, _ in stands} & {"hydrating", "lagging"}
     steps = [f"An erasure is not finished: `{command}` finishes it." for command in status.erasures[:LISTED]]
-    if any(its.view != "vectors" for its in stands["failing"]):
+    if ("failing", False) in stands:
         steps.append("Views cannot be served: `memtape run --once` makes them anew.")
-    if any(its.view == "vectors" for its in stands["failing"]):
+    if ("failing", True) in stands:
         steps.append("Texts get no vectors: `memtape embedder status` says why.")
-    if (stands["hydrating"] or stands["lagging"]) and status.projector_pid is None:
+    if behind and status.projector_pid is None:
         steps.append("Views are behind: `memtape run --once` brings them up to date.")
     if conflicts := [scope for scope, count in status.scopes.items() if count.conflicts]:
         steps.append(f"Conflicts wait for you: `memtape conflicts --scope {conflicts[0]}` lists them.")

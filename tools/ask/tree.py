@@ -1,13 +1,12 @@
 """The tree of pages: the tree below a page, one page with all its facts, the page of a name, and changes of pages.
 
-The tree is drawn from the rows of the views if they are up to date for the scope, else from the folded state: it
-always has the latest events. One page is shown from the folded state. A change against the form of the tree is refused;
-any other is put on the log at once. `state/subjects/pages.py` decides the meaning of a change.
+Pages are read from the folded state, which has the latest events. A change against the form of the tree is refused; any
+other is put on the log at once. `state/subjects/pages.py` decides the meaning of a change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -137,11 +136,10 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tree:
-    """The pages of a caller's scope, and their changes. `fresh` gives their rows, None where the views are behind."""
+    """The pages of a writer's scope, and their changes."""
 
-    def __init__(self, writer: Writer, fresh: Callable[[], list[PageRow] | None]) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._fresh = fresh
 
     def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> DrawnTree:
         """Return the tree from a page down, and from the root also the pages that stand below none, by their slugs.
@@ -189,12 +187,9 @@ class Tree:
 
     def _rows(self) -> dict[str, PageRow]:
         """Return the rows of all pages that live, the root included, by id."""
-        rows = self._fresh()
-        if rows is None:
-            scope = self.state()
-            made = (page_row(scope, id) for id in page_ids(scope)) if scope is not None else ()
-            rows = [row for row in made if row is not None]
-        return {row.id: row for row in rows}
+        scope = self.state()
+        rows = (page_row(scope, id) for id in page_ids(scope)) if scope is not None else ()
+        return {row.id: row for row in rows if row is not None}
 
     def state(self) -> Scope | None:
         """Return the state of the scope at the end of the log."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from memtape.schemas.rows import TOLD_WHY
+from memtape.schemas.rows import TOLD_WHY, MemoryRow
 from memtape.schemas.rows import stale as stale_mark
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
@@ -19,7 +19,6 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import print_list, printed_json, say, with_arguments, with_client
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.looking import Stale
     from memtape.tools.ask.standing import Order
 
 TEXT_CHARS = 300
@@ -214,7 +213,7 @@ def orders(client: Client) -> None:
     print_list("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
 
 
-def _stale(number: int, it: Stale) -> list[str]:
+def _stale(number: int, it: MemoryRow) -> list[str]:
     used = f"used {many(it.uses, 'time')}" if it.uses else "never used"
     of = f"--scope {it.scope}"
     again = f"capture its text again; memtape show {it.id} {of}"

@@ -76,11 +76,11 @@ def eval_command(
             )
         _inject(home, file, foreign)
         return
-    from memtape.tools.ask.retrievers import without as less
+    from memtape.tools.ask.comparing import LESS
     from memtape.tools.measure.evaluating import evaluate
 
     opened = _embedder(home, **embedder)
-    names = [*(retrievers or NAMES), *map(less, without)]
+    names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
     with Phases() as phases:
         measured = evaluate(file, list(dict.fromkeys(names)), opened, phases.update)
     _print_measured(measured)

@@ -14,23 +14,67 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.flows.embed.embedder import Embedder
+from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
 from memtape.flows.workers.turns import statement_id
 from memtape.schemas.embedding import FLOOR
+from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.events import Captured, Event
-from memtape.schemas.lanes import LANES, Lane
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.state.index.vectors import TextVectors, text_vectors
 from memtape.state.ranking.evaluation import EvaluatedQuestion, summary
 from memtape.state.text.statements import MOST_STATEMENTS
+from memtape.state.vectors.recorded import quantised
+from memtape.tools.ask.comparing import MOST, Ask, asks_of
+from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.retrievers import MOST, Ask, EmbedderVectors, rivals
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, read_corpus
 
 OnPhase = Callable[[str, int, int], None]
-BATCH_LINES = 1_000
+BATCH_LINES, BATCH_TEXTS = 1_000, 64
+
+
+class EmbedderVectors:
+    """Vectors made on demand, once per text and question. A `Dense` like recorded ones.
+
+    `spent_s` is the time spent on questions, to be told apart from searching.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.spent_s: float = 0
+        self.note = ""
+        self._texts: dict[str, NDArray[np.int16]] = {}
+        self._queries: dict[str, NDArray[np.int16] | None] = {}
+
+    def prepare(self, texts: Sequence[str], on_progress: Callable[[int, int], None]) -> None:
+        """Embed texts; a failed text gets a zero vector."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
+        for start in range(0, len(missing), BATCH_TEXTS):
+            batch = missing[start : start + BATCH_TEXTS]
+            for text, vector in zip(batch, self.embedder.embed_documents(batch), strict=True):
+                none = np.zeros(self.embedder.dimensions, np.int16)
+                self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
+            on_progress(start + len(batch), len(missing))
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        """Return the vector of a question, None where it has none."""
+        if text not in self._queries:
+            start = time.perf_counter()
+            try:
+                self._queries[text] = _whole(self.embedder.embed_query(text))
+            except NotEmbedded:
+                self._queries[text] = None
+            self.spent_s += time.perf_counter() - start
+        return self._queries[text]
+
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
+        """Return the vectors of a scope's searchable texts; None for no texts."""
+        texts = [found.text(place) for place in range(found.texts.size)]
+        self.prepare(texts, lambda done, total: None)
+        return text_vectors(np.stack([self._texts[text] for text in texts])) if texts else None
 
 
 def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
@@ -47,17 +91,18 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
         log = EmbeddedLog(home.log_path)
         try:
             fill(home, log, conversations, on_phase)
-            retriever = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
+            views = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
+            is_dense = embedder.name != FLOOR or bool({"dense", "rrf"} & set(names))
+            by = Retriever(home, log, dense=vectors) if is_dense and embedder.name == FLOOR else views
             questions = sum(len(conversation.questions) for conversation in conversations)
             done = 0
             for conversation in conversations:
                 client = Client(folder, scope=conversation.scope, log=log)
                 made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
-                if embedder.name != FLOOR or {"dense", "rrf"} & set(names):
+                if is_dense:
                     texts = [_spoken(event) for events in made.values() for event in events]
                     vectors.prepare(texts, _phase(on_phase, conversation.scope))
-                found = _rivals(conversation.scope, retriever, vectors, names)
-                for name, ask in found.items():
+                for name, ask in asks_of(views, conversation.scope, names, by=by).items():
                     asked[name] += _ask_all(conversation, made, ask, vectors)
                 done += len(conversation.questions)
                 on_phase("asking", done, questions)
@@ -72,25 +117,6 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
         "embedder": embedder.name,
         "retrievers": {name: summary(its) for name, its in asked.items()},
     }
-
-
-def _rivals(scope: str, retriever: Retriever, vectors: EmbedderVectors, names: Sequence[str]) -> Mapping[str, Ask]:
-    """Return the retrievers over one conversation."""
-    documents = retriever.plain(scope).documents
-
-    def search(left_out: Sequence[Lane]) -> Ask:
-        lanes = [lane for lane in LANES if lane not in left_out]
-        # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
-        return lambda query: [
-            result.id
-            for result in retriever.answer(scope, SearchQuery(query, lanes=lanes, repeats=True, limit=MOST)).results
-        ]
-
-    def of_query(query: str) -> NDArray[np.int16] | None:
-        return vectors.of_query(retriever.encoded(scope, query))
-
-    rows = vectors.of_results(documents) if {"dense", "rrf"} & set(names) else None
-    return rivals(documents, rows, of_query, names, search)
 
 
 def _spoken(event: Event) -> str:
@@ -126,10 +152,12 @@ def _ask_all(
         wanted = tuple(id_of[native] for native in question.evidence if native in id_of)
         if not wanted:
             continue
+        # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
+        about = SearchQuery(question.text, repeats=True, limit=MOST)
         if not asked:
-            ask(question.text)
+            ask(about)
         spent, start = vectors.spent_s, time.perf_counter()
-        found = ask(question.text)
+        found = ask(about)
         took = time.perf_counter() - start - (vectors.spent_s - spent)
         turns = tuple(dict.fromkeys(turn_of.get(id, id) for id in found))
         asked.append(EvaluatedQuestion(question.category, wanted, turns, session_of, took * 1_000))
@@ -150,3 +178,7 @@ def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
 
 def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:
     return lambda done, total: on_phase(f"embedding {scope}", done, total)
+
+
+def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:
+    return np.frombuffer(quantised(vector), dtype="<i2").astype(np.int16)
