@@ -23,7 +23,7 @@ from memtape.tools.agents.offering import MOST, offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.measure.injecting import FOREIGN
+from memtape.tools.measure.evaluating import FOREIGN
 
 HEAD = "From this project's memory"
 
