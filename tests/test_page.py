@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import signal
@@ -25,6 +26,7 @@ from soaked import examples, soaked
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
+from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
@@ -311,6 +313,21 @@ def test_every_link_of_a_view_leads_to_a_view(
             continue
         followed.add(kind(href))
         assert page.get(href.removeprefix(".")).status_code == 200, href
+
+
+def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memtape")
+    before = HomeCounts(own.home).sums("error", "page").total
+    assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
+    assert own.get("/memory", id="no-such-id").status_code == 404
+    assert own.get("/timeline", at="the day after").status_code == 400
+    assert own.act("nothing", []).status_code == 400
+    assert HomeCounts(own.home).sums("error", "page").total == before + 3
+    told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
+    assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
+    assert sum(name == "refused" for name, _ in told) == 3
+    assert "xylophone" not in str(told) and "day after" not in str(told)
+    assert f"{float(before + 3)}" in own.get("/metrics").text
 
 
 def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:

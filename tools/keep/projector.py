@@ -105,9 +105,8 @@ class Projector:
             build=self._views.build.number,
             vault=self._views.vault,
             once=self._control.once,
-            batch_events=self._control.batch_events,
-            epoch_s=self._epoch.total_seconds(),
             bases=tuple(self._views.bases),
+            options=self._options,
         )
         self.doubts += project_shared(orders, self._options.workers, self._views, self._control)
 

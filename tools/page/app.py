@@ -11,7 +11,6 @@ import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +35,7 @@ from memtape.tools.page.acting import Meant, action_of, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
-from memtape.tools.page.past import Past, Progress, Slow
+from memtape.tools.page.past import Past, Progress
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
 
 AGAIN = {"refresh": "1"}
@@ -53,7 +52,6 @@ class PageApp:
         self._held = held
         self._drawing = Drawing(held)
         self._past = Past(held.home, held.scope)
-        self._slow: Slow[DrawnPage] = Slow()
 
     def routes(self) -> list[Route | Mount]:
         """Return where each view and each action is reached."""
@@ -91,18 +89,15 @@ class PageApp:
         asked = asked_of(view.path, pairs, self._held.scope)
         if not _is_folded(view, asked):
             return self._drawing.view(view, pairs), {}
-        found = self._slow.of(repr((view.path, pairs)), partial(self._past.drawn, view.path, pairs))
-        if isinstance(found, DrawnPage):
-            return found, {}
-        return self._making(view, asked, found), AGAIN
-
-    def _making(self, view: View, asked: PageQuery, progress: Progress) -> DrawnPage:
-        return DrawnPage(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
+        found = self._past.view((view.path, pairs))
+        if isinstance(found, Progress):
+            shown = {"asked": asked, "view": view, "progress": found}
+            return DrawnPage(self._drawing.written("making.html", shown)), AGAIN
+        return found, {}
 
     def close(self) -> None:
         """Close the process of past views."""
         self._past.close()
-        self._slow.close()
 
     def _error(self, request: Request, error: MemtapeError) -> Response:
         """Count an error, and return a page with the error and the next step."""
