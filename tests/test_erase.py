@@ -100,7 +100,7 @@ def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client
     assert {item.type for item in erasure.plan.items} == {"captured", "recalled", "forgotten"}
     assert remains(client.home) == []
     assert verify(client.home, client.log).ok
-    assert prove(client.home, client.log, [id], [TEXT]).ok
+    assert prove(client.home, client.log, [id], [TEXT])[0].clean
 
 
 LOST = ("builds", "builds/1/lance", "builds/1/state", "current")

@@ -72,7 +72,7 @@ def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Cli
     assert not path.exists() and [it.name for it in client.tree.listed()] == ["_root", "deploy", "deploy/staging"]
     settled(client)
     assert "codename" not in file(client, "deploy").read_text()
-    assert prove(client.home, client.log, [page.id], [TEXT]).ok
+    assert prove(client.home, client.log, [page.id], [TEXT])[0].clean
 
 
 def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client) -> None:

@@ -608,10 +608,10 @@ def test_what_is_erased_from_a_home_on_kafka_is_gone_from_the_topic(opened: Open
         erasure = client.erase(plan(home, log, A, [id], only=False))
         assert erasure.ok
         assert any(place.form == "log" and place.found for place in erasure.before.places)  # type: ignore[union-attr]
-        assert prove(home, log, [id], ["The codename is Zebrafish-Quokka."]).ok
+        assert prove(home, log, [id], ["The codename is Zebrafish-Quokka."])[0].clean
         assert b"Quokka" not in b"".join(slot.payload for slot in log.read(partition_of(A, 2), 0, 100))
         log.append([captured("The codename is Zebrafish-Quokka, late.", scope=A)])
-        assert not prove(home, log, [id], ["The codename is Zebrafish-Quokka, late."]).search.needles.texts
+        assert not prove(home, log, [id], ["The codename is Zebrafish-Quokka, late."])[0].needles.texts
         assert verify(home, log).ok
 
 

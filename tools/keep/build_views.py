@@ -42,7 +42,13 @@ class BuildViews:
     @cached_property
     def watermarks(self) -> list[Watermark | None]:
         """The watermark of each shard, None where a shard has none or is damaged."""
-        return [readable_watermark(shard) for shard in self.shards]
+        found: list[Watermark | None] = []
+        for shard in self.shards:
+            try:
+                found.append(shard.watermark() if shard.exists() else None)
+            except Exception:  # A damaged shard is made anew by the projector.
+                found.append(None)
+        return found
 
     def strayed(self, number: int) -> str:
         """Return why the views of a partition are not of the log as it is now, empty where they are."""
@@ -117,11 +123,3 @@ class BuildViews:
         if mark is None or mark.erased or not mark.trail or mark.offset != self.ends[number]:
             return False
         return not self.strayed(number)
-
-
-def readable_watermark(shard: Shard) -> Watermark | None:
-    """Return the watermark of a shard, None where it has none or is damaged."""
-    try:
-        return shard.watermark() if shard.exists() else None
-    except Exception:  # A damaged shard is made anew by the projector.
-        return None

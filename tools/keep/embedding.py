@@ -1,4 +1,4 @@
-"""Embedding by a home's owner: the choice of the embedder, its takeover from another, and the work itself.
+"""Embedding by a home's owner: the choice of the embedder, its takeover from another, its state, and the work itself.
 
 A machine's embedder is an effect; `state/vectors/choice.py` decides its consequences for the log. Vectors
 of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
@@ -14,24 +14,36 @@ from pathlib import Path
 
 import msgspec
 
-from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder
+from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder, probe
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE, first_embedder, http_target
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
-from memtape.schemas.embedding import FLOOR, EmbedderOptions
+from memtape.schemas.embedding import FLOOR, EmbedderOptions, EmbedderRefusal
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
+from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import EmbeddingMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
-from memtape.sinks.tables import Shard
-from memtape.state.vectors.choice import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
+from memtape.state.vectors.choice import (
+    EmbedderPlan,
+    before_that,
+    decided,
+    plan,
+    resolve,
+    taken_over,
+    wants_dense,
+    with_next,
+)
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.build_views import readable_watermark
+from memtape.tools.keep.build_views import BuildViews
 
 BATCH_TEXTS = 128
+TEXTS_PER_S = 70
+"""So many texts get a vector from MiniLM on one core."""
 SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
 
@@ -227,9 +239,7 @@ class Embedding(Worker):
 
 def given_up(home: Home, log: Log, key: str) -> int:
     """Return how many texts, as the views know, were given up by the embedder of a key."""
-    build = home.current()
-    marks = (readable_watermark(Shard(build.shard(number), number)) for number in range(log.partitions))
-    return sum(mark.counters.failed.get(key, 0) for mark in marks if mark is not None)
+    return sum(mark.counters.failed.get(key, 0) for mark in BuildViews(home, log).watermarks if mark is not None)
 
 
 def try_again(home: Home, log: Log) -> int:
@@ -325,3 +335,80 @@ def _read(path: Path) -> str:
         return path.read_text().strip()
     except OSError:
         return ""
+
+
+class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
+    """The embedders of a log and of this machine.
+
+    `configured` decides folds; `next` takes over when no text waits for it; both are keys on the log.
+    `effective` is this machine's embedder, as a kind or, once opened, a key. `degraded`: it does not answer,
+    and new texts wait. `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under
+    `next`, else under `configured`.
+    """
+
+    configured: str
+    next: str | None
+    effective: str
+    degraded: bool
+    warning: str
+    drift: str
+    texts: int
+    embedded: int
+    failed: int
+    waiting: int
+    offer: str = ""
+    """The benefit and the cost of an installed local model; empty without an offer."""
+
+
+def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
+    """Return the state of a home's embedders; `opened` loads or asks this machine's, to learn its key."""
+    history = [configured.settings for configured in configured_on(log)]
+    settings = history[-1]
+    key = settings.embedder_next or settings.embedder
+    embedded, failed = counters.embedded.get(key, 0), counters.failed.get(key, 0)
+    effective, degraded, warning, drift = _here(home, history, opened)
+    return EmbedderState(
+        configured=settings.embedder,
+        next=settings.embedder_next,
+        effective=effective,
+        degraded=degraded,
+        warning=warning,
+        drift=drift,
+        texts=counters.texts,
+        embedded=embedded,
+        failed=failed,
+        waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
+        offer=_offer(home, history, counters.texts),
+    )
+
+
+def minutes_for(texts: int) -> int:
+    """Return in about how many minutes so many texts get a vector from MiniLM."""
+    return round(texts / TEXTS_PER_S / 60)
+
+
+def _offer(home: Home, history: list[Settings], texts: int) -> str:
+    if not is_offered(home, history):
+        return ""
+    minutes = max(1, minutes_for(texts))
+    return (
+        "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
+        f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
+    )
+
+
+def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
+    settings = history[-1]
+    dense = wants_dense(settings)
+    try:
+        if opened:
+            found = open_embedder(home, settings, brief=True)
+            drift = drift_of(plan(settings, history, found.key), settings, found.key) if found.key else ""
+            return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
+        options = local_settings(home).embedder
+        resolved = resolve(options, probe(options), dense)
+    except MemtapeError as error:
+        return "none", dense, f"{error} {error.hint}".strip(), ""
+    if isinstance(resolved, EmbedderRefusal):
+        return "none", True, f"{resolved.message} {resolved.hint}", ""
+    return resolved.kind, resolved.degraded, resolved.warning, ""
