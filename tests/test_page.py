@@ -103,23 +103,6 @@ def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
     assert page.ends() == before
 
 
-def test_looking_at_everything_of_everything_appends_nothing(page: Page) -> None:
-    before = page.ends()
-    with page.client() as client:
-        ids = [result.id for result in client.recent(5)] + [result.id for result in client.recent(5, kinds=["turn"])]
-        ids += [one.id for one in client.hidden()] + [one.id for one in client.archived(50).archived]
-    for path in LISTED:
-        page.get(path, q="what is the port", diff="1", settled="1", words="the")
-    for id in ids:
-        assert page.get("/memory", id=id).status_code == 200
-        assert page.get("/memory", id=id, at="1d").status_code in (200, 404)
-    for name in ACTIONS:
-        page.act(name, ids[:1], meant=False)
-        page.act(name, [], meant=False, every="1")
-    assert page.get("/metrics").status_code == 200
-    assert page.ends() == before
-
-
 def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         id = client.capture("The gateway of the lighthouse listens on port 7001.").id

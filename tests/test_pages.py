@@ -12,13 +12,10 @@ from builders import (
     configured,
     edited,
     erased,
-    forgotten,
     make_id,
     page_id,
     page_link,
-    restored,
     slots,
-    withdrawn,
     worlds,
 )
 from hypothesis import given
@@ -117,19 +114,6 @@ def test_a_page_that_is_captured_again_has_another_version_and_only_the_newest_i
     assert row(scope, 4) is None
 
 
-def test_what_was_forgotten_gives_way_to_the_newest_version_that_lives() -> None:
-    said = [page("One.", 1), page("Two.", 2), page("Three.", 3)]
-    assert shown(folded([*said, forgotten([3], "f")])) == ["Two."]
-    assert shown(folded([*said, forgotten([2], "f"), forgotten([3], "g")])) == ["One."]
-    assert shown(folded([*said, withdrawn([3], "w")])) == ["Two."]
-    assert shown(folded([*said, erased([3], "e")])) == ["Two."]
-    everything = [*said, forgotten([1, 2, 3], "f")]
-    assert shown(folded(everything)) == [] and row(folded(everything), 1) is None
-    assert shown(folded([*everything, restored([1, 2, 3], "r")])) == ["Three."]
-    assert shown(folded([*everything, page("Four.", 4)])) == ["Four."]
-    assert the(folded([*everything, page("Four.", 4)]), 1).versions == 4
-
-
 def test_the_id_of_a_page_names_all_its_versions_and_only_one_alone() -> None:
     scope = folded([page("One.", 1), page("Two.", 2), page("Other.", 3, "b")])
     assert [it.id for it in whole(scope, [make_id(1)])] == [make_id(1), make_id(2)]
@@ -148,42 +132,6 @@ def test_who_saw_another_version_than_the_current_one_leaves_both_standing() -> 
     assert shown(agreed) == ["Mine."] and not the(agreed, 1).diverged
 
 
-def test_a_text_with_a_slug_may_say_afterwards_what_it_was_written_upon() -> None:
-    said = [page("One.", 1), page("Two.", 2), page("Mine.", 3), edited(1, "e", by=3, base=1)]
-    assert the(folded(said), 1).beside == (make_id(2),)
-
-
-def test_who_is_trusted_less_proposes_and_a_person_accepts() -> None:
-    said = [page("Hers.", 1), page("A proposal.", 2, origin="agent")]
-    scope = folded(said)
-    assert (the(scope, 1).version, the(scope, 1).beside) == (make_id(1), (make_id(2),))
-    seen = folded([*said, edited(1, "e", by=2, base=1, origin="agent")])
-    assert the(seen, 1).version == make_id(1)
-    again = folded(
-        [*said, page("A better one.", 3, None, origin="agent"), edited(1, "e", by=3, base=2, origin="agent")]
-    )
-    assert shown(again) == ["Hers.", "A better one."]
-    taken = folded([*said, edited(1, "e", by=2, base=1)])
-    assert shown(taken) == ["A proposal."] and the(taken, 1).beside == ()
-
-
-def test_who_is_trusted_less_changes_nothing_that_a_person_gave_and_may_give_what_nobody_did() -> None:
-    said = [page("Text.", 1), edited(1, "e", title="Hers", slug="b"), edited(1, "g", title="Its", slug="c",
-            hints=("why?",), origin="model")]  # fmt: skip
-    found = the(folded(said), 1)
-    assert (found.title, found.slug, found.hints) == ("Hers", "b", ("why?",))
-    assert the(folded([*said, edited(1, "h", title="", hints=())]), 1).title == "b"
-
-
-def test_a_text_of_one_page_is_never_that_of_another_and_unknown_ids_are_left_alone() -> None:
-    said = [page("One.", 1), page("Other.", 2, "b"), captured("A fact.", 3)]
-    before = told(folded(said))
-    rest = [edited(1, "e", by=2), edited(1, "g", by=3), edited(3, "h", title="x"), edited(9, "i", title="x"),
-            edited(1, "j", by=9), edited(1, "k", base=2), page_link(1, "child", "l", 9), page_link(9, "child", "m", 1),
-            page_link(3, "child", "n", 1)]  # fmt: skip
-    assert told(folded([*said, *rest])) == before
-
-
 def test_a_part_of_a_long_text_is_no_page_and_no_slug_is_none() -> None:
     part = Part(index=0, count=2)
     scope = folded([page("One of two.", 1, part=part), page("A path.", 2, "Notes/a.md"), page("Root.", 3, ROOT),
@@ -198,35 +146,6 @@ def test_the_root_may_have_a_text_and_has_an_id_before_anything_is_said() -> Non
 
 
 # --- Places and links ---
-
-
-def test_a_slug_that_another_page_has_stays_with_it_unless_nothing_of_that_lives() -> None:
-    said = [page("One.", 1), page("Other.", 2, "b"), edited(2, "e", slug="a")]
-    assert the(folded(said), 2).slug == "b"
-    taken = folded([*said, forgotten([1], "f"), edited(2, "g", slug="a"), restored([1], "r")])
-    assert (the(taken, 2).slug, the(taken, 1).slug) == ("a", "")
-
-
-def test_a_text_without_a_place_gets_one_by_an_edit() -> None:
-    scope = folded([page("One.", 1, None), edited(1, "e", slug="deep/down")])
-    assert the(scope, 1).slug == "deep/down" and shown(scope) == ["One."]
-
-
-def test_a_link_waits_for_a_page_of_its_slug_and_stays_with_it_when_it_moves() -> None:
-    links = [page_link(ROOT, "child", "l", slug="b"), page_link(1, "related", "m", slug="b"),
-             page_link(1, "related", "n", 2)]  # fmt: skip
-    scope = folded([page("One.", 1), page("B.", 2, None), *links])
-    assert [(it.relation, it.to, it.slug) for it in the(scope, 1).edges] == [("related", None, "b"),
-                                                                             ("related", make_id(2), "")]  # fmt: skip
-    scope = folded([page("One.", 1), page("B.", 2, None), *links, edited(2, "e", slug="b"), edited(2, "g", slug="c")])
-    assert the(scope, ROOT).children == (make_id(2),) and the(scope, 2).parents == (page_id(ROOT),)
-    assert [(it.relation, it.to) for it in the(scope, 1).edges] == [("related", make_id(2))]
-
-
-def test_a_link_ends_by_who_is_trusted_as_much_as_who_made_it() -> None:
-    said = [page("One.", 1), page_link(ROOT, "child", "l", 1)]
-    assert the(folded([*said, page_link(ROOT, "child", "m", 1, on=False, origin="agent")]), ROOT).children
-    assert the(folded([*said, page_link(ROOT, "child", "m", slug="a", on=False)]), ROOT).children == ()
 
 
 # --- Erasing, slugs ---
