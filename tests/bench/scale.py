@@ -24,7 +24,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
-from memtape.flows.projection import Projection, open_projection
+from memtape.flows.projection import Projection
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
@@ -155,13 +155,6 @@ def restart(home: Path, count: int) -> Figures:
         return meter.told("restart")
 
 
-def standing(log: Log, target: BuildViews, number: int) -> Projection:
-    """Return the projection of a partition whose views are up to date, as a projector has it that stays."""
-    basis, erased = target.basis(number), target.erased(number)
-    end, written, snapshots = log.ends()[number], target.written(number), target.snapshots(number)
-    return open_projection(log, number, end, written, snapshots, basis, erased)
-
-
 def epoch_s(log: Log, projection: Projection, target: BuildViews, number: int, event: Event) -> float:
     """Append an event, fold it and write what it changed; return the processor seconds of folding and writing."""
     log.append([event])
@@ -178,7 +171,7 @@ def ticks(home: Path, count: int) -> Figures:
 
     with Client(home, scope=SCOPE) as client, client.home.lock("projector"):
         number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log)
-        projection = standing(client.log, target, number)
+        projection = target.projection(number, client.log.ends()[number])
         clock = projection.state.clock or 0
         hours = (make_tick(number, clock + hour * HOUR_US) for hour in range(1, TICKS + 1))
         taken = sorted(epoch_s(client.log, projection, target, number, tick) for tick in hours)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from memtape.flows.projection import basis_of
+from memtape.flows.projection import Projection, basis_of, open_projection
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
 from memtape.sinks.epochs import PartitionViews
@@ -17,7 +17,7 @@ from memtape.sinks.tables import Shard, foreign
 class BuildViews:
     """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
 
-    The object is the target of a flow (`flows.views.Target`): it gives the writers of views and snapshots.
+    The object is the target of a flow (`flows.views.Target`): it gives writers of views and projections.
     `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
     pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
     another process appends meanwhile.
@@ -92,17 +92,14 @@ class BuildViews:
         """Return the writer of a partition's views."""
         return self._views[partition]
 
-    def snapshots(self, partition: int) -> Snapshots:
-        """Return the snapshots of a partition."""
-        return self._snapshots[partition]
-
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written at the start."""
         return self.start()[partition]
 
-    def basis(self, partition: int) -> Basis:
-        """Return the basis of a partition's views at the start."""
-        return self.bases[partition]
+    def projection(self, partition: int, offset: int) -> Projection:
+        """Return the projection of a partition before an offset."""
+        snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased(partition)
+        return open_projection(self.log, partition, offset, self.written(partition), snapshots, basis, erased)
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""

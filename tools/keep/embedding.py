@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -79,14 +80,6 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     )
 
 
-def outage(error: Exception) -> str:
-    """Return the sentence for people about an error of embedding."""
-    if not isinstance(error, MemtapeError):
-        return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
-    # Without a hint it is the warning of a degraded embedder, which says so much by itself.
-    return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
-
-
 class Embedding(Worker):
     """The worker that gives the texts of a home's log their vectors, and lets an embedder that has all take over."""
 
@@ -112,17 +105,9 @@ class Embedding(Worker):
     def catch_up(self) -> None:
         """Embed the waiting texts, and let a complete embedder take over; `done` counts the tried texts.
 
-        Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits. `refused` says
-        that the error had another reason, which time will not mend.
+        Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits.
         """
         self.refused = False
-        try:
-            self._catch_up()
-        except MemtapeError as error:
-            self.refused = not isinstance(error, EmbedderUnavailable)
-            raise
-
-    def _catch_up(self) -> None:
         queue, then = self._prepare()
         while queue is not None and not self.stopping.is_set():
             if self._serves and is_on_battery():
@@ -139,8 +124,12 @@ class Embedding(Worker):
             self._take_over(queue.key)
 
     def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return outage(error)
+        """See `Worker.failed`. Only time mends an embedder that does not answer; a person mends all else."""
+        if not isinstance(error, MemtapeError):
+            return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
+        self.refused = not isinstance(error, EmbedderUnavailable)
+        # Without a hint it is the warning of a degraded embedder, which says so much by itself.
+        return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
 
     def _prepare(self) -> tuple[EmbedQueue | None, bool]:
         """Return the queue of texts for the current embedder, and whether it takes over at the end."""
@@ -309,16 +298,13 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
     local = msgspec.structs.replace(now, choice="local")
     http = msgspec.structs.replace(now, choice="http")
     for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
-        try:
+        with suppress(MemtapeError):
             chosen = choose_embedder(options, dense_on_log=True, brief=True)
             if chosen.key == key:
                 return options
-            if chosen.resolved.kind == "http" and chosen.embedder is None and options.choice == "http":
-                target = http_target(os.environ)
-                if target is not None and target.model == name:  # It does not answer now, and will some time.
-                    return options
-        except MemtapeError:
-            continue
+            target = http_target(os.environ) if options.choice == "http" and chosen.embedder is None else None
+            if target is not None and target.model == name:  # It does not answer now, and will some time.
+                return options
     return None
 
 

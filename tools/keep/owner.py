@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 from memtape.flows.workers.worker import OnNote
@@ -65,7 +65,6 @@ class Owner:
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.lock("projector")
         self._requests = Requests(home.requests)
-        self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
         self._kinds = kinds
@@ -184,7 +183,7 @@ class Owner:
                 self._mend()  # A reader has met them.
             elif not self._stopped:
                 self._scrub_or_note()
-            for id in [] if self._stopped else self._asked():
+            for id in [] if self._stopped else self._requests.waiting():
                 self._answer(id)
         return events
 
@@ -296,13 +295,8 @@ class Owner:
             self._on_note(str(held))
 
     def _pause_for_requests(self) -> None:
-        if (self._asked() or damaged_views(self._home, self._log)) and self._projector is not None:
+        if (self._requests.waiting() or damaged_views(self._home, self._log)) and self._projector is not None:
             self._projector.stop()
-
-    def _asked(self) -> list[str]:
-        waiting = self._requests.waiting()
-        self._answered = {id: None for id in waiting if id in self._answered}  # Only while its file cannot be removed.
-        return [id for id in waiting if id not in self._answered]
 
     def _answer(self, id: str) -> None:
         verb = self._requests.read(id)
@@ -324,13 +318,11 @@ class Owner:
             self._on_note(f"A request ({verb}) failed: {said.error}")
         else:
             said = Reply(phase="done", done=1, total=1, finished=True, result=result)
-        self._answered[id] = None  # Whatever becomes of the answer, nobody does it again.
         try:
             self._requests.reply(id, said)
-        except OSError as error:
+        except OSError as error:  # Nobody does it again.
             self._on_note(f"A request could not be answered: {error}.")
-            with suppress(OSError):
-                self._requests.forget(id)
+            self._requests.forget(id)
 
     def _do(self, verb: str, on_phase: OnPhase) -> str:
         self._seen = None  # What is asked may follow from what has come onto the log just now.
