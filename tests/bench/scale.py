@@ -24,17 +24,12 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
-from memtape.flows.projection import Projection
-from memtape.schemas.events import Event, make_tick
-from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
-from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.starting import python_of
 
 SCOPE = "project:scale"
@@ -45,8 +40,6 @@ QUESTIONS = 60
 BATCH = 5_000
 AFTER_CAPTURE = 20
 HOOKS = 30
-TICKS = 100
-"""Fewer hours than the week after which a text begins to age."""
 SETTLE_S = 5.0
 """So long a server has to read its first project."""
 DIMENSIONS = 384
@@ -153,30 +146,6 @@ def restart(home: Path, count: int) -> Figures:
         meter = Meter()
         client.project()
         return meter.told("restart")
-
-
-def epoch_s(log: Log, projection: Projection, target: BuildViews, number: int, event: Event) -> float:
-    """Append an event, fold it and write what it changed; return the processor seconds of folding and writing."""
-    log.append([event])
-    start = time.process_time()
-    delta = projection.advance(log.read(number, projection.state.offset, 100))
-    if delta is not None:
-        target.views(number).apply(delta)
-    return time.process_time() - start
-
-
-def ticks(home: Path, count: int) -> Figures:
-    """Let hours pass in which nothing is due, as a projector meets them that stays."""
-    from memtape.tools.keep.build_views import BuildViews
-
-    with Client(home, scope=SCOPE) as client, client.home.lock("projector"):
-        number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log)
-        projection = target.projection(number, client.log.ends()[number])
-        clock = projection.state.clock or 0
-        hours = (make_tick(number, clock + hour * HOUR_US) for hour in range(1, TICKS + 1))
-        taken = sorted(epoch_s(client.log, projection, target, number, tick) for tick in hours)
-        target.views(number).close()
-        return {"tick_p50_s": taken[len(taken) // 2], "tick_p95_s": taken[int(len(taken) * 0.95)]}
 
 
 def rebuild(home: Path, count: int) -> Figures:
@@ -369,7 +338,7 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, ticks, search, meaning, beside, hooks, rebuild)}
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, hooks, rebuild)}
 
 
 @click.command()

@@ -99,8 +99,9 @@ class PageApp:
         """Close the process of past views."""
         self._past.close()
 
-    def _error(self, request: Request, error: MemtapeError) -> Response:
-        """Count an error, and return a page with the error and the next step."""
+    def refused(self, request: Request, error: Exception) -> Response:
+        """Count an error of Memtape, and return a page with the error and the next step."""
+        assert isinstance(error, MemtapeError)
         drawn = self._drawing.told(request.url.path, error)
         self._count("refused", drawn.error)
         return HTMLResponse(drawn.html, drawn.status)
@@ -112,17 +113,13 @@ class PageApp:
 
     async def _feed(self, request: Request) -> Response:
         """Return the events behind an offset, for the live view of the log."""
-        try:
-            asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
-            after = asked.number("after", 0, 0, MOST_OFFSET)
+        asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
+        after = asked.number("after", 0, 0, MOST_OFFSET)
 
-            def read(client: Client) -> tuple[list[LogLine], list[str]]:
-                return lines_from(client, asked, after), errors_of(client)
+        def read(client: Client) -> tuple[list[LogLine], list[str]]:
+            return lines_from(client, asked, after), errors_of(client)
 
-            lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
-        except MemtapeError as error:
-            self._count("refused", type(error).__name__)
-            return JSONResponse({"error": str(error)}, 400)
+        lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
@@ -134,10 +131,7 @@ class PageApp:
         def read(client: Client) -> tuple[bytes, str]:
             return exposition(client.home, client.log, client.profile.name)
 
-        try:
-            body, kind = await run_in_threadpool(self._held.do, self._held.scope, read)
-        except MemtapeError as error:
-            return self._error(request, error)
+        body, kind = await run_in_threadpool(self._held.do, self._held.scope, read)
         return Response(body, media_type=kind)
 
     def missing(self, request: Request, error: Exception) -> Response:
@@ -161,20 +155,17 @@ class PageApp:
         except ClientDisconnect:  # The browser went before it had sent all.
             return CUT_OFF
         pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-        return await run_in_threadpool(self._acted, request, pairs)
+        return await run_in_threadpool(self._acted, pairs)
 
-    def _acted(self, request: Request, pairs: list[tuple[str, str]]) -> Response:
-        try:
-            asked = asked_of("/act", pairs, self._held.scope)
-            name, action = action_of(asked)
+    def _acted(self, pairs: list[tuple[str, str]]) -> Response:
+        asked = asked_of("/act", pairs, self._held.scope)
+        name, action = action_of(asked)
 
-            def act(client: Client) -> tuple[Meant, int | None]:
-                about = meant(client, name, action, asked)
-                return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
+        def act(client: Client) -> tuple[Meant, int | None]:
+            about = meant(client, name, action, asked)
+            return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
 
-            about, count = self._held.do(asked.scope, act)
-        except MemtapeError as error:
-            return self._error(request, error)
+        about, count = self._held.do(asked.scope, act)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
         shown["back"] = _own_path(asked.text("back"))
         if count is None:
@@ -194,7 +185,7 @@ def _own_path(path: str) -> str:
 
 def page_app(page: PageApp, entry: PageEntry) -> ASGIApp:
     """Return the application; the guard refuses requests without the token or the one-time code."""
-    handlers = {HTTPException: page.missing, Exception: page.broken}
+    handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
     app = Starlette(routes=page.routes(), exception_handlers=handlers)
     app.router.redirect_slashes = False  # It would lead out of the folder of the page.
     return Guard(app, entry)
