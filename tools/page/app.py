@@ -72,10 +72,7 @@ class PageApp:
 
     def _show(self, view: View, request: Request) -> Response:
         began, worked = time.perf_counter(), time.thread_time()
-        try:
-            drawn, headers = self._drawn(view, request.query_params.multi_items())
-        except MemtapeError as error:
-            drawn, headers = self._drawing.told(view.path, error), {}
+        drawn, headers = self._drawn(view, request.query_params.multi_items())
         took_ms, cpu_ms = (time.perf_counter() - began) * 1_000, (time.thread_time() - worked) * 1_000
         if drawn.error:
             self._count("refused", drawn.error)
