@@ -9,10 +9,10 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import anyio
 import uvicorn
@@ -23,7 +23,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.visible import many
@@ -55,20 +54,13 @@ class PageApp:
 
     def routes(self) -> list[Route | Mount]:
         """Return where each view and each action is reached."""
-        views = [Route(view.path, self._answers(view), methods=["GET"]) for view in VIEWS]
         return [
-            *views,
+            *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
-
-    def _answers(self, view: View) -> Callable[[Request], Any]:
-        async def answer(request: Request) -> Response:
-            return await run_in_threadpool(self._show, view, request)
-
-        return answer
 
     def _show(self, view: View, request: Request) -> Response:
         began, worked = time.perf_counter(), time.thread_time()
@@ -108,7 +100,7 @@ class PageApp:
         note(self._held.home, [("error", "page", "", 1)])
         operation(how, door="page", error=error)
 
-    async def _feed(self, request: Request) -> Response:
+    def _feed(self, request: Request) -> Response:
         """Return the events behind an offset, for the live view of the log."""
         asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
         after = asked.number("after", 0, 0, MOST_OFFSET)
@@ -116,19 +108,19 @@ class PageApp:
         def read(client: Client) -> tuple[list[LogLine], list[str]]:
             return lines_from(client, asked, after), errors_of(client)
 
-        lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
+        lines, errors = self._held.do(asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
-    async def _metrics(self, request: Request) -> Response:
+    def _metrics(self, request: Request) -> Response:
         """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
         from memtape.tools.ask.metrics import exposition
 
         def read(client: Client) -> tuple[bytes, str]:
             return exposition(client.home, client.log, client.profile.name)
 
-        body, kind = await run_in_threadpool(self._held.do, self._held.scope, read)
+        body, kind = self._held.do(self._held.scope, read)
         return Response(body, media_type=kind)
 
     def missing(self, request: Request, error: Exception) -> Response:
@@ -180,14 +172,6 @@ def _own_path(path: str) -> str:
     return path if path.startswith("./") and path.isprintable() else "./"
 
 
-def page_app(page: PageApp, entry: PageEntry) -> ASGIApp:
-    """Return the application; the guard refuses requests without the token or the one-time code."""
-    handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
-    app = Starlette(routes=page.routes(), exception_handlers=handlers)
-    app.router.redirect_slashes = False  # It would lead out of the folder of the page.
-    return Guard(app, entry)
-
-
 class Serving:
     """A listening page. `address` admits its holder, is written nowhere, and expires with the process."""
 
@@ -197,8 +181,12 @@ class Serving:
         self._entry = PageEntry(self.port)
         self._memory = PageMemory(home, scope)
         self._page = PageApp(self._memory)
-        app = page_app(self._page, self._entry)
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        page = self._page
+        handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
+        app = Starlette(routes=page.routes(), exception_handlers=handlers)
+        app.router.redirect_slashes = False  # It would lead out of the folder of the page.
+        config = uvicorn.Config(Guard(app, self._entry), log_level="warning", access_log=False, server_header=False)
+        self._server = uvicorn.Server(config)
 
     @property
     def address(self) -> str:
