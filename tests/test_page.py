@@ -121,6 +121,16 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
         assert client.reader.retriever.life(SCOPE).is_purged
 
 
+def test_a_memory_keeps_its_place_in_the_graph(page: Page) -> None:
+    circle = re.compile(r'id=([0-9a-f-]{36})[^>]*><circle cx="([^"]+)" cy="([^"]+)"')
+    now, then = (
+        {id: place for id, *place in circle.findall(page.get("/graph", **at).text)}
+        for at in ({}, {"at": "2026-09-10T00:00:00Z"})
+    )
+    both = now.keys() & then.keys()
+    assert both and all(now[id] == then[id] for id in both)
+
+
 def test_projects_do_not_mix(tmp_path: Path) -> None:
     words = {"project:a": "xylophone", "project:b": "kazoo"}
     ids: dict[str, str] = {}

@@ -332,20 +332,3 @@ def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: P
             its.page.wait_for_function("() => !document.querySelector('[data-making]')")
             assert its.page.locator("#q").input_value() == question
         assert its.page.locator(".past").count() == 1 and its.heard == []
-
-
-def test_a_memory_keeps_its_place_in_the_graph(chromium: Any, page: Page) -> None:
-    with tab(chromium, page.address) as its:
-        places = []
-        for path in ("/graph", "/graph?at=2026-09-10T00:00:00Z"):
-            its.go(path)
-            drawn = its.page.locator("svg.graph a").evaluate_all(
-                "(all) => all.map((it) => [new URL(it.href.baseVal, location).searchParams.get('id'),"
-                " ...['cx', 'cy'].map((name) => it.querySelector('circle').getAttribute(name))])"
-            )
-            places.append({id: (x, y) for id, x, y in drawn})
-        its.go("/graph?least=9999")
-        its.page.get_by_role("link", name="Show all").click()
-        its.page.locator("svg.graph circle").first.wait_for()
-        both = places[0].keys() & places[1].keys()
-        assert both and all(places[0][id] == places[1][id] for id in both) and its.heard == []
