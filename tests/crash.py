@@ -69,7 +69,6 @@ from met import events_of  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
-from memtape.sinks.home.requests import Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import INDEX, WATERMARK  # noqa: E402
 
@@ -161,8 +160,6 @@ POINTS = (
     *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
     *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
     *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
-    Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
-    *_both("an answer", "memtape.sinks.home.requests:Requests.reply", 4, verb="serve", first="a request"),
     # Mending the vault at the start.
     *_both("a lost vault is mended", "memtape.tools.keep.owner:mend_vault", 4, first="a lost vault"),
     *_both("the state of a lost page", "memtape.tools.keep.rebuild:state_at", 3, first="a lost vault"),
@@ -716,10 +713,6 @@ def _shards(home: Home) -> list[Path]:
     return sorted((home.current().path / "lance").glob("p*"))
 
 
-def _ask_for_rebuild(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    Requests(home.requests).ask("rebuild")
-
-
 DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
     "a lost vault": _lose_vault,
     "a lost shard": _lose_shard,
@@ -727,7 +720,6 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], None]] = {
     "a damaged search index": _damage_index,
     "damaged snapshots": _damage_snapshots,
     "other rules": _make_views_under_other_rules,
-    "a request": _ask_for_rebuild,
 }
 
 

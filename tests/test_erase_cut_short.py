@@ -40,7 +40,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (EmbeddedLog, "append"),
     (EmbeddedLog, "blank"),
     (erasing, "keep_unfinished"),
-    (erasing, "scrub_or_ask"),
+    (erasing, "scrub_as_owner"),
     (erasing, "search"),
     (erasing, "drop_unfinished"),
     (scrubbing, "rebuild"),
@@ -143,7 +143,7 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     id, home = said_twice(client), client.home
     assert _erasures("erasures", home).state == "good" and client.status().erasures == ()
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(erasing, "scrub_or_ask", killed)
+        patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
     finding, shown = _erasures("erasures", home), CliRunner().invoke(main, ["status", "--home", str(home.path)]).output

@@ -150,11 +150,11 @@ def restart(home: Path, count: int) -> Figures:
 
 def rebuild(home: Path, count: int) -> Figures:
     """Make all views anew, with the proof."""
-    from memtape.tools.keep.owner import rebuild_or_ask
+    from memtape.tools.keep.owner import rebuild_as_owner
 
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
-        rebuild_or_ask(client.home, client.log, lambda *_: None, lambda _: None)
+        rebuild_as_owner(client.home, client.log, lambda *_: None, lambda _: None)
         return meter.told("rebuild")
 
 

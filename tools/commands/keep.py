@@ -226,17 +226,17 @@ def rebuild(client: Client) -> None:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
-    running projector is asked to do it.
+    running projector gives way meanwhile.
 
     \b
     Example:
       memtape rebuild
     """
-    from memtape.tools.keep.owner import rebuild_or_ask
+    from memtape.tools.keep.owner import rebuild_as_owner
 
     started = time.monotonic()
     with Phases() as phases:
-        made = rebuild_or_ask(client.home, client.log, phases.update, _note)
+        made = rebuild_as_owner(client.home, client.log, phases.update, _note)
     seconds = time.monotonic() - started
     if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
         say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")

@@ -39,7 +39,7 @@ from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.capture.writing import Writer
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.owner import scrub_or_ask
+from memtape.tools.keep.owner import scrub_as_owner
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import scope_now, state_at
 from memtape.tools.keep.surviving import ErasedCorrection, corrections_among, kept_anew
@@ -260,7 +260,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
         log.append([kept_anew(log, made.scope, correction) for correction in made.corrections])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
-        scrub_or_ask(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_phase, on_note)
     needles, before = _look_before(home, log, made, on_phase)
     name = made.items[0].id if made.items else ""
     if name:
@@ -319,7 +319,7 @@ def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
 
 def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     try:
-        scrub_or_ask(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_phase, on_note)
     except StillHeld:
         raise
     except (OSError, MemtapeError) as error:
