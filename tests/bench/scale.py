@@ -14,10 +14,11 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
@@ -76,6 +77,12 @@ def questions() -> list[str]:
         "When did Ada say " + " ".join(rng.sample(text.lower().strip(".?").split(), 4)) + "?"
         for _, text in islice(texts(2_000), 0, 2_000, 2_000 // QUESTIONS)
     ][:QUESTIONS]
+
+
+def spread(name: str, taken: Sequence[float], kind: str = "") -> Figures:
+    """Return the median and the 95th of a hundred under a name."""
+    ordered = sorted(taken)
+    return {f"{name}_p50{kind}_s": median(ordered), f"{name}_p95{kind}_s": ordered[int(len(ordered) * 0.95)]}
 
 
 class Meter:
@@ -174,18 +181,13 @@ def search(home: Path, count: int) -> Figures:
 
         asked = questions()
         first = ask(asked[0])
-        warm = sorted(ask(question) for question in [*asked, *asked, *asked])
+        warm = [ask(question) for question in [*asked, *asked, *asked]]
         after = []
         for question in asked[:AFTER_CAPTURE]:
             client.capture(f"After {question}", kind="turn")
             after.append(ask(question) - ask(question))
-        return {
-            "first_s": first,
-            "warm_p50_s": warm[len(warm) // 2],
-            "warm_p95_s": warm[int(len(warm) * 0.95)],
-            "after_capture_s": sorted(after)[len(after) // 2],
-            "reader_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        }
+        reader_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return spread("warm", warm) | {"first_s": first, "after_capture_s": median(after), "reader_mb": reader_mb}
 
 
 def meaning(home: Path, count: int) -> Figures:
@@ -215,8 +217,7 @@ def meaning(home: Path, count: int) -> Figures:
 
         for question in asked:
             ask(question)
-        warm = sorted(ask(question) for question in [*asked, *asked])
-        return {"vectors_p50_s": warm[len(warm) // 2], "vectors_p95_s": warm[int(len(warm) * 0.95)]}
+        return spread("vectors", [ask(question) for question in [*asked, *asked]])
 
 
 def beside(home: Path, count: int) -> Figures:
@@ -234,8 +235,7 @@ def beside(home: Path, count: int) -> Figures:
             client.capture(f"Beside {count}.", kind="turn")
             _until(is_projected)
             taken.append(time.perf_counter() - start)
-    taken.sort()
-    return {"projected_p50_s": taken[len(taken) // 2], "projected_p95_s": taken[int(len(taken) * 0.95)]}
+    return spread("projected", taken)
 
 
 def hooks(home: Path, count: int) -> Figures:
@@ -295,9 +295,7 @@ class _Taken:
         figures: Figures = {}
         for name, taken in self._taken.items():
             for kind, each in zip(("_wall", ""), zip(*taken, strict=True), strict=True):
-                ordered = sorted(each)
-                figures[f"hook_{name}_p50{kind}_s"] = ordered[len(ordered) // 2]
-                figures[f"hook_{name}_p95{kind}_s"] = ordered[int(len(ordered) * 0.95)]
+                figures |= spread(f"hook_{name}", each, kind)
         return figures
 
 
