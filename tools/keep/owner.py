@@ -195,7 +195,7 @@ class Owner:
         return self._home.lock("turn").holder() is not None
 
     def _give_way(self) -> None:
-        """Let the process whose turn it is own the home, until its end."""
+        """Release the home to the holder of `turn`, and own the home again afterwards."""
         self._lock.release()
         while not self._stopped:
             with suppress(Locked):
