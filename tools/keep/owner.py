@@ -181,11 +181,9 @@ class Owner:
         events = 0
         while not self._stopped:
             events += self._run_or_mend(once=False, on_progress=lambda _: self._pause())
-            if self._stopped:
-                break
-            if damaged_views(self._home, self._log):
+            if not self._stopped and damaged_views(self._home, self._log):
                 self._mend()  # A reader has met them.
-            else:
+            elif not self._stopped:
                 self._scrub_or_note()
             if self._is_wanted():
                 self._give_way()
