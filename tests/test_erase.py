@@ -255,24 +255,6 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     assert verify(home, log).ok
 
 
-def test_an_erasure_under_a_known_id_erases_nothing_anywhere(client: Client) -> None:
-    """Neither in the tail, nor in the views, nor in bytes, nor for who captures it again."""
-    first = client.capture("The first to have this id.", "turn").id
-    id = client.capture(TEXT, native_id="n1", source="chat").id
-    client.project()
-    client.log.append([msgspec.structs.replace(event("erased", Erased(ids=(id,)), "e", scope=SCOPE), id=first)])
-    with client.home.lock("projector"):
-        assert client.search("zebrafish", quiet=True).results
-    with Owner(client.home, client.log) as owner:
-        owner.project()
-    assert client.show(id).memory is not None
-    assert client.capture(TEXT, native_id="n1", source="chat").id == id
-    assert verify(client.home, client.log).ok
-    with pytest.raises(NotFound, match="has not been erased"):
-        prove(client.home, client.log, [id], [TEXT])
-    assert client.status().duplicates + client.status().divergent >= 1
-
-
 def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:
     import threading
 

@@ -17,7 +17,6 @@ from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
 from memtape.schemas.log import slots_between
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.page_reading import page_file
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.client import Client
@@ -91,14 +90,6 @@ def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: C
 
 
 def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(client: Client) -> None:
-    change(
-        client,
-        "deploy",
-        ('title: "Deploying"\n', "title: How: we deploy\ncssclasses: [wide]\n# mine\nwhen: 2026-01-02\n"),
-    )
-    project(client)
-    assert client.tree.show("deploy").row.title == "Deploying"  # `a: b: c` is no YAML, and only the person can mend it.
-    assert "is no YAML (line" in zone_problems(client.home)[0] and kept(client.home)
     change(
         client,
         "deploy",
@@ -309,25 +300,6 @@ def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice
     assert sorted(texts) == sorted({*texts}) and len(texts) == 4
     assert not kept(client.home)
     settled(client)
-
-
-@pytest.mark.parametrize("count", soaked([1_000, 10_000], 1_000))
-def test_a_page_of_many_children_is_written_and_read(tmp_path: Path, count: int) -> None:
-    children = "".join(f"  - page: leaf-{number}\n" for number in range(count))
-    head = f"---\ntitle: All\nchildren:\n{children}---\n\nAll of them.\n"
-    read = page_file(head.encode())
-    assert read.fields is not None and len(read.fields.links) == count and read.text == "All of them."
-    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
-        client.tree.new("seed", "Seed.")
-        project(client)
-        file(client, "all").write_text(head)
-        project(client)
-        change(client, "all", (f"  - page: leaf-{count // 2}\n", ""), ("All of them.", "All but one."))
-        project(client)
-        shown = client.tree.show("all")
-        assert len(shown.edges) == count - 1 and shown.text == "All but one."
-        assert len(events(client, Linked)) == count + 3
-        settled(client)
 
 
 def test_nothing_is_taken_in_global(client: Client) -> None:
