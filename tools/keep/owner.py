@@ -6,7 +6,6 @@ An owner that serves gives way to a process that holds the lock `turn`, and owns
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -18,7 +17,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.operations import failure, operation, steps_of
+from memtape.tools.keep.operations import failure, operation
 from memtape.tools.keep.projector import FlowOptions, OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
@@ -38,8 +37,6 @@ LOCK_WAIT_S = 0.5
 STOP_S = 10.0
 """The wait at the end for texts that are being embedded; later vectors are lost and made again."""
 ASK_POLL_S = 0.1
-ALL_PARTITIONS = -1
-"""The partition number in reports about several partitions."""
 TURN_WAIT_S = 3_600.0
 """A process waits at most so long for its turn, and for an owner that ends by itself."""
 
@@ -207,14 +204,7 @@ class Owner:
         """Rebuild all views."""
         self._log.check()
         self._hear_people()
-        with self._timed_rebuild():
-            return rebuild(self._home, self._log, on_phase, self._workers)
-
-    @contextmanager
-    def _timed_rebuild(self) -> Iterator[None]:
-        began = time.perf_counter_ns()
-        yield
-        steps_of(self._home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
+        return rebuild(self._home, self._log, on_phase, self._workers)
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
         """Take the bytes of everything that is erased out of views, caches and log; return what `scrub` does.
@@ -287,9 +277,8 @@ class Owner:
         if astray or damaged:
             self._log.check()  # What has harmed the one may have harmed the other.
         if reason is not None or astray or damaged:
-            with self._timed_rebuild():
-                only = None if reason is not None else sorted({*astray, *damaged})
-                rebuild(self._home, self._log, on_phase, self._workers, only)
+            only = None if reason is not None else sorted({*astray, *damaged})
+            rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)

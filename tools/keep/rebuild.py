@@ -6,6 +6,7 @@ Until the switch, searches are served from the old build.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
@@ -23,11 +24,14 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.operations import steps_of
 from memtape.tools.keep.projector import FlowOptions, Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
 MOST_DEAD_LETTERS = 100_000
+ALL_PARTITIONS = -1
+"""The partition number in reports about several partitions."""
 
 OnPhase = Callable[[str, int, int], None]
 """Called with the phase (`projecting`, `verifying`, `switching`), the events done, and the events in all."""
@@ -48,6 +52,7 @@ def rebuild(
 
     With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
+    began = time.perf_counter_ns()
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
     total = sum(log.ends())
@@ -73,6 +78,7 @@ def rebuild(
     switch(home, log, build, verdict.positions)
     discard_old_builds(home)
     on_phase("switching", total, total)
+    steps_of(home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
     return Rebuilt(build.number, verdict.events, verdict.state_hash)
 
 
