@@ -257,7 +257,8 @@ def test_what_cannot_be_taken_is_kept_beside_and_told(client: Client, odd: str) 
     project(client)
     assert client.tree.show("deploy").text == f"We deploy on {day}." and not client.tree.problems()
     assert [told in problem for problem in zone_problems(client.home)] == [True] * bool(told)
-    assert [(client.home.path / name).read_text() for name in kept(client.home)] == [mine] * bool(told)
+    beside = [(client.home.path / name).read_text() for name in kept(client.home)]
+    assert (mine in beside) is bool(beside) is bool(told)
     settled(client)
 
 
