@@ -1,40 +1,44 @@
 """Several ordinary processes that project one home: each leases some partitions, and projects these alone.
 
-`project_shared` is for their owner, `main` is such a process. A lease is a lock file of a partition: the next owner
+Here is what their owner does; `lessee` is such a process. A lease is a lock file of a partition: the next owner
 begins only when every lease is free. Any further order means stop.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 import threading
-import traceback
-from collections.abc import Callable
-from contextlib import closing, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.rows import Basis
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import all_of
-from memtape.sinks.logs.opening import environment_for, open_log
+from memtape.sinks.logs.opening import environment_for
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.child import obey, reporter, reports_of, started, tell
-from memtape.tools.keep.projector import FlowOptions, Projector
+from memtape.tools.keep.child import reports_of, started, tell
 
 if TYPE_CHECKING:
     from memtape.flows.views import Control
 
-MODULE = "memtape.tools.keep.leases"
-LEASE_WAIT_S = 30.0
+MODULE = "memtape.tools.keep.lessee"
 POLL_S = 0.05
 RESTARTS = 3
 """So often is a killed process replaced, in one run."""
+
+
+class FlowOptions(NamedTuple):
+    """The way a flow runs: in this process, or in several `workers` that share the partitions by leases.
+
+    `epoch` and `batch_events` are by default those of `flows.views`, `partitions` all of the log.
+    """
+
+    workers: int = 1
+    epoch: timedelta | None = None
+    batch_events: int | None = None
+    partitions: Sequence[int] | None = None
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,35 +126,3 @@ def project_shared(orders: Orders, workers: int, views: BuildViews, control: Con
     if killed := next(filter(None, (lessee.killed for lessee in lessees)), ""):
         raise MemtapeError(killed, "Start it again: it goes on from the last epoch.")
     return [doubt for lessee in lessees for doubt in lessee.last.doubts]
-
-
-def main() -> None:
-    """Carry out the orders of stdin, and report until the end: this is the other process."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
-        signal.signal(number, signal.SIG_IGN)
-    send = reporter()
-    try:
-        last = _project(msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders), send)
-    except (MemtapeError, OSError) as error:
-        last = Report(read=0, failure=(str(error), getattr(error, "hint", "")))
-    except BaseException as error:
-        traceback.print_exception(error)
-        last = Report(read=0, failure=(f"{type(error).__name__}: {error}", ""))
-    send(last)
-    sys.stderr.flush()
-    os._exit(1 if last.failure else 0)  # A panic of Bytewax can leave threads that never end.
-
-
-def _project(orders: Orders, send: Callable[[object], None]) -> Report:
-    home, numbers = Home(Path(orders.home)), orders.options.partitions or ()
-    with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
-        views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
-        views.go_by(orders.bases)
-        projector = Projector(views, once=orders.once, options=orders.options)
-        obey(lambda line: projector.stop())
-        read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
-        return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))
-
-
-if __name__ == "__main__":
-    main()

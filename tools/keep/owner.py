@@ -17,8 +17,9 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.operations import failure, operation
-from memtape.tools.keep.projector import FlowOptions, OnProgress, Projector
+from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,

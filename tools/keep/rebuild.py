@@ -24,8 +24,9 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.operations import steps_of
-from memtape.tools.keep.projector import FlowOptions, Projector
+from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 

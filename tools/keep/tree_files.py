@@ -32,9 +32,9 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
+from memtape.tools.keep.edited_files import EditedFiles
 from memtape.tools.keep.page_changes import PageEvents, changes_of, target_of
 from memtape.tools.keep.states import state_at
-from memtape.tools.keep.zones import EditedFiles
 
 SOURCE = "pages"
 """The source of what was captured from a file of the tree."""

@@ -1,12 +1,11 @@
-"""Edits of people in files as events. Of a zone of a page, a new text is captured, a removed one withdrawn.
+"""Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-Files are read before pages are written, and during `watch`, under the lock of imports, so that two processes never
-append the same. A missing page, or a page with damaged marks, withdraws nothing. `tree_files` has the tree's files.
+Zones are read before pages are written, and during `watch`. A missing page, or a page with damaged marks,
+withdraws nothing.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
@@ -25,7 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote, ZoneNotes
+from memtape.sinks.zone_notes import PageNote
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
@@ -33,7 +32,8 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.withdrawing import say_again, withdraw, withdrawn_and_shown
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.edited_files import EditedFiles
 
 DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"
 NOT_UTF8 = "what stands between its marks is not UTF-8; nothing was taken from it"
@@ -85,46 +85,6 @@ class Zones(Worker):
         """Return the message for people about unreadable zones."""
         # Of a damaged log the run itself tells.
         return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
-
-
-class EditedFiles(ABC):
-    """The files of one kind (`of`) in one scope: each is read once after a save, and its note says what people should
-    mend in it. The caller holds the right to import into the home.
-
-    A note is written after the events of its file: a kill between the two has the file read again, and adds nothing.
-    """
-
-    def __init__(self, worker: Worker, home: Home, log: Log, scope: str, of: str = "") -> None:
-        self._worker, self._home, self._log, self._scope = worker, home, log, scope
-        self._vault, self._files, self._notes = Vault(home), ScopeFiles(home, scope), ZoneNotes(home, scope, of)
-        self._writer = Writer(home, log, scope=scope, origin="user")
-        self._writer.session = None
-
-    def take(self, stamps: dict[str, Stamp]) -> None:
-        """Read the files with a changed stamp, append their events, and tell the problems of all files."""
-        kept, notes = self._notes.read(self._log), dict[str, PageNote]()
-        for path, stamp in stamps.items():
-            if (before := kept.get(path)) is not None and before.stamp == stamp:
-                notes[path] = before
-            elif (page := self._files.page(path)) is not None:
-                notes |= self._read(path, page, before, stamps)
-        self._end(stamps)
-        if notes != kept:
-            self._notes.write(self._log, notes)
-        for problem in (problem for note in notes.values() for problem in note.problems):
-            self._worker.note(problem)
-
-    @abstractmethod
-    def _read(
-        self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
-    ) -> dict[str, PageNote]:
-        """Append the events of a file, and return the note by path: the new path of a renamed file."""
-
-    def _end(self, stamps: dict[str, Stamp]) -> None:  # noqa: B027 (most kinds have nothing left to do)
-        """Do the rest of a taking, after the last file."""
-
-    def _name(self, path: str) -> str:
-        return (self._home.scope_folder(self._scope) / path).relative_to(self._home.path).as_posix()
 
 
 class _ScopeZones(EditedFiles):
