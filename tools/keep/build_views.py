@@ -31,8 +31,6 @@ class BuildViews:
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
         self._written: list[int] | None = None
-        self._strayed: dict[int, str] = {}
-        self._erased: dict[int, Sequence[Slot]] = {}
 
     @cached_property
     def ends(self) -> list[int]:
@@ -50,23 +48,20 @@ class BuildViews:
                 found.append(None)
         return found
 
-    def strayed(self, number: int) -> str:
-        """Return why the views of a partition are not of the log as it is now, empty where they are."""
-        watermark = self.watermarks[number]
-        if number not in self._strayed:
-            self._strayed[number] = foreign(self.log, watermark) if watermark is not None else ""
-        return self._strayed[number]
+    @cached_property
+    def strayed(self) -> list[str]:
+        """Why the views of each partition are not of the log as it is now, empty where they are."""
+        return [foreign(self.log, mark) if mark is not None else "" for mark in self.watermarks]
 
-    def erased(self, number: int) -> Sequence[Slot]:
-        """Return the slots of the `erased` events of a partition."""
-        if number not in self._erased:
-            self._erased[number] = () if self._nothing_was_erased(number) else self.log.erased(number)
-        return self._erased[number]
+    @cached_property
+    def erased(self) -> list[Sequence[Slot]]:
+        """The slots of the `erased` events of each partition."""
+        return [() if self._nothing_was_erased(number) else self.log.erased(number) for number in self.numbers]
 
     @cached_property
     def bases(self) -> list[Basis]:
         """The basis of each partition's next views."""
-        return [basis_of(self.log, number, self.erased(number)) for number in self.numbers]
+        return [basis_of(self.log, number, self.erased[number]) for number in self.numbers]
 
     @cached_property
     def _views(self) -> list[PartitionViews]:
@@ -79,8 +74,8 @@ class BuildViews:
     def start(self) -> list[int]:
         """Discard the views that must be made anew; return below which offset those of each partition are written."""
         if self._written is None:
-            found = zip(self._views, self.bases, self.watermarks, strict=True)
-            self._written = [views.start(basis, mark, self.strayed(views.partition)) for views, basis, mark in found]
+            found = zip(self._views, self.bases, self.watermarks, self.strayed, strict=True)
+            self._written = [views.start(basis, mark, astray) for views, basis, mark, astray in found]
         return self._written
 
     def go_by(self, bases: Sequence[Basis]) -> None:
@@ -98,7 +93,7 @@ class BuildViews:
 
     def projection(self, partition: int, offset: int) -> Projection:
         """Return the projection of a partition before an offset."""
-        snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased(partition)
+        snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased[partition]
         return open_projection(self.log, partition, offset, self.written(partition), snapshots, basis, erased)
 
     def uncovered(self) -> list[tuple[int, int]]:
@@ -117,6 +112,5 @@ class BuildViews:
     def _nothing_was_erased(self, number: int) -> bool:
         """Whether the views have read a whole partition without an erasure, and need no further look."""
         mark = self.watermarks[number]
-        if mark is None or mark.erased or not mark.trail or mark.offset != self.ends[number]:
-            return False
-        return not self.strayed(number)
+        is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
+        return bool(is_read) and not self.strayed[number]

@@ -263,7 +263,7 @@ class Owner:
         self._hear_people()
         views = self._look()
         adopt_pages(views)
-        astray = {number: why for number in views.numbers if (why := views.strayed(number))}
+        astray = {number: why for number, why in enumerate(views.strayed) if why}
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))

@@ -161,29 +161,21 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     not be read has become readable.
     """
     for number, watermark in enumerate(views.watermarks):
-        if watermark is None or views.strayed(number):
+        if watermark is None or views.strayed[number]:
             continue  # Nothing to lose: this shard is made anew anyway.
         changed = changed_rules(watermark.rules)
         if changed:
             return f"the rules have changed ({', '.join(changed)})"
         try:
-            readable = has_become_readable(views, number)
+            has_any = watermark.counters.dead_letters > 0
+            letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS) if has_any else []
         except DamagedViews:
             views.build.note_damage(number)
             continue
-        if readable:
+        dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
+        if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
-
-
-def has_become_readable(views: BuildViews, number: int) -> bool:
-    """Whether an event of a partition can be read that could not be when its views were made."""
-    watermark = views.watermarks[number]
-    if watermark is None or not watermark.counters.dead_letters:
-        return False
-    letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS)
-    dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
-    return any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead)
 
 
 def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:

@@ -136,7 +136,8 @@ class TreeFiles(EditedFiles):
         if page is None and not events:  # It is no page, and stays as it is.
             return {path: PageNote(stamp, problems=tuple(self._told(path, it) for it in problems))}
         beside = self._files.keep_beside(path, data) if problems else ""
-        new = self._unknown(events)
+        known = self._log.known(self._scope, [event.id for event in events])
+        new = [event for event in events if event.id not in known]
         if new:
             self._log.append(new)
             self._worker.done, self._worker.changed = self._worker.done + 1, True
@@ -250,10 +251,6 @@ class TreeFiles(EditedFiles):
         if body.relation == CHILD and way_down(scope, target, page):
             return f"it would stand below itself with {name} as its child, which was not taken"
         return ""
-
-    def _unknown(self, events: list[Event]) -> list[Event]:
-        known = self._log.known(self._scope, [event.id for event in events])
-        return [event for event in events if event.id not in known]
 
     def _above(self, slug: str) -> Iterator[str]:
         """Yield the ids of the pages whose slug is a prefix of the slug, the longest first."""
