@@ -133,6 +133,15 @@ def test_a_reader_that_meets_an_erasure_knows_that_its_state_is_stale(
     assert state_leaves([aware]) == leaves(history[0])
 
 
+def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> None:
+    first = captured("The first.", "first")
+    second = msgspec.structs.replace(captured("Said of the first.", "second"), refs=(make_id("first"),))
+    third = msgspec.structs.replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
+    apart = captured("Something else.", "apart")
+    (state,) = replay(slots([configured(), first, erased(["first"], "e"), second, third, apart])).partitions.values()
+    assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
+
+
 @given(histories(), st.data())
 def test_an_erasure_whose_id_stood_before_changes_nothing(
     history: tuple[list[Event], list[str]], data: st.DataObject
