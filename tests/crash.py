@@ -138,7 +138,7 @@ POINTS = (
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
     # Recovery.
     *_both("the views are opened", "memtape.tools.keep.build_views:BuildViews.start"),
-    *_both("a partition's recovery", "memtape.flows.views:open_projection", 3),
+    *_both("a partition's recovery", "memtape.tools.keep.build_views:open_projection", 3),
     Point("in the middle of a partition's recovery", target="memtape.flows.projection:slots_between", when="after",
           most=3),
     *_both("a damaged shard is discarded", "memtape.sinks.tables:Shard.discard", first="a damaged watermark"),
