@@ -15,6 +15,8 @@ from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
     OWN_TAGS,
+    PEOPLE,
+    STATED_TAG,
     Captured,
     Embedded,
     Erased,
@@ -23,6 +25,7 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot, events_between, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
@@ -33,16 +36,16 @@ from memtape.sinks.remains import Needles, Remnant, SearchedFile, search_home, s
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.validity import successor
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_as_owner
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import scope_now, state_at
-from memtape.tools.keep.surviving import ErasedCorrection, corrections_among, kept_anew
 
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of erased events."""
@@ -52,6 +55,7 @@ OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
 """Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
 
 
+CORRECTION_TAGS = (STATED_TAG, "correction")
 MOST_SHARED_IDS = 10
 """So many living texts are named for each word that an erased text shares with them."""
 
@@ -71,6 +75,15 @@ class ErasedItem(NamedTuple):
     offset: int
     text: str
     places: tuple[str, ...] = ()
+
+
+class ErasedCorrection(NamedTuple):
+    """A person's correction: the erased capture at its offset, and the sentence `said` that it came from."""
+
+    id: str
+    offset: int
+    said: str
+    text: str
 
 
 class RemainingName(NamedTuple):
@@ -162,7 +175,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
-        corrections=corrections_among(log, state, found, wanted),
+        corrections=_corrections_among(log, state, found, wanted),
     )
 
 
@@ -257,7 +270,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
-        log.append([kept_anew(log, made.scope, correction) for correction in made.corrections])
+        log.append([_kept_anew(log, made.scope, correction) for correction in made.corrections])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
@@ -434,6 +447,45 @@ def prove(
     of_log, *files = found.places
     found = found._replace(places=[of_log._replace(found=(*of_log.found, *bodies)), *files])
     return found, carried_by_others(log, {}, texts)
+
+
+def _corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
+    """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
+
+    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since it has
+    words of that text, unless a person keeps it.
+    """
+    left, known = dict.fromkeys(gone), dict.fromkeys(asked)
+    found = []
+    for id in left:
+        capture = scope.captures.get(id)
+        if capture is None or id in known or capture.hidden or capture.kind != "fact":
+            continue
+        if capture.actor.origin not in PEOPLE:
+            continue
+        body = scope.captures.body(capture)
+        memory = scope.memories.of(capture.seq)
+        if body.tags[:2] != CORRECTION_TAGS or memory is None or successor(scope, memory) is not None:
+            continue
+        event = _event(log, scope.name, capture.offset)
+        if event.refs and event.refs[0] not in left:
+            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text))
+    return found
+
+
+def _kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
+    """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
+
+    Its id follows from the erased capture: a repeated erasure keeps the correction once.
+    """
+    event = _event(log, scope, correction.offset)
+    id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
+    return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
+
+
+def _event(log: Log, scope: str, offset: int) -> Event:
+    (slot,) = log.read(partition_of(scope, log.partitions), offset, 1)
+    return decode(slot.payload)
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:
