@@ -18,11 +18,11 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.operators import StatefulBatchLogic
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
-from memtape.flows.projection import Projection, SnapshotStore, open_projection
+from memtape.flows.projection import Projection
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.metrics import OnStep
-from memtape.schemas.rows import Basis, Delta
+from memtape.schemas.rows import Delta
 
 BATCH_EVENTS = 2_000
 POLL = timedelta(milliseconds=100)
@@ -40,20 +40,13 @@ class Views(Protocol):
 
 
 class Target(Protocol):
-    """The target of a flow, by partition: its views, its snapshots, its watermarks, and their basis.
-
-    `erased` gives the slots of the erasures that the basis counts.
-    """
+    """The target of a flow, by partition: its views, the offset below which they are written, and its projection."""
 
     def views(self, partition: int) -> Views: ...
 
-    def snapshots(self, partition: int) -> SnapshotStore: ...
-
     def written(self, partition: int) -> int: ...
 
-    def basis(self, partition: int) -> Basis: ...
-
-    def erased(self, partition: int) -> Sequence[Slot]: ...
+    def projection(self, partition: int, offset: int) -> Projection: ...
 
 
 class Control:
@@ -88,7 +81,7 @@ def views(log: Log, target: Target, control: Control, partitions: Sequence[int] 
     numbers = range(log.partitions) if partitions is None else sorted(partitions)
     flow = Dataflow("views")
     slots = op.input("log", flow, _LogSource(log, target, control, numbers))
-    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(log, target, control))
+    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(target, control))
     op.output("views", deltas, _ViewsSink(numbers, target, control))
     return flow
 
@@ -150,8 +143,7 @@ class _Fold(StatefulBatchLogic[Slots, Delta, None]):
     the log. Bytewax stores nothing.
     """
 
-    def __init__(self, log: Log, target: Target, control: Control) -> None:
-        self._log = log
+    def __init__(self, target: Target, control: Control) -> None:
         self._target = target
         self._control = control
         self._projection: Projection | None = None
@@ -159,10 +151,7 @@ class _Fold(StatefulBatchLogic[Slots, Delta, None]):
     def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
         projection = self._projection
         if projection is None:
-            first = values[0][0]
-            written, snapshots = self._target.written(first.partition), self._target.snapshots(first.partition)
-            basis, erased = self._target.basis(first.partition), self._target.erased(first.partition)
-            projection = open_projection(self._log, first.partition, first.offset, written, snapshots, basis, erased)
+            projection = self._target.projection(values[0][0].partition, values[0][0].offset)
             self._projection = projection
         deltas = []
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.

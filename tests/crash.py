@@ -69,7 +69,6 @@ from met import events_of  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
-from memtape.sinks.home.requests import Requests  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
 from memtape.sinks.tables import WATERMARK  # noqa: E402
 
@@ -139,7 +138,7 @@ POINTS = (
     *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
     # Recovery.
     *_both("the views are opened", "memtape.tools.keep.build_views:BuildViews.start"),
-    *_both("a partition's recovery", "memtape.flows.views:open_projection", 3),
+    *_both("a partition's recovery", "memtape.tools.keep.build_views:open_projection", 3),
     Point("in the middle of a partition's recovery", target="memtape.flows.projection:slots_between", when="after",
           most=3),
     *_both("a damaged shard is discarded", "memtape.sinks.tables:Shard.discard", first="a damaged watermark"),
@@ -161,8 +160,6 @@ POINTS = (
     *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
     *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
     *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
-    Point("a rebuild that was asked for", "serve", "memtape.tools.keep.rebuild:verify", first="a request"),
-    *_both("an answer", "memtape.sinks.home.requests:Requests.reply", 4, verb="serve", first="a request"),
     # Mending the vault at the start.
     *_both("a lost vault is mended", "memtape.tools.keep.owner:mend_vault", 4, first="a lost vault"),
     *_both("the state of a lost page", "memtape.tools.keep.rebuild:state_at", 3, first="a lost vault"),
@@ -704,7 +701,6 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], object]] = 
     "a damaged watermark": lambda home, log, rng: (rng.choice(_shards(home)) / WATERMARK).write_bytes(b""),
     "damaged snapshots": _damage_snapshots,
     "other rules": _make_views_under_other_rules,
-    "a request": lambda home, log, rng: Requests(home.requests).ask("rebuild"),
 }
 
 

@@ -169,14 +169,6 @@ def test_what_cannot_be_archived_is_refused_with_the_next_step(client: Client, h
         client.archive([])
 
 
-def test_what_was_forgotten_later_is_marked_in_the_list_and_secrets_stay_out_of_reasons(client: Client) -> None:
-    id = client.capture(PORT).id
-    client.archive([id], reason="the password = Harbour-4417 was here")
-    client.forget(id)
-    assert "forgotten or withdrawn too" in run(client, "archived").output
-    assert "Harbour-4417" not in run(client, "log").output
-
-
 def test_agents_archive_what_they_may_forget(client: Client, home: Path) -> None:
     with Client(home, scope="global", origin="operator") as everywhere:
         shared = everywhere.capture("Use tabs everywhere.").id

@@ -169,18 +169,6 @@ def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: s
     assert (len(found["results"]), found["warnings"]) == (11, [])
 
 
-def test_what_a_killed_writer_left_of_an_index_keeps_nobody_from_erasing(home: Home) -> None:
-    (manifest,) = home.current().shard(0).glob(BESIDE[1])
-    (manifest.parent / ".9-0.new").write_bytes(b"\x10\x00 lighthouse 1")
-    log = EmbeddedLog(home.log_path)
-    fact = captured("lighthouse 1", "f1").id
-    log.close()
-    done = call("erase", fact, "--yes", "--scope", A)
-    assert "It is erased for every reader." in done.output, "others say the same, so that it is not proven"
-    assert not (manifest.parent / ".9-0.new").exists()
-    sound(home)
-
-
 def test_a_living_projector_mends_what_a_reader_has_met(home: Home) -> None:
     log = EmbeddedLog(home.log_path)
     mended = threading.Event()

@@ -227,14 +227,6 @@ def own_choice(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own_choice")
-def test_a_run_notices_a_change_from_the_floor_to_an_endpoint(running: Running, home: Home) -> None:
-    in_another_shell("embedder", "set", "floor")
-    assert running.step() == 0
-    in_another_shell("embedder", "set", "http")
-    assert running.step() == 2 and running.settings == (TINY, None)
-
-
-@pytest.mark.usefixtures("own_choice")
 def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, server: Server) -> None:
     """The environment of a process is its own."""
     assert running.step() == 2

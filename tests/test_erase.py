@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import sqlite3
@@ -71,6 +70,16 @@ def erase(client: Client, *ids: str, only: bool = False, everywhere: bool = Fals
     return client.erase(made)
 
 
+def call(*words: str, client: Client) -> Result:
+    return CliRunner().invoke(main, [*words, "--home", str(client.home.path), "--scope", client.scope])
+
+
+def document(*words: str, client: Client) -> Any:
+    result = call(*words, "--json", client=client)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
 def spread(client: Client) -> str:
     """Say a canary, and have it in every place that a home has."""
     home = client.home
@@ -100,7 +109,7 @@ def test_a_canary_is_in_every_place_before_and_in_none_afterwards(client: Client
     assert {item.type for item in erasure.plan.items} == {"captured", "recalled", "forgotten"}
     assert remains(client.home) == []
     assert verify(client.home, client.log).ok
-    assert prove(client.home, client.log, [id], [TEXT]).ok
+    assert prove(client.home, client.log, [id], [TEXT])[0].clean
 
 
 LOST = ("builds", "builds/1/lance", "builds/1/state", "current")
@@ -121,7 +130,7 @@ def test_it_is_gone_also_where_the_tables_were_lost_and_pages_are_left(client: C
     assert verify(client.home, client.log).ok
 
 
-@pytest.mark.parametrize("kind", soaked(["fact", "turn", "journal", "goal"], "fact", "turn"))
+@pytest.mark.parametrize("kind", ["fact", "turn"])
 def test_the_only_thing_that_a_home_ever_held_goes(home: Home, kind: str) -> None:
     """No row is left to be written then, and the pages must go all the same."""
     with Client(home.path, scope=SCOPE, origin="user") as client:
@@ -246,24 +255,6 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
     assert verify(home, log).ok
 
 
-def test_an_erasure_under_a_known_id_erases_nothing_anywhere(client: Client) -> None:
-    """Neither in the tail, nor in the views, nor in bytes, nor for who captures it again."""
-    first = client.capture("The first to have this id.", "turn").id
-    id = client.capture(TEXT, native_id="n1", source="chat").id
-    client.project()
-    client.log.append([msgspec.structs.replace(event("erased", Erased(ids=(id,)), "e", scope=SCOPE), id=first)])
-    with client.home.lock("projector"):
-        assert client.search("zebrafish", quiet=True).results
-    with Owner(client.home, client.log) as owner:
-        owner.project()
-    assert client.show(id).memory is not None
-    assert client.capture(TEXT, native_id="n1", source="chat").id == id
-    assert verify(client.home, client.log).ok
-    with pytest.raises(NotFound, match="has not been erased"):
-        prove(client.home, client.log, [id], [TEXT])
-    assert client.status().duplicates + client.status().divergent >= 1
-
-
 def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:
     import threading
 
@@ -311,19 +302,6 @@ def test_many_are_erased_at_once_and_a_session_as_a_whole(client: Client) -> Non
     assert not any(found["found"] for found in done["after"]["files"])
 
 
-# The command
-
-
-def call(*words: str, client: Client) -> Result:
-    return CliRunner().invoke(main, [*words, "--home", str(client.home.path), "--scope", client.scope])
-
-
-def document(*words: str, client: Client) -> Any:
-    result = call(*words, "--json", client=client)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> None:
     id = client.capture(TEXT).id
     dry = call("erase", id, "--dry-run", client=client)
@@ -347,25 +325,16 @@ def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: 
     if text == TEXT:
         with Client(client.home.path, scope="project:b", session=TEXT) as other:
             other.capture("Something else.")
-    ids = [client.capture(f"{text}", "turn").id for _ in range(2)]
+    ids = [client.capture(text, "turn").id for _ in range(2)]
     path = tmp_path / "text"
     path.write_text(text)
-    verifying = ["verify", "--erased", ids[0], "--text", str(path), "--home", str(client.home.path)]
-    for words in (
-        ["erase", ids[0], "--only"],
-        ["erase", ids[1], "--only", "--json"],
-        verifying,
-        [*verifying, "--json"],
-    ):
-        result = CliRunner().invoke(
-            main, [*words, *(() if "--home" in words else ("--home", str(client.home.path), "--scope", SCOPE))]
-        )
-        assert result.exit_code == 1, result.output
-        if "--json" in words:
-            assert json.loads(result.stdout)["proven"] is False
-        else:
-            assert "Not proven" in result.output and "looked for was found" not in result.output
-            assert (f"session {TEXT!r} of 1 event in project:b" in result.output) is (text == TEXT)
+    for words in (("erase", ids[0], "--only"), ("verify", "--erased", ids[0], "--text", str(path))):
+        where = ("--home", str(client.home.path), *(("--scope", SCOPE) if words[0] == "erase" else ()))
+        result = CliRunner().invoke(main, [*words, *where])
+        assert result.exit_code == 1 and "Not proven" in result.output and "looked for was found" not in result.output
+        assert (f"session {TEXT!r} of 1 event in project:b" in result.output) is (text == TEXT)
+        again = [word if word != ids[0] or words[0] == "verify" else ids[1] for word in words]
+        assert json.loads(CliRunner().invoke(main, [*again, *where, "--json"]).stdout)["proven"] is False
 
 
 def test_what_was_selected_is_confirmed_first(client: Client) -> None:
@@ -407,22 +376,13 @@ def test_a_word_of_the_text_in_a_label_of_another_event_leaves_it_unproven(clien
     assert result.exit_code == 0, result.output
 
 
-PLACES = ("settings.toml", "folders.json", "copies.json")
-"""Files of a home that say paths and addresses of the machine."""
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    soaked(
-        itertools.product(PLACES, ("The vault opens with saffron-lighthouse.", "saffron-lighthouse")),
-        *zip(PLACES, itertools.repeat("saffron-lighthouse")),
-    ),
-)
+@pytest.mark.parametrize("file", ["settings.toml", "folders.json", "copies.json"])
 def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_being_gone(
-    client: Client, tmp_path: Path, file: str, text: str
+    client: Client, tmp_path: Path, file: str
 ) -> None:
+    """These files of a home say paths and addresses of the machine."""
     place = tmp_path / "saffron-lighthouse"
-    id = client.capture(text).id
+    id = client.capture("saffron-lighthouse").id
     match file:
         case "settings.toml":
             (client.home.path / file).write_text('[model]\nurl = "http://saffron-lighthouse.example/v1"\n')
@@ -433,5 +393,4 @@ def test_a_word_that_a_path_of_the_machine_has_too_does_not_keep_a_text_from_bei
             remember_copy(client.home, client.log, str(place))
     assert "saffron" in (client.home.path / file).read_text()
     result = call("erase", id, client=client)
-    assert result.exit_code == 0, result.output
-    assert "nothing of what was looked for was found" in result.output
+    assert result.exit_code == 0 and "nothing of what was looked for was found" in result.output, result.output

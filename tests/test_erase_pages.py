@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from test_erase import CANARY, SCOPE, TEXT, erase, remains
 
 from memtape.schemas.events import edit_of
 from memtape.sinks.remains import search_home
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import prove
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -72,7 +69,7 @@ def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(client: Cli
     assert not path.exists() and [it.name for it in client.tree.listed()] == ["_root", "deploy", "deploy/staging"]
     settled(client)
     assert "codename" not in file(client, "deploy").read_text()
-    assert prove(client.home, client.log, [page.id], [TEXT]).ok
+    assert prove(client.home, client.log, [page.id], [TEXT])[0].clean
 
 
 def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(client: Client) -> None:
@@ -103,17 +100,4 @@ def test_a_slug_that_is_the_text_names_no_file_afterwards(client: Client) -> Non
     assert client.tree.show(page.id).text.endswith("at dusk.")
     assert erase(client, page.id, everywhere=True).ok
     assert not list(client.home.path.rglob("*zebrafish*"))
-    settled(client)
-
-
-def test_the_command_erases_a_page_and_proves_it(client: Client) -> None:
-    page = client.tree.new("codename", TEXT)
-    client.tree.edit("codename", f"{TEXT} Twice.")
-    project(client)
-    words = ("erase", page.id, "--yes", "--json", "--scope", SCOPE, "--home", str(client.home.path))
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert told["proof"]["ok"] if "proof" in told else told
-    assert not file(client, "codename").exists()
     settled(client)

@@ -45,7 +45,7 @@ def test_every_file_of_a_walk_is_readable_by_its_owner_alone(tmp_path: Path, mon
         with served(home, SCOPE) as page:
             assert page.act("pin", [first], scope=SCOPE).status_code == 200
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(erasing, "scrub_or_ask", interrupted)
+            patched.setattr(erasing, "scrub_as_owner", interrupted)
             client.erase(erasing.plan(client.home, client.log, SCOPE, [first], only=False))
         left = [path for path in home.rglob("*") if not is_of_a_library(path)]
         modes = {str(path.relative_to(home)): path.stat().st_mode & 0o777 for path in left}

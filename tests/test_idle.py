@@ -75,15 +75,3 @@ def test_an_idle_tick_looks_at_nothing(
     units = looked_at(monkeypatch)
     assert ticks(partition, 3) == [0, 0, 0]
     assert units == []
-
-
-def test_a_tick_looks_at_what_is_due_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In ten days the texts of few days come of age, which are looked at and no others."""
-    partition = Partition(0)
-    fold(partition, slots([configured(), *said(FEW, ("turn",))]))
-    while any(ticks(partition, 1)):
-        pass
-    units = looked_at(monkeypatch)
-    days = ticks(partition, 24 * 10)
-    assert sum(days) > 0
-    assert len(dict.fromkeys(units)) < FEW // 10

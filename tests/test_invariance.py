@@ -161,7 +161,8 @@ def project(path: Path, row: Row) -> Row:
     from memtape.schemas.rows import TABLES
     from memtape.sinks.tables import Shard
     from memtape.tools.keep.build_views import BuildViews
-    from memtape.tools.keep.projector import FlowOptions, Projector
+    from memtape.tools.keep.leases import FlowOptions
+    from memtape.tools.keep.projector import Projector
     from memtape.tools.keep.rebuild import mend_vault
     from memtape.tools.keep.verify import verify
 

@@ -43,6 +43,8 @@ from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.tables import Shard
+from memtape.tools.client import Client
+from memtape.tools.keep.erasing import plan, prove
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
@@ -542,6 +544,24 @@ def test_a_topic_that_is_closed_and_not_gone_on_with_takes_nothing_and_says_why(
     assert "memtape run" in refusal.value.hint
     assert len(log.read(0, 0, 100)) == log.ends()[0]
     log.topic.set({"max.message.bytes": str(kafka_topic.MESSAGE_BYTES)})
+
+
+@pytest.mark.slow
+def test_what_is_erased_from_a_home_on_kafka_is_gone_from_the_topic(opened: Open, tmp_path: Path) -> None:
+    log = opened(2)
+    home = Home(tmp_path / "home")
+    with Client(home.path, scope=A, log=log, origin="user") as client:
+        id = client.capture("The codename is Zebrafish-Quokka.", native_id="n1").id
+        client.capture("Something else entirely.")
+        client.project()
+        erasure = client.erase(plan(home, log, A, [id], only=False))
+        assert erasure.ok
+        assert any(place.form == "log" and place.found for place in erasure.before.places)  # type: ignore[union-attr]
+        assert prove(home, log, [id], ["The codename is Zebrafish-Quokka."])[0].clean
+        assert b"Quokka" not in b"".join(slot.payload for slot in log.read(partition_of(A, 2), 0, 100))
+        log.append([captured("The codename is Zebrafish-Quokka, late.", scope=A)])
+        assert not prove(home, log, [id], ["The codename is Zebrafish-Quokka, late."])[0].needles.texts
+        assert verify(home, log).ok
 
 
 # Other clients

@@ -186,7 +186,7 @@ def test_an_import_says_how_long_meaning_takes_and_ends_well(
 ) -> None:
     with Client(home, scope="project:told", origin="user") as client:
         configure(client.log, lambda now: msgspec.structs.replace(now, embedder="some@key/384"))
-    monkeypatch.setattr("memtape.tools.keep.embedder_state.TEXTS_PER_S", 0.01)
+    monkeypatch.setattr("memtape.tools.keep.embedding.TEXTS_PER_S", 0.01)
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(3):

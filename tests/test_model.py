@@ -83,7 +83,7 @@ from memtape.tools.ask import reading
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
-from memtape.tools.keep.owner import Owner, rebuild_or_ask
+from memtape.tools.keep.owner import Owner, rebuild_as_owner
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -616,7 +616,7 @@ class Life:
 
     def rebuild(self) -> None:
         self.project()
-        rebuild_or_ask(self.home, self.log, lambda *_: None, lambda _: None)
+        rebuild_as_owner(self.home, self.log, lambda *_: None, lambda _: None)
 
     def lose_views(self) -> None:
         build = self.home.current()

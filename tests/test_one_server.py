@@ -28,7 +28,6 @@ from memtape import __version__
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import TAKEN, serve_session
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import tell_session
@@ -233,24 +232,6 @@ def say(file: Any, **message: Any) -> None:
     file.flush()
 
 
-def test_sessions_of_a_project_hold_its_texts_once(home: Path, project: Path) -> None:
-    said(home, project, PORT)
-    ready = HookResponder(home)
-    memories = [ServedMemory(home, ready=ready) for _ in range(3)]
-    for memory in memories:
-        assert "5433" in memory.call("search_memories", {"query": QUESTION}, project, "x")
-        memory.call("add_memory", {"text": "The gauge stands at the pier."}, project, "x")
-        assert "gauge" in memory.call("search_memories", {"query": "gauge"}, project, "x")
-    scope = scope_of_folder(project, Home(home))
-    held = ready._held[scope].client
-    assert held is not None and {name for name, _ in held.reader.retriever._ready} == {scope, "global"}
-    clients = [client for memory in memories for client in memory._clients.values()]
-    assert len(clients) == 3 and not any(client.reader.retriever._ready for client in clients)
-    for memory in memories:
-        assert memory.close()
-    assert ready._held and ready.close() and not ready._held
-
-
 # --- When the server goes ---
 
 
@@ -336,17 +317,6 @@ def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Cal
         assert one.serves_itself() and server_of(place) is None
     assert "Remembered" in one.call("add_memory", text=PORT)
     assert "5433" in one.call("search_memories", query=QUESTION)
-
-
-def test_a_wrong_scope_is_told_as_ever(home: Path, project: Path, host: Callable[..., Host]) -> None:
-    host()
-    for words in (["--scope", "global"], ["--scope", "Nonsense"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "memtape", "mcp", *words], env=environment(home) | {HOOKS_VARIABLE: ""},
-            cwd=project, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-        assert done.returncode == 1 and done.stderr.startswith("Error: ") and not done.stdout
-    assert not latest_errors(home, 5)
 
 
 @pytest.mark.slow

@@ -94,26 +94,6 @@ def test_a_worker_that_fails_is_told_by_the_kind_of_its_error(home: Path, caplog
     assert HomeCounts(home).sums("error", "worker").total == 1
 
 
-def test_tail_tells_what_came_and_what_comes(home: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "tail", "--home", str(home), "--json", "--type", "captured", "--since", "1h"],
-        env=ENV,
-        text=True,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        before = [json.loads(process.stdout.readline()) for _ in range(2)]
-        with Client(home, scope="project:b", origin="user") as client:
-            new = client.capture("\x1b[31mred\x1b[0m of Brunhilde").id
-        came = json.loads(process.stdout.readline())
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(300) == 0
-    assert came["id"] == new and came["scope"] == "project:b" and came["kind"] == "fact"
-    assert all(its["type"] == "captured" and "event" not in its for its in [*before, came])
-
-
 def test_tail_has_no_text_unless_asked_and_no_text_acts_on_the_terminal(home: Path) -> None:
     with Client(home, scope="project:b", origin="user") as client:
         client.capture("\x1b[31mred\x1b[0m of Brunhilde")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shutil
 import signal
@@ -25,6 +26,7 @@ from soaked import examples, soaked
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
+from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
@@ -101,23 +103,6 @@ def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
     assert page.ends() == before
 
 
-def test_looking_at_everything_of_everything_appends_nothing(page: Page) -> None:
-    before = page.ends()
-    with page.client() as client:
-        ids = [result.id for result in client.recent(5)] + [result.id for result in client.recent(5, kinds=["turn"])]
-        ids += [one.id for one in client.hidden()] + [one.id for one in client.archived(50).archived]
-    for path in LISTED:
-        page.get(path, q="what is the port", diff="1", settled="1", words="the")
-    for id in ids:
-        assert page.get("/memory", id=id).status_code == 200
-        assert page.get("/memory", id=id, at="1d").status_code in (200, 404)
-    for name in ACTIONS:
-        page.act(name, ids[:1], meant=False)
-        page.act(name, [], meant=False, every="1")
-    assert page.get("/metrics").status_code == 200
-    assert page.ends() == before
-
-
 def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         id = client.capture("The gateway of the lighthouse listens on port 7001.").id
@@ -134,6 +119,16 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
             assert "No view holds this capture" in page.get("/memory", id=id).text
             assert page.ends() == before
         assert client.reader.retriever.life(SCOPE).is_purged
+
+
+def test_a_memory_keeps_its_place_in_the_graph(page: Page) -> None:
+    circle = re.compile(r'id=([0-9a-f-]{36})[^>]*><circle cx="([^"]+)" cy="([^"]+)"')
+    now, then = (
+        {id: place for id, *place in circle.findall(page.get("/graph", **at).text)}
+        for at in ({}, {"at": "2026-09-10T00:00:00Z"})
+    )
+    both = now.keys() & then.keys()
+    assert both and all(now[id] == then[id] for id in both)
 
 
 def test_projects_do_not_mix(tmp_path: Path) -> None:
@@ -311,6 +306,21 @@ def test_every_link_of_a_view_leads_to_a_view(
             continue
         followed.add(kind(href))
         assert page.get(href.removeprefix(".")).status_code == 200, href
+
+
+def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memtape")
+    before = HomeCounts(own.home).sums("error", "page").total
+    assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
+    assert own.get("/memory", id="no-such-id").status_code == 404
+    assert own.get("/timeline", at="the day after").status_code == 400
+    assert own.act("nothing", []).status_code == 400
+    assert HomeCounts(own.home).sums("error", "page").total == before + 3
+    told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
+    assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
+    assert sum(name == "refused" for name, _ in told) == 3
+    assert "xylophone" not in str(told) and "day after" not in str(told)
+    assert f"{float(before + 3)}" in own.get("/metrics").text
 
 
 def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:

@@ -221,19 +221,6 @@ def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
         thread.join()
 
 
-def test_a_file_that_no_browser_has_opened_goes_with_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = queue.SimpleQueue[str]()
-    monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", opened.put)
-    serving = Serving(tmp_path / "home", "project:mine", 0)
-    thread = threading.Thread(target=serving.serve, kwargs={"open_browser": True})
-    thread.start()
-    path = Path(opened.get(timeout=60).removeprefix("file://"))
-    assert path.exists()
-    serving.stop()
-    thread.join()
-    assert not path.exists()
-
-
 @pytest.mark.skipif(os.getuid() != 0 or not CONNECTIONS.exists(), reason="acting as another user needs root and Linux")
 def test_the_cookie_of_a_page_is_of_no_use_to_another_user_of_the_machine(page: Page) -> None:
     """A browser sends the cookie of a host to each of its ports, also to one that another user listens at."""

@@ -21,7 +21,6 @@ from test_mcp import stdio, talk, text_of
 
 from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import plugin_folder
 from memtape.tools.agents.hosts import HOSTS, begins_at_prompt
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
@@ -84,17 +83,3 @@ def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
         assert visible(text_of(asked)) == fewer != shown
 
     talk(stdio(own.home, project), action)
-
-
-def test_who_is_connected_stands_first(own: Page) -> None:
-    assert "connected</span>" not in own.get("/start").text
-    plugin_folder_of = own.home / plugin_folder(own.client().home, "gemini").relative_to(own.home.absolute())
-    plugin_folder_of.mkdir(parents=True)
-    text = own.get("/start").text
-    assert text.count("connected</span>") == 1 and text.index("Gemini CLI") < text.index("Claude Code")
-
-
-def test_no_host_is_shown_for_the_forms_of_files_and_the_past(page: Page) -> None:
-    for given in ({"form": "agents"}, {"at": "20d"}):
-        assert "Host by host" not in page.get("/start", **given).text
-    assert "what it would print with 1200" in page.get("/start", budget="1200").text

@@ -18,7 +18,7 @@ from test_texts import filled
 from memtape.schemas.errors import Denied
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.log import Log
-from memtape.schemas.private import MARK, is_private, without_marks, without_private, without_private_parts
+from memtape.schemas.private import MARK, without_marks, without_private, without_private_parts
 from memtape.schemas.texts import texts_of, with_texts
 from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home.folders import Home
@@ -103,13 +103,6 @@ def test_what_is_private_by_counting_tags_is_left_out_and_nothing_else(parts: li
         for word, is_hidden in zip(numbered, hidden, strict=True)
         if word.startswith("word") and not is_hidden
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "said"), [("<private>a", False), ("a <private>b", True), (" - <private>a</private>!", False), ("a", True)]
-)
-def test_a_text_is_private_as_a_whole_where_no_word_is_left(text: str, said: bool) -> None:
-    assert is_private(without_private(text)) is not said
 
 
 def test_a_text_made_to_take_long_does_not() -> None:

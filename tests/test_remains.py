@@ -64,9 +64,13 @@ def orphan(home: Path) -> None:
         path.unlink()
 
 
-def database(home: Path, text: str, statement: str = "", secure: str = "OFF", page: int = 4096) -> None:
+def snapshot(home: Path) -> None:
+    snapshots = Snapshots(Build(home / "builds/1"), 0, Basis("log", "rules", 0))
+    snapshots.write(12, "", b"\xdc\x00" + CANARY.encode() + b"\xc0")
+
+
+def database(home: Path, text: str, statement: str = "", secure: str = "OFF") -> None:
     with sqlite3.connect(home / "log.db", isolation_level=None) as db:
-        db.execute(f"PRAGMA page_size={page}")
         db.execute(f"PRAGMA secure_delete={secure}")
         db.execute("CREATE TABLE t (k INTEGER, o INTEGER, payload BLOB, PRIMARY KEY (k, o)) WITHOUT ROWID")
         payload = orjson.dumps({"body": {"text": text}, "id": "x"})
@@ -103,6 +107,7 @@ PLACES: dict[str, Callable[[Path], None]] = {
     "a free page of a database": lambda home: database(home, CANARY, "DELETE FROM t"),
     "a changed row of a database": lambda home: database(home, CANARY, "UPDATE t SET payload = x'00' WHERE k = 1"),
     "a write-ahead file": write_ahead,
+    "a snapshot": snapshot,
     "a page of Markdown": file(
         "vault/a.md", "".join(f"> {escape(line)}\n" for line in CANARY.split("\n")).encode()
     ),
@@ -159,19 +164,8 @@ def test_a_canary_is_found_in(place: str, tmp_path: Path) -> None:
     assert {"text", "word"} <= kinds(tmp_path)
 
 
-def test_a_snapshot_is_looked_into(tmp_path: Path) -> None:
-    snapshots = Snapshots(Build(tmp_path / "builds/1"), 0, Basis("log", "rules", 0))
-    snapshots.write(12, "", b"\xdc\x00" + CANARY.encode() + b"\xc0")
-    assert kinds(tmp_path) == {"text", "word"}
-
-
-@pytest.mark.parametrize("secure", ["ON"])
-def test_what_was_overwritten_is_not_found(secure: str, tmp_path: Path) -> None:
-    database(tmp_path, CANARY, "UPDATE t SET payload = x'00' WHERE k = 1", secure)
-    assert kinds(tmp_path) == set()
-
-
-def test_a_table_that_was_made_anew_holds_nothing(tmp_path: Path) -> None:
+def test_what_was_overwritten_or_made_anew_is_not_found(tmp_path: Path) -> None:
+    database(tmp_path, CANARY, "UPDATE t SET payload = x'00' WHERE k = 1", "ON")
     table(tmp_path, [OTHER])
     assert kinds(tmp_path) == set()
 

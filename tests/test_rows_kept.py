@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from memtape.tools.client import Client
 
@@ -28,33 +27,26 @@ def seen(client: Client) -> tuple[object, ...]:
     )
 
 
-EACH = [("say", 3), ("turn", 1), ("project", 0), ("use", 1), ("pin", 2), ("forget", 0), ("project", 0), ("restore", 0)]
+STEPS = [("say", 3), ("turn", 1), ("project", 0), ("use", 1), ("pin", 2), ("forget", 0), ("project", 0), ("restore", 0)]
 
 
-def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now() -> None:
-    looks_all_along(EACH)
-
-
-def looks_all_along(steps: list[tuple[str, int]]) -> None:
-    """Take steps, and after each compare what two see."""
-    with TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        home.mkdir()
-        (home / "settings.toml").write_text("catch_up = false\n")
-        with (
-            Client(home, scope=SCOPE, actor="Ada", origin="user", session="s") as person,
-            Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as looking,
-        ):
-            ids = [person.capture(text).id for text in TEXTS[:3]]
-            for step, number in steps:
-                id = ids[number % len(ids)]
-                if step in ("say", "turn"):
-                    ids.append(person.capture(TEXTS[number], kind="turn" if step == "turn" else "fact").id)
-                elif step == "project":
-                    person.project()
-                elif step == "use":
-                    person.use([id, ids[0]] if id != ids[0] else [id])
-                else:
-                    getattr(person, step)(id)
-                with Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as fresh:
-                    assert seen(looking) == seen(fresh), (step, number)
+def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(home: Path) -> None:
+    home.mkdir()
+    (home / "settings.toml").write_text("catch_up = false\n")
+    with (
+        Client(home, scope=SCOPE, actor="Ada", origin="user", session="s") as person,
+        Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as looking,
+    ):
+        ids = [person.capture(text).id for text in TEXTS[:3]]
+        for step, number in STEPS:
+            id = ids[number % len(ids)]
+            if step in ("say", "turn"):
+                ids.append(person.capture(TEXTS[number], kind="turn" if step == "turn" else "fact").id)
+            elif step == "project":
+                person.project()
+            elif step == "use":
+                person.use([id, ids[0]] if id != ids[0] else [id])
+            else:
+                getattr(person, step)(id)
+            with Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as fresh:
+                assert seen(looking) == seen(fresh), (step, number)

@@ -22,7 +22,6 @@ from memtape.schemas.rows import GoneRow, Guarded, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import to_datetime
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.requests import Requests
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import kept
 from memtape.sinks.tables import INDEX, Shard
@@ -32,7 +31,7 @@ from memtape.state.core.replay import replay
 from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding
-from memtape.tools.keep.owner import Owner, rebuild_or_ask
+from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import Verification, verify
 
 
@@ -103,7 +102,7 @@ def sound(home: Home, log: EmbeddedLog) -> Verification:
 
 
 def rebuild(home: Home, log: EmbeddedLog) -> rebuilding.Rebuilt:
-    return rebuild_or_ask(home, log, lambda *_: None, lambda _: None)
+    return rebuild_as_owner(home, log, lambda *_: None, lambda _: None)
 
 
 def test_a_restart_goes_on_from_snapshot_and_log(home: Home, stepped: EmbeddedLog) -> None:
@@ -288,14 +287,14 @@ def test_a_rebuild_that_was_cut_short_goes_on(
 
 
 @pytest.mark.slow
-def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, before: str) -> None:
+def test_a_living_projector_gives_way_to_a_rebuild(home: Home, log: EmbeddedLog, before: str) -> None:
     daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
     try:
         while home.lock("projector").holder() is None:
             assert daemon.poll() is None
             time.sleep(0.02)
         notes: list[str] = []
-        made = rebuild_or_ask(home, log, lambda *_: None, notes.append)
+        made = rebuild_as_owner(home, log, lambda *_: None, notes.append)
         assert (made.build, len(notes)) == (2, 1)
         assert f"pid {daemon.pid}" in notes[0]
         log.append([captured("one more", "more", scope="project:a")])
@@ -304,11 +303,6 @@ def test_a_living_projector_is_asked_to_rebuild(home: Home, log: EmbeddedLog, be
             while client.status().lag:
                 assert daemon.poll() is None
                 time.sleep(0.05)
-        unknown = Requests(home.requests).ask("dance")
-        while (reply := Requests(home.requests).answer(unknown)) is None:
-            assert daemon.poll() is None
-            time.sleep(0.02)
-        assert reply.error
     finally:
         daemon.terminate()
     assert daemon.wait(300) == 0

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from soaked import soaked
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
@@ -124,11 +123,6 @@ def test_what_is_no_tree_is_refused_with_a_next_step(name: str, client: Client) 
     assert sum(client.log.ends()) == end
 
 
-def test_a_title_that_is_too_long_is_refused(client: Client) -> None:
-    assert "400" in tree("new", "long", "x", "--title", "x" * 500, code=1).output
-    assert client.tree.listed() == []
-
-
 def test_a_link_may_wait_for_its_page_and_end(client: Client) -> None:
     client.tree.new("deploy", "On Tuesdays.")
     assert "No page has this slug yet" in tree("link", "deploy", "backups").stdout
@@ -156,34 +150,6 @@ def test_a_broken_tree_is_mended_and_each_step_says_how_it_is_undone(client: Cli
     assert "To undo: memtape tree link b a --as child" in said and "0 problems left" in said
     assert tree("check").stdout == "Nothing is wrong with the tree.\n"
     assert {it["name"] for it in document("list")["pages"]} == {"_root", "a", "b"}
-
-
-def test_an_agent_mends_nothing_of_a_person(client: Client) -> None:
-    id = client.tree.new("a", "A.").id
-    client.append("linked", Linked(id=id, on=True, relation="child", slug=None, to=id), "project:a")
-    assert "1 problem left" in tree("check", "--fix", "--yes", origin="agent").stdout
-
-
-@pytest.mark.parametrize("count", soaked((300, 3_000), 300))
-def test_many_children_are_drawn_and_checked(client: Client, count: int) -> None:
-    parent = client.tree.new("all", "All.").id
-    made = client.capture_many(
-        [_page(f"all/p{number}", f"Page {number}.") for number in range(count)],
-    )
-    links = (Linked(id=parent, on=True, relation="child", slug=None, to=it.id) for it in made)
-    client.log.append([client.made("linked", body, "project:a") for body in links])
-    drawn = tree("all", "--limit", "3").stdout.splitlines()
-    assert drawn[0].endswith(f"({count + 1:,} pages)")
-    assert drawn[-1] == f"└── … {count - 3:,} more pages: memtape tree all"
-    assert tree("check").stdout == "Nothing is wrong with the tree.\n"
-    with pytest.raises(MemtapeError):
-        client.tree.link(f"all/p{count - 1}", "all", "child")
-
-
-def _page(slug: str, text: str) -> Any:
-    from memtape.tools.capture.lines import Line
-
-    return Line(text=text, kind="page", path=slug)
 
 
 def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

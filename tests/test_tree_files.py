@@ -17,7 +17,6 @@ from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
 from memtape.schemas.log import slots_between
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
-from memtape.sinks.page_reading import page_file
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.client import Client
@@ -91,14 +90,6 @@ def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: C
 
 
 def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(client: Client) -> None:
-    change(
-        client,
-        "deploy",
-        ('title: "Deploying"\n', "title: How: we deploy\ncssclasses: [wide]\n# mine\nwhen: 2026-01-02\n"),
-    )
-    project(client)
-    assert client.tree.show("deploy").row.title == "Deploying"  # `a: b: c` is no YAML, and only the person can mend it.
-    assert "is no YAML (line" in zone_problems(client.home)[0] and kept(client.home)
     change(
         client,
         "deploy",
@@ -240,25 +231,42 @@ def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
     settled(client)
 
 
-@pytest.mark.parametrize(
-    ("entry", "told"),
-    [("  - page: deploy\n", "names itself"), ("  - page: _root\n", "would stand below itself")],
-)
-def test_a_circle_in_a_file_is_refused_and_told(client: Client, entry: str, told: str) -> None:
-    change(client, "deploy", ("children:\n", f"children:\n{entry}"), ("Tuesdays", "Thursdays"))
+FROM, UNTIL = "<!-- memtape: yours from here -->\n", "<!-- memtape: yours until here -->\n"
+ODD: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {
+    "its own child": (
+        (("children:\n", "children:\n  - page: deploy\n"), ("Tues", "Thurs")),
+        "Thursdays",
+        "names itself",
+    ),
+    "a circle": ((("children:\n", "children:\n  - page: _root\n"), ("Tues", "Thurs")), "Thursdays", "below itself"),
+    "a taken slug": ((("slug: deploy\n", "slug: deploy/staging\n"),), "Tuesdays", "is that of another page"),
+    "a long slug": ((("slug: deploy\n", f"slug: {'a' * 300}\n"),), "Tuesdays", "slug"),
+    "no text": ((("We deploy on Tuesdays.\n", ""),), "Tuesdays", "memtape forget"),
+    "one mark": (((FROM, ""), ("Tues", "Sun")), "Tuesdays", "not one pair"),
+    "no marks": (((FROM, ""), (UNTIL, ""), ("Tues", "Sun")), "Sundays", ""),
+    "below the text": ((("## Linked from\n", "Mine.\n\n## Linked from\n"),), "Tuesdays", "write between the marks"),
+}
+"""Changes of a file, the day that the page says then, and what people are told."""
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_cannot_be_taken_is_kept_beside_and_told(client: Client, odd: str) -> None:
+    pairs, day, told = ODD[odd]
+    change(client, "deploy", *pairs)
+    mine = file(client, "deploy").read_text()
     project(client)
-    assert told in zone_problems(client.home)[0] and len(kept(client.home)) == 1
-    assert client.tree.show("deploy").text == "We deploy on Thursdays." and not client.tree.problems()
+    assert client.tree.show("deploy").text == f"We deploy on {day}." and not client.tree.problems()
+    assert [told in problem for problem in zone_problems(client.home)] == [True] * bool(told)
+    beside = [(client.home.path / name).read_text() for name in kept(client.home)]
+    assert (mine in beside) is bool(beside) is bool(told)
     settled(client)
 
 
-def test_a_slug_that_is_taken_and_one_that_is_too_long_are_refused(client: Client) -> None:
-    change(client, "deploy", ("slug: deploy\n", "slug: deploy/staging\n"))
+def test_editors_of_windows_change_nothing(client: Client) -> None:
+    path, end = file(client, "deploy"), sum(client.log.ends())
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     project(client)
-    assert "is that of another page" in zone_problems(client.home)[0]
-    change(client, "deploy", ("slug: deploy\n", f"slug: {'a' * 300}\n"))
-    project(client)
-    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
+    assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
 
 
@@ -270,47 +278,6 @@ def test_secrets_are_taken_out_and_private_parts_kept_beside(client: Client) -> 
     project(client)
     assert "Never say so" not in client.tree.show("deploy").text
     assert any("Never say so" in (client.home.path / name).read_text() for name in kept(client.home))
-
-
-def test_an_empty_zone_and_damaged_marks_hide_nothing(client: Client) -> None:
-    change(client, "deploy", ("We deploy on Tuesdays.\n", ""))
-    project(client)
-    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
-    assert "memtape forget" in zone_problems(client.home)[0]
-    change(client, "deploy", ("<!-- memtape: yours from here -->\n", ""), ("Tuesdays", "Sundays"))
-    project(client)
-    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
-    assert any("Sundays" in (client.home.path / name).read_text() for name in kept(client.home))
-    settled(client)
-
-
-def test_without_marks_the_text_is_what_stands_before_the_index(client: Client) -> None:
-    change(
-        client,
-        "deploy",
-        ("<!-- memtape: yours from here -->\n", ""),
-        ("<!-- memtape: yours until here -->\n", ""),
-        ("Tuesdays", "Sundays"),
-    )
-    project(client)
-    assert client.tree.show("deploy").text == "We deploy on Sundays." and not kept(client.home)
-    settled(client)
-
-
-def test_what_is_written_below_the_text_is_kept_beside(client: Client) -> None:
-    change(client, "deploy", ("## Linked from\n", "Not in the zone.\n\n## Linked from\n"))
-    project(client)
-    assert "Not in the zone." not in file(client, "deploy").read_text()
-    assert any("Not in the zone." in (client.home.path / name).read_text() for name in kept(client.home))
-    settled(client)
-
-
-def test_editors_of_windows_change_nothing(client: Client) -> None:
-    path, end = file(client, "deploy"), sum(client.log.ends())
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    project(client)
-    assert len(events(client, Captured)) == 2 and sum(client.log.ends()) == end and not kept(client.home)
-    settled(client)
 
 
 @pytest.mark.parametrize("step", soaked(range(1, 24), 3, 8, 13, 18))
@@ -334,25 +301,6 @@ def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice
     assert sorted(texts) == sorted({*texts}) and len(texts) == 4
     assert not kept(client.home)
     settled(client)
-
-
-@pytest.mark.parametrize("count", soaked([1_000, 10_000], 1_000))
-def test_a_page_of_many_children_is_written_and_read(tmp_path: Path, count: int) -> None:
-    children = "".join(f"  - page: leaf-{number}\n" for number in range(count))
-    head = f"---\ntitle: All\nchildren:\n{children}---\n\nAll of them.\n"
-    read = page_file(head.encode())
-    assert read.fields is not None and len(read.fields.links) == count and read.text == "All of them."
-    with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
-        client.tree.new("seed", "Seed.")
-        project(client)
-        file(client, "all").write_text(head)
-        project(client)
-        change(client, "all", (f"  - page: leaf-{count // 2}\n", ""), ("All of them.", "All but one."))
-        project(client)
-        shown = client.tree.show("all")
-        assert len(shown.edges) == count - 1 and shown.text == "All but one."
-        assert len(events(client, Linked)) == count + 3
-        settled(client)
 
 
 def test_nothing_is_taken_in_global(client: Client) -> None:

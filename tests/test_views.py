@@ -25,8 +25,9 @@ from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.owner import Owner
-from memtape.tools.keep.projector import FlowOptions, Projector
+from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.verify import verify
 
 SCOPES = ("project:a", "project:b", "project:c", "global")

@@ -180,7 +180,7 @@ def test_an_erased_wording_is_gone_and_its_memory_lives_on(client: Client, rash:
     client.erase(plan(client.home, client.log, SCOPE, [ids["one"]], only=True))
     assert told(client, "boat") == [(QUAY, None)] and told(client, "ferry") == []
     assert [place.path for place in search_home(client.home.path, needles) if place.found] == []
-    assert prove(client.home, client.log, [ids["one"]], [HARBOUR]).proven
+    assert prove(client.home, client.log, [ids["one"]], [HARBOUR])[0].proves
     assert client.verify().ok
 
 

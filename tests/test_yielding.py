@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +16,6 @@ from memtape.state.text.asking import only_asks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 PROMPTS = (
     "Which port does the staging database listen on?",
@@ -86,21 +83,6 @@ def test_what_a_session_has_just_said_is_not_its_own_first_hit(client: Client) -
     say(client, new, "mine")
     assert places(client, session="other")[0] == new and places(client)[0] == new
     assert places(client, session="mine") == [old, new]
-
-
-def test_why_a_question_stands_below_is_told(client: Client) -> None:
-    client.capture("We moved staging: its database now listens on 5433, the port of production is 5432, for a month.")
-    say(client, PROMPTS[2], "s")
-    client.project()
-    command = ["search", ASKED, "--scope", "project:mine", "--home", str(client.home.path), "--explain"]
-    told = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
-    answer, question = told["results"]
-    assert question["text"] == PROMPTS[2] and 0 < question["why"]["yields"] < 1 == answer["why"]["yields"]
-    why = question["why"]
-    product = why["relevance"] * why["age"] * why["use"] * why["confidence"] * why["yields"]
-    assert question["score"] == pytest.approx(product, abs=1e-8) and question["score"] < answer["score"]
-    shown = CliRunner().invoke(main, command).output
-    assert " x yields 0." in shown and "it only asks" in shown
 
 
 SIZES = st.integers(1, 8)

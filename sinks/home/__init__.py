@@ -1,1 +1,1 @@
-"""The data folder: where each thing lies, its locks, requests, marks and settings."""
+"""The data folder: where each thing lies, its locks, marks and settings."""

@@ -148,6 +148,7 @@ LOCKS = {
     "projector": "The right to project this home",
     "spool": "The spool",
     "spool-delivery": "The delivery of the spool",
+    "turn": "The right to project this home next",
     "windows": "The right to ask a model about talk",
 }
 """What is held by each lock of a home. Those to project and to answer hooks are held until their process ends. An
@@ -171,8 +172,6 @@ class Home:
         """The root of the Markdown vault."""
         self.vault_notes = self.vault / ".memtape"
         """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
-        self.requests = path / "requests"
-        """The folder of requests from other processes to the projector."""
         self.erasures = path / "erasures"
         """Plans of erasures that were cut short."""
         self.as_of = path / "as-of"

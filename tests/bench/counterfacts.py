@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,9 +109,7 @@ def sequence(count: int, seed: int) -> Sequence:
 
 def asked(folder: Path, told: Sequence, gap_us: int) -> Iterator[tuple[bool, bool, bool]]:
     """Yield of each question whether what holds is first, whether it is among five, and whether it is marked."""
-    home = Home(folder)
-    log = EmbeddedLog(home.log_path)
-    try:
+    with closing(EmbeddedLog(Home(folder).log_path)) as log:
         client = Client(folder, scope=SCOPE, log=log)
         lines = [
             Line(text=text, at=START_US + n * gap_us, origin="user", kind="fact") for n, text in enumerate(told.facts)
@@ -122,8 +121,6 @@ def asked(folder: Path, told: Sequence, gap_us: int) -> Iterator[tuple[bool, boo
             named = [result.canonical for result in found]
             marked = [result.valid_to is not None for result in found if result.canonical == ids[holding]]
             yield named[:1] == [ids[holding]], ids[holding] in named, any(marked)
-    finally:
-        log.close()
 
 
 @click.command()

@@ -9,7 +9,6 @@ ready. Questions are in halves by a digest of scope and words, one to tune by an
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -18,8 +17,6 @@ from typing import NamedTuple
 
 import click
 
-from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.ranking.deep import RULES, Judge
 from memtape.state.ranking.evaluation import mean, percentile, recall
 from memtape.state.views.filters import NO_FILTERS
@@ -27,7 +24,7 @@ from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Question, read_corpus
-from memtape.tools.measure.evaluating import fill, turns_told
+from memtape.tools.measure.evaluating import filled, turns_told
 
 LIMIT = 10
 SEVERAL = ("1", "3", "multi_session_reasoning", "event_ordering")
@@ -64,23 +61,17 @@ def main(paths: tuple[Path, ...], half: str) -> None:
 
 def _of(path: Path, half: str) -> Iterator[Measured]:
     conversations = read_corpus(path)
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder))
-        log = EmbeddedLog(home.log_path)
-        try:
-            fill(home, log, conversations, lambda *_: None)
-            retriever = Retriever(home, log)
-            for conversation in conversations:
-                client = Client(folder, scope=conversation.scope, log=log)
-                made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
-                turn_of = turns_told(made)
-                for question in conversation.questions:
-                    wanted = tuple(made[native][0].id for native in question.evidence if native in made)
-                    if wanted and half in ("both", half_of(conversation.scope, question)):
-                        category = f"{path.stem}:{question.category}"
-                        yield _asked(retriever, conversation.scope, question.text, category, wanted, turn_of)
-        finally:
-            log.close()
+    with filled(conversations, lambda *_: None) as (home, log):
+        retriever = Retriever(home, log)
+        for conversation in conversations:
+            client = Client(home, scope=conversation.scope, log=log)
+            made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
+            turn_of = turns_told(made)
+            for question in conversation.questions:
+                wanted = tuple(made[native][0].id for native in question.evidence if native in made)
+                if wanted and half in ("both", half_of(conversation.scope, question)):
+                    category = f"{path.stem}:{question.category}"
+                    yield _asked(retriever, conversation.scope, question.text, category, wanted, turn_of)
 
 
 def half_of(scope: str, question: Question) -> str:

@@ -6,15 +6,12 @@ The page is served by its command, as for a person. Nothing is asserted here: ti
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -25,12 +22,12 @@ import httpx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
 from bench.living import DAYS, SCOPE, make_living, questions
-from memtape.schemas.times import DAY_US, US_PER_S, format_time
+from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 ROUNDS, AFTER_CAPTURES = 30, 10
-COLUMNS = ("first", "median", "p95", "p95 of CPU", "after a capture", "beside a fold", "until there")
+COLUMNS = ("first", "median", "p95", "after a capture", "until there")
 PAST = ("timeline, with what changed", "search as of a time")
 SPREAD = 20
 """Past times are looked at in days, of which each is another view of the past."""
@@ -44,9 +41,8 @@ SPREAD = 20
 def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
     """Print how long a request of each view takes: the first time, the median, and what 95 of 100 need at most.
 
-    Beside it stands what the server's thread worked for it, which other programs of the machine change less. Then the
-    same 95 of 100 of looks that each follow a capture, and of looks while another process folds the log for a time that
-    nobody has looked at. The past is asked for again until it is there: the last column has how long that took in all.
+    Beside it stand the same 95 of 100 of looks that each follow a capture. The past is asked for again until it is
+    there: the last column has how long that took in all.
     """
     with tempfile.TemporaryDirectory() as folder:
         place = home or Path(folder) / "home"
@@ -60,19 +56,16 @@ def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
             plain = {name: [_took(http, address) for address in its] for name, its in asked.items()}
             present = {name: its for name, its in asked.items() if name not in PAST}
             after = {name: _after_captures(client, http, its) for name, its in present.items()}
-            with _folding(http):
-                beside = {name: [_took(http, address).ms for address in its][1:] for name, its in present.items()}
             for name, took in plain.items():
-                more = [after[name], beside[name]] if name in present else []
-                click.echo(f"{name:28} " + " ".join(f"{cell:>15}" for cell in _cells(took, more)))
+                click.echo(f"{name:28} " + " ".join(f"{cell:>15}" for cell in _cells(took, after.get(name))))
 
 
-def _cells(took: list[Took], more: list[list[float]]) -> list[str]:
-    """Return the cells of a view's row; `more` are the times of looks after captures and beside a fold, if any."""
-    first, rest = took[0].ms, took[1:] or took
-    times, worked, until = ([getattr(it, name) for it in rest] for name in ("ms", "cpu_ms", "until_s"))
-    told = [first, median(times), p95(times), p95(worked), *map(p95, more)]
-    return [*(f"{ms:.0f} ms" for ms in told), *(["-", "-"] if not more else []), f"{p95(until):.1f} s"]
+def _cells(took: list[Took], after: list[float] | None) -> list[str]:
+    """Return the cells of a view's row; `after` are the times of looks after captures, if any."""
+    rest = took[1:] or took
+    told = [took[0].ms, median(it.ms for it in rest), p95([it.ms for it in rest])]
+    last = "-" if after is None else f"{p95(after):.0f} ms"
+    return [*(f"{ms:.0f} ms" for ms in told), last, f"{p95([it.until_s for it in rest]):.1f} s"]
 
 
 def _after_captures(client: Client, http: httpx.Client, addresses: list[str]) -> list[float]:
@@ -84,33 +77,10 @@ def _after_captures(client: Client, http: httpx.Client, addresses: list[str]) ->
     return took
 
 
-@contextmanager
-def _folding(http: httpx.Client) -> Iterator[None]:
-    """Keep the page folding the log for times that nobody has looked at, while the context lasts."""
-    is_over = threading.Event()
-
-    def ask() -> None:
-        with httpx.Client(base_url=http.base_url, cookies=http.cookies, timeout=600, trust_env=False) as other:
-            for minute in count(1):
-                if is_over.is_set():
-                    return
-                _took(other, f"/timeline?diff=1&at={format_time(now_us() - minute * 17_077 * US_PER_S)}")
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    time.sleep(1)
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
-
-
 class Took(NamedTuple):
-    """What the longest request of one view took and worked, in milliseconds, and how long it was until it was there."""
+    """What the longest request of one view took, in milliseconds, and how long it was until it was there."""
 
     ms: float
-    cpu_ms: float
     until_s: float
 
 
@@ -164,15 +134,13 @@ def _served(home: Path) -> Iterator[httpx.Client]:
 
 
 def _took(http: httpx.Client, address: str) -> Took:
-    """Return what the server took and worked for a view, asked for again after a second as long as it is being made."""
-    began, took = time.perf_counter(), list[tuple[float, float]]()
+    """Return what the server took for a view, asked for again after a second as long as it is being made."""
+    began, took = time.perf_counter(), list[float]()
     while True:
         answer = http.get(address).raise_for_status()
-        took_ms, cpu_ms = re.findall(r"dur=([\d.]+)", answer.headers["server-timing"])
-        took.append((float(took_ms), float(cpu_ms)))
+        took.append(float(answer.headers["server-timing"].partition("dur=")[2]))
         if "refresh" not in answer.headers:
-            times, worked = zip(*took, strict=True)
-            return Took(max(times), max(worked), time.perf_counter() - began)
+            return Took(max(took), time.perf_counter() - began)
         time.sleep(float(answer.headers["refresh"]))
 
 

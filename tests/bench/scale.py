@@ -14,27 +14,23 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
-from memtape.flows.projection import Projection, open_projection
-from memtape.schemas.events import Event, make_tick
-from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import HOUR_US
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
-from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.starting import python_of
 
 SCOPE = "project:scale"
@@ -45,8 +41,6 @@ QUESTIONS = 60
 BATCH = 5_000
 AFTER_CAPTURE = 20
 HOOKS = 30
-TICKS = 100
-"""Fewer hours than the week after which a text begins to age."""
 SETTLE_S = 5.0
 """So long a server has to read its first project."""
 DIMENSIONS = 384
@@ -83,6 +77,12 @@ def questions() -> list[str]:
         "When did Ada say " + " ".join(rng.sample(text.lower().strip(".?").split(), 4)) + "?"
         for _, text in islice(texts(2_000), 0, 2_000, 2_000 // QUESTIONS)
     ][:QUESTIONS]
+
+
+def spread(name: str, taken: Sequence[float], kind: str = "") -> Figures:
+    """Return the median and the 95th of a hundred under a name."""
+    ordered = sorted(taken)
+    return {f"{name}_p50{kind}_s": median(ordered), f"{name}_p95{kind}_s": ordered[int(len(ordered) * 0.95)]}
 
 
 class Meter:
@@ -155,44 +155,13 @@ def restart(home: Path, count: int) -> Figures:
         return meter.told("restart")
 
 
-def standing(log: Log, target: BuildViews, number: int) -> Projection:
-    """Return the projection of a partition whose views are up to date, as a projector has it that stays."""
-    basis, erased = target.basis(number), target.erased(number)
-    end, written, snapshots = log.ends()[number], target.written(number), target.snapshots(number)
-    return open_projection(log, number, end, written, snapshots, basis, erased)
-
-
-def epoch_s(log: Log, projection: Projection, target: BuildViews, number: int, event: Event) -> float:
-    """Append an event, fold it and write what it changed; return the processor seconds of folding and writing."""
-    log.append([event])
-    start = time.process_time()
-    delta = projection.advance(log.read(number, projection.state.offset, 100))
-    if delta is not None:
-        target.views(number).apply(delta)
-    return time.process_time() - start
-
-
-def ticks(home: Path, count: int) -> Figures:
-    """Let hours pass in which nothing is due, as a projector meets them that stays."""
-    from memtape.tools.keep.build_views import BuildViews
-
-    with Client(home, scope=SCOPE) as client, client.home.lock("projector"):
-        number, target = partition_of(SCOPE, client.log.partitions), BuildViews(client.home, client.log)
-        projection = standing(client.log, target, number)
-        clock = projection.state.clock or 0
-        hours = (make_tick(number, clock + hour * HOUR_US) for hour in range(1, TICKS + 1))
-        taken = sorted(epoch_s(client.log, projection, target, number, tick) for tick in hours)
-        target.views(number).close()
-        return {"tick_p50_s": taken[len(taken) // 2], "tick_p95_s": taken[int(len(taken) * 0.95)]}
-
-
 def rebuild(home: Path, count: int) -> Figures:
     """Make all views anew, with the proof."""
-    from memtape.tools.keep.owner import rebuild_or_ask
+    from memtape.tools.keep.owner import rebuild_as_owner
 
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
-        rebuild_or_ask(client.home, client.log, lambda *_: None, lambda _: None)
+        rebuild_as_owner(client.home, client.log, lambda *_: None, lambda _: None)
         return meter.told("rebuild")
 
 
@@ -212,18 +181,13 @@ def search(home: Path, count: int) -> Figures:
 
         asked = questions()
         first = ask(asked[0])
-        warm = sorted(ask(question) for question in [*asked, *asked, *asked])
+        warm = [ask(question) for question in [*asked, *asked, *asked]]
         after = []
         for question in asked[:AFTER_CAPTURE]:
             client.capture(f"After {question}", kind="turn")
             after.append(ask(question) - ask(question))
-        return {
-            "first_s": first,
-            "warm_p50_s": warm[len(warm) // 2],
-            "warm_p95_s": warm[int(len(warm) * 0.95)],
-            "after_capture_s": sorted(after)[len(after) // 2],
-            "reader_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        }
+        reader_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return spread("warm", warm) | {"first_s": first, "after_capture_s": median(after), "reader_mb": reader_mb}
 
 
 def meaning(home: Path, count: int) -> Figures:
@@ -253,8 +217,7 @@ def meaning(home: Path, count: int) -> Figures:
 
         for question in asked:
             ask(question)
-        warm = sorted(ask(question) for question in [*asked, *asked])
-        return {"vectors_p50_s": warm[len(warm) // 2], "vectors_p95_s": warm[int(len(warm) * 0.95)]}
+        return spread("vectors", [ask(question) for question in [*asked, *asked]])
 
 
 def beside(home: Path, count: int) -> Figures:
@@ -272,8 +235,7 @@ def beside(home: Path, count: int) -> Figures:
             client.capture(f"Beside {count}.", kind="turn")
             _until(is_projected)
             taken.append(time.perf_counter() - start)
-    taken.sort()
-    return {"projected_p50_s": taken[len(taken) // 2], "projected_p95_s": taken[int(len(taken) * 0.95)]}
+    return spread("projected", taken)
 
 
 def hooks(home: Path, count: int) -> Figures:
@@ -333,9 +295,7 @@ class _Taken:
         figures: Figures = {}
         for name, taken in self._taken.items():
             for kind, each in zip(("_wall", ""), zip(*taken, strict=True), strict=True):
-                ordered = sorted(each)
-                figures[f"hook_{name}_p50{kind}_s"] = ordered[len(ordered) // 2]
-                figures[f"hook_{name}_p95{kind}_s"] = ordered[int(len(ordered) * 0.95)]
+                figures |= spread(f"hook_{name}", each, kind)
         return figures
 
 
@@ -376,7 +336,7 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, ticks, search, meaning, beside, hooks, rebuild)}
+STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, hooks, rebuild)}
 
 
 @click.command()

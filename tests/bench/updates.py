@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -36,9 +37,7 @@ class Asked(Case, frozen=True):
 
 def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tuple[int, Result]]]]:
     """Yield each case with the results of its question, best first, each with the index of its text."""
-    home = Home(folder)
-    log = EmbeddedLog(home.log_path)
-    try:
+    with closing(EmbeddedLog(Home(folder).log_path)) as log:
         made: dict[str, dict[str, int]] = {}
         for case in cases:
             client = Client(folder, scope=f"project:{case.id}", log=log)
@@ -49,8 +48,6 @@ def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tup
             asking = Client(folder, scope=f"project:{case.id}", log=log)
             results = asking.search(case.question, limit=LIMIT).results
             yield case, [(made[case.id][result.canonical], result) for result in results]
-    finally:
-        log.close()
 
 
 def is_marked(result: Result) -> bool:

@@ -18,7 +18,6 @@ How often a word stands is counted in the conversation, or in all texts of the l
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -31,13 +30,11 @@ import msgspec
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # It holds `bench`.
 
 from bench import replacing
-from memtape.sinks.home.folders import Home
-from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.text.carrying import answer_of, carries
 from memtape.state.text.normal import words
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Question, read_corpus
-from memtape.tools.measure.evaluating import fill
+from memtape.tools.measure.evaluating import filled
 
 GIVEN = 8
 """So many results a tool of an agent gives."""
@@ -102,17 +99,10 @@ def cases_of(path: Path, half: str) -> tuple[list[Case], dict[str, list[str]]]:
     halves = [(one, "test" if number % 2 else "dev") for number, one in enumerate(read_corpus(path))]
     halves = [(one, its) for one, its in halves if half in (its, "both")]
     conversations, cases = [one for one, _ in halves], []
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder))
-        log = EmbeddedLog(home.log_path)
-        try:
-            fill(home, log, conversations, lambda what, done, total: None)
-            for conversation, its in halves:
-                client = Client(home, scope=conversation.scope, log=log)
-                cases += _asked(conversation, its, client)
-                cases += _replied(conversation, its)
-        finally:
-            log.close()
+    with filled(conversations, lambda what, done, total: None) as (home, log):
+        for conversation, its in halves:
+            cases += _asked(conversation, its, Client(home, scope=conversation.scope, log=log))
+            cases += _replied(conversation, its)
     return cases, {one.scope: [line.text for line in one.lines] for one in conversations}
 
 

@@ -24,7 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.tables import WATERMARK, Shard
 from memtape.state.views.diff import Changes, changes_since, joined, seen_of
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.states import rows_at, state_at, state_later
+from memtape.tools.keep.states import rows_at, state_at
 
 KEPT_VIEWS = 32
 KEPT_S = 600
@@ -162,7 +162,7 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
     def changes_in(number: int) -> Changes:
         state = state_at(log, build, number, before[number])
         seen = {name: seen_of(its) for name, its in state.scopes.items() if scope in (None, name)}
-        return changes_since(seen, state_later(log, build, state, after[number]), scope)
+        return changes_since(seen, state_at(log, build, number, after[number]), scope)
 
     changes = joined(map(changes_in, numbers))
     return made_from(Diff, changes, before=before, after=after)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
     from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
-    from memtape.tools.keep.embedder_state import EmbedderState
+    from memtape.tools.keep.embedding import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
@@ -417,7 +417,7 @@ class Asking(Writer):
     def embedder(self) -> EmbedderState:
         """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
         from memtape.tools.ask.status import counted
-        from memtape.tools.keep.embedder_state import embedder_state
+        from memtape.tools.keep.embedding import embedder_state
 
         counters = self.reader.held(lambda views: counted(self.home, self.log, views))
         return embedder_state(self.home, self.log, counters, opened=True)

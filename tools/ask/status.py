@@ -33,7 +33,7 @@ from memtape.state.views.health import Health, HealthState, health, worst
 from memtape.state.views.tail import COUNTED_TYPES, QUIET_TYPES
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.embedder_state import EmbedderState, embedder_state
+from memtape.tools.keep.embedding import EmbedderState, embedder_state
 from memtape.tools.keep.log_settings import states_on
 from memtape.tools.keep.states import state_at
 

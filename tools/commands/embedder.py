@@ -15,7 +15,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Phases, is_json, printed_json, progress, say, with_home
-from memtape.tools.keep.embedder_state import EmbedderState
+from memtape.tools.keep.embedding import EmbedderState
 
 if TYPE_CHECKING:
     from memtape.state.views.diff import Moved

@@ -71,7 +71,7 @@ def erase(
     Example:
       memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    from memtape.tools.keep.erasing import Selection, ids_matching, plan
+    from memtape.tools.keep.erasing import ids_matching, plan
 
     chosen = {name: value for name, value in selection.items() if value is not None and name != "limit"}
     if bool(ids) is bool(chosen):
@@ -79,7 +79,7 @@ def erase(
     if chosen:
         query, limit = selection.pop("query"), selection.pop("limit")
         hits = None if query is None else _hits(client, query, limit)
-        ids = ids_matching(client.home, client.log, client.scope, Selection(**selection), hits=hits, only=only)
+        ids = ids_matching(client.home, client.log, client.scope, selection, hits=hits, only=only)
     copies = _copies(client)
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
@@ -200,8 +200,6 @@ def _print_plan(made: ErasurePlan) -> None:
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
     also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
     say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
-    stays = "What says the replaced value stays, and nothing marks it afterwards:"
-    say_some(made.standing, lambda it: f"  {it.id}  {it.kind}  {one_line(it.text, 80)}", stays)
     print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
@@ -285,9 +283,8 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         "scope": made.scope,
         "erased": [item._asdict() for item in made.items],
         "erased_before": made.erased_before,
-        "corrections": [{"id": it.id, "text": it.text, "replaced": it.older} for it in made.corrections],
+        "corrections": [{"id": it.id, "text": it.text} for it in made.corrections],
         "keeps_corrections": made.keep_corrections,
-        "standing": [it._asdict() for it in made.standing],
         **carried_as_json(made),
     }
     if erasure is not None:

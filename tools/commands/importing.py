@@ -260,7 +260,7 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
     """Return a sentence on the wait of texts for vectors, empty for less than a minute or no vectors."""
     from memtape.schemas.embedding import FLOOR
     from memtape.sinks.logs.configuring import settings_on
-    from memtape.tools.keep.embedder_state import minutes_for
+    from memtape.tools.keep.embedding import minutes_for
 
     minutes = minutes_for(summary.taken)
     if summary.dry_run or not minutes or settings_on(speaker.log).embedder == FLOOR:

@@ -201,25 +201,22 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> No
 
     whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
     with Phases() as phases:
-        proven = prove(client.home, client.log, whole, texts, phases.update)
-    carried, needles = proven.carried, proven.search.needles
+        found, carried = prove(client.home, client.log, whole, texts, phases.update)
     if is_json():
-        said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
-        print_json(said | carried_as_json(carried) | search_as_json(proven.search))
+        said = {"ok": found.clean, "proven": found.proves}
+        print_json(said | carried_as_json(carried) | search_as_json(found))
     else:
-        say(f"Looked for {looked_for(needles)}.")
+        say(f"Looked for {looked_for(found.needles)}.")
         print_carried(carried.carriers, carried.unreadable, carried.kept)
-        print_search(proven.search)
-        for partition, offset in proven.slots:
-            say(f"  slot {partition}/{offset} of the log still has its body")
-        if proven.search.only_own and not proven.slots:
+        print_search(found)
+        if found.only_own:
             say("Nothing of what was looked for was found in what Memtape made.")
-        elif not proven.ok:
+        elif not found.clean:
             say("Not all of it is gone; `memtape erase` goes on.")
-        elif proven.proven:
+        elif found.proves:
             say("Nothing of what was looked for was found.")
-        print_unproven(needles, proven.ok)
-    if not proven.proven:
+        print_unproven(found.needles, found.clean)
+    if not found.proves:
         sys.exit(1)
 
 
@@ -229,17 +226,17 @@ def rebuild(client: Client) -> None:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
-    running projector is asked to do it.
+    running projector gives way meanwhile.
 
     \b
     Example:
       memtape rebuild
     """
-    from memtape.tools.keep.owner import rebuild_or_ask
+    from memtape.tools.keep.owner import rebuild_as_owner
 
     started = time.monotonic()
     with Phases() as phases:
-        made = rebuild_or_ask(client.home, client.log, phases.update, _note)
+        made = rebuild_as_owner(client.home, client.log, phases.update, _note)
     seconds = time.monotonic() - started
     if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
         say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")

@@ -114,7 +114,7 @@ def _print_measured(measured: Mapping[str, Any]) -> None:
 def _inject(home: Path, file: Path, foreign: Path | None) -> None:
     """Print the additions of a serverless hook to prompts."""
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
-    from memtape.tools.measure.injecting import inject
+    from memtape.tools.measure.evaluating import inject
 
     chars = local_settings(Home(home)).prompt_recall_chars
     with Phases() as phases:

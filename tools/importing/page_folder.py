@@ -188,7 +188,7 @@ class PageFolder:
 
     def _edit(self, file: _FolderFile, read: PageFile, old: _ImportedFile | None, by: Event) -> Edited:
         """Return the page fields from front matter; fields edited since the last import keep their value."""
-        given = changes_of(None, read.fields or Fields(), self._scope).edit
+        given, _ = changes_of(None, read.fields or Fields(), self._scope)
         if old is None:
             has_title = given.title is not None or _HEADING.search((read.text or "")[:READ_CHARS]) is not None
             return replace(given, id=by.id, title=given.title if has_title else Path(file.path).stem)
@@ -204,7 +204,7 @@ class PageFolder:
         """
         above = self._layout.above
         links = [self._link(above[file.slug], CHILD, file.slug)] if old is None else []
-        said = changes_of(None, read.fields or Fields(), self._scope).links
+        _, said = changes_of(None, read.fields or Fields(), self._scope)
         now = [(link.relation, link.slug or link.to or "") for link in said]
         named = links_in(read.text or "", file.path, self._layout)
         now += [("related", slug) for slug in named if above.get(slug) != file.slug]

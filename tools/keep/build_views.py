@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from memtape.flows.projection import basis_of
+from memtape.flows.projection import Projection, basis_of, open_projection
 from memtape.schemas.log import Log, Slot
 from memtape.schemas.rows import Basis, Watermark
 from memtape.sinks.epochs import PartitionViews
@@ -17,7 +17,7 @@ from memtape.sinks.tables import Shard, foreign
 class BuildViews:
     """A build's shards by partition, their watermarks, and the log's erasures; by default the served build's.
 
-    The object is the target of a flow (`flows.views.Target`): it gives the writers of views and snapshots.
+    The object is the target of a flow (`flows.views.Target`): it gives writers of views and projections.
     `vault` is False for a build that is not served yet. The readings are cached, so an object serves for one
     pass over the partitions, until the flow or a rebuild writes views. The flow meets an `erased` event that
     another process appends meanwhile.
@@ -31,8 +31,6 @@ class BuildViews:
         self.numbers = range(log.partitions)
         self.shards = [Shard(self.build.shard(number), number) for number in self.numbers]
         self._written: list[int] | None = None
-        self._strayed: dict[int, str] = {}
-        self._erased: dict[int, Sequence[Slot]] = {}
 
     @cached_property
     def ends(self) -> list[int]:
@@ -42,25 +40,28 @@ class BuildViews:
     @cached_property
     def watermarks(self) -> list[Watermark | None]:
         """The watermark of each shard, None where a shard has none or is damaged."""
-        return [readable_watermark(shard) for shard in self.shards]
+        found: list[Watermark | None] = []
+        for shard in self.shards:
+            try:
+                found.append(shard.watermark() if shard.exists() else None)
+            except Exception:  # A damaged shard is made anew by the projector.
+                found.append(None)
+        return found
 
-    def strayed(self, number: int) -> str:
-        """Return why the views of a partition are not of the log as it is now, empty where they are."""
-        watermark = self.watermarks[number]
-        if number not in self._strayed:
-            self._strayed[number] = foreign(self.log, watermark) if watermark is not None else ""
-        return self._strayed[number]
+    @cached_property
+    def strayed(self) -> list[str]:
+        """Why the views of each partition are not of the log as it is now, empty where they are."""
+        return [foreign(self.log, mark) if mark is not None else "" for mark in self.watermarks]
 
-    def erased(self, number: int) -> Sequence[Slot]:
-        """Return the slots of the `erased` events of a partition."""
-        if number not in self._erased:
-            self._erased[number] = () if self._nothing_was_erased(number) else self.log.erased(number)
-        return self._erased[number]
+    @cached_property
+    def erased(self) -> list[Sequence[Slot]]:
+        """The slots of the `erased` events of each partition."""
+        return [() if self._nothing_was_erased(number) else self.log.erased(number) for number in self.numbers]
 
     @cached_property
     def bases(self) -> list[Basis]:
         """The basis of each partition's next views."""
-        return [basis_of(self.log, number, self.erased(number)) for number in self.numbers]
+        return [basis_of(self.log, number, self.erased[number]) for number in self.numbers]
 
     @cached_property
     def _views(self) -> list[PartitionViews]:
@@ -73,8 +74,8 @@ class BuildViews:
     def start(self) -> list[int]:
         """Discard the views that must be made anew; return below which offset those of each partition are written."""
         if self._written is None:
-            found = zip(self._views, self.bases, self.watermarks, strict=True)
-            self._written = [views.start(basis, mark, self.strayed(views.partition)) for views, basis, mark in found]
+            found = zip(self._views, self.bases, self.watermarks, self.strayed, strict=True)
+            self._written = [views.start(basis, mark, astray) for views, basis, mark, astray in found]
         return self._written
 
     def go_by(self, bases: Sequence[Basis]) -> None:
@@ -86,17 +87,14 @@ class BuildViews:
         """Return the writer of a partition's views."""
         return self._views[partition]
 
-    def snapshots(self, partition: int) -> Snapshots:
-        """Return the snapshots of a partition."""
-        return self._snapshots[partition]
-
     def written(self, partition: int) -> int:
         """Return the offset below which the views of a partition were written at the start."""
         return self.start()[partition]
 
-    def basis(self, partition: int) -> Basis:
-        """Return the basis of a partition's views at the start."""
-        return self.bases[partition]
+    def projection(self, partition: int, offset: int) -> Projection:
+        """Return the projection of a partition before an offset."""
+        snapshots, basis, erased = self._snapshots[partition], self.bases[partition], self.erased[partition]
+        return open_projection(self.log, partition, offset, self.written(partition), snapshots, basis, erased)
 
     def uncovered(self) -> list[tuple[int, int]]:
         """Return (partition, offset) where the vault is behind the tables: deleted, or cut short."""
@@ -114,14 +112,5 @@ class BuildViews:
     def _nothing_was_erased(self, number: int) -> bool:
         """Whether the views have read a whole partition without an erasure, and need no further look."""
         mark = self.watermarks[number]
-        if mark is None or mark.erased or not mark.trail or mark.offset != self.ends[number]:
-            return False
-        return not self.strayed(number)
-
-
-def readable_watermark(shard: Shard) -> Watermark | None:
-    """Return the watermark of a shard, None where it has none or is damaged."""
-    try:
-        return shard.watermark() if shard.exists() else None
-    except Exception:  # A damaged shard is made anew by the projector.
-        return None
+        is_read = mark is not None and not mark.erased and mark.trail and mark.offset == self.ends[number]
+        return bool(is_read) and not self.strayed[number]

@@ -6,8 +6,9 @@ whole if it names unknown memories. `state/consolidation/clusters.py` decides wh
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -22,23 +23,20 @@ from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home
-from memtape.sinks.tables import Shard
 from memtape.state.consolidation import rules
 from memtape.state.consolidation.clusters import Candidate, Cluster, DueCluster, Gate, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation, Conclusion
 from memtape.state.core.scope import Scope
+from memtape.state.text.instructions import heard_in
 from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.models import about, author, listed_in, model_for
 from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
-import re
-from collections.abc import Iterable
-
-from memtape.state.text.instructions import heard_in
 
 WAIT_S = 30.0
 MOST_CHARS = 400
@@ -254,12 +252,8 @@ def consolidate_scope(
 
 def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
     """Return how consolidation goes in each scope, as far as the views know."""
-    build = home.current()
-    found: dict[str, PassMark] = {}
-    for number in range(log.partitions):
-        mark = Shard(build.shard(number), number).watermark()
-        found |= {} if mark is None else mark.passes
-    return found
+    marks = BuildViews(home, log).watermarks
+    return {name: passed for mark in marks if mark is not None for name, passed in mark.passes.items()}
 
 
 def check_words(text: str, known: str) -> None:

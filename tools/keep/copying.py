@@ -61,9 +61,6 @@ def copy_log(
         if isinstance(target, EmbeddedLog):
             target.finish_copy()
         place = target.place
-    with closing(_open(place)) as made:
-        if (made.log_id, made.partitions) != (source.log_id, source.partitions):
-            raise DamagedLog(f"{place} says that it is the log {made.log_id}.", "Delete it and copy again.")
     behind = sum(source.ends()) - sum(ends)
     return Copied(place, source.log_id, source.partitions, sum(ends), sum(ends) - before, behind)
 
@@ -87,14 +84,6 @@ def _path(to: str) -> Path:
     if not path.is_dir() and (path.is_file() or path.suffix == ".db"):
         return path
     return Home(path).log_path
-
-
-def _open(place: str) -> Log:
-    if URL_MARK not in place:
-        return EmbeddedLog(Path(place))
-    from memtape.sinks.logs.kafka import KafkaLog
-
-    return KafkaLog(place)
 
 
 def _check_other(source: Log, place: str) -> None:

@@ -1,4 +1,4 @@
-"""Files that people edit: each is read once after a save, and its note says what of it people should mend.
+"""Files that people edit: each is read once after a save, and its note says what people should mend in it.
 
 `zones` and `tree_files` decide which events an edit makes. Files are read before pages are written, under the lock
 of imports, so that two processes never append the same. A note is written after the events of its file: a kill

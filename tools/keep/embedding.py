@@ -1,4 +1,4 @@
-"""Embedding by a home's owner: the choice of the embedder, its takeover from another, and the work itself.
+"""Embedding by a home's owner: the choice of the embedder, its takeover from another, its state, and the work itself.
 
 A machine's embedder is an effect; `state/vectors/choice.py` decides its consequences for the log. Vectors
 of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder
+from memtape.flows.embed.choice import ChosenEmbedder, choose_embedder, probe
 from memtape.flows.embed.target import MODEL_VARIABLE, NAMES, URL_VARIABLE, first_embedder
 from memtape.flows.endpoint import target_of
 from memtape.flows.workers.embed import EmbedQueue
@@ -22,17 +23,28 @@ from memtape.flows.workers.worker import RETRY_S, OnNote, Worker
 from memtape.schemas.embedding import FLOOR, EmbedderOptions
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.log import Log
+from memtape.schemas.rows import Counters
 from memtape.schemas.settings import Settings
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings
 from memtape.sinks.logs.configuring import History, complete_settings, configure, configured_on, settings_on
-from memtape.sinks.tables import Shard
-from memtape.state.vectors.choice import EmbedderPlan, before_that, decided, plan, taken_over, wants_dense, with_next
+from memtape.state.vectors.choice import (
+    EmbedderPlan,
+    before_that,
+    decided,
+    plan,
+    taken_over,
+    wants_dense,
+    with_next,
+)
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.build_views import readable_watermark
+from memtape.tools.keep.build_views import BuildViews
 
 BATCH_TEXTS = 128
+TEXTS_PER_S = 70
+"""So many texts get a vector from MiniLM on one core."""
 SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
 
@@ -68,14 +80,6 @@ def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     )
 
 
-def outage(error: Exception) -> str:
-    """Return the sentence for people about an error of embedding."""
-    if not isinstance(error, MemtapeError):
-        return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
-    # Without a hint it is the warning of a degraded embedder, which says so much by itself.
-    return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
-
-
 class Embedding(Worker):
     """The worker that gives the texts of a home's log their vectors, and lets an embedder that has all take over."""
 
@@ -101,17 +105,9 @@ class Embedding(Worker):
     def catch_up(self) -> None:
         """Embed the waiting texts, and let a complete embedder take over; `done` counts the tried texts.
 
-        Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits. `refused` says
-        that the error had another reason, which time will not mend.
+        Raises `EmbedderUnavailable` after a missing answer; the rest of the texts still waits.
         """
         self.refused = False
-        try:
-            self._catch_up()
-        except MemtapeError as error:
-            self.refused = not isinstance(error, EmbedderUnavailable)
-            raise
-
-    def _catch_up(self) -> None:
         queue, then = self._prepare()
         while queue is not None and not self.stopping.is_set():
             if self._serves and is_on_battery():
@@ -128,8 +124,12 @@ class Embedding(Worker):
             self._take_over(queue.key)
 
     def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return outage(error)
+        """See `Worker.failed`. Only time mends an embedder that does not answer; a person mends all else."""
+        if not isinstance(error, MemtapeError):
+            return f"Embedding failed: {error!r}. New texts are found by words meanwhile."
+        self.refused = not isinstance(error, EmbedderUnavailable)
+        # Without a hint it is the warning of a degraded embedder, which says so much by itself.
+        return f"{error} {error.hint} New texts are found by words meanwhile." if error.hint else str(error)
 
     def _prepare(self) -> tuple[EmbedQueue | None, bool]:
         """Return the queue of texts for the current embedder, and whether it takes over at the end."""
@@ -228,9 +228,7 @@ class Embedding(Worker):
 
 def given_up(home: Home, log: Log, key: str) -> int:
     """Return how many texts, as the views know, were given up by the embedder of a key."""
-    build = home.current()
-    marks = (readable_watermark(Shard(build.shard(number), number)) for number in range(log.partitions))
-    return sum(mark.counters.failed.get(key, 0) for mark in marks if mark is not None)
+    return sum(mark.counters.failed.get(key, 0) for mark in BuildViews(home, log).watermarks if mark is not None)
 
 
 def try_again(home: Home, log: Log) -> int:
@@ -300,16 +298,13 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
     local = msgspec.structs.replace(now, choice="local")
     http = msgspec.structs.replace(now, choice="http")
     for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
-        try:
+        with suppress(MemtapeError):
             chosen = choose_embedder(options, dense_on_log=True, brief=True)
             if chosen.key == key:
                 return options
-            if chosen.resolved.kind == "http" and chosen.embedder is None and options.choice == "http":
-                target = target_of(os.environ, NAMES)
-                if target is not None and target.model == name:  # It does not answer now, and will some time.
-                    return options
-        except MemtapeError:
-            continue
+            target = target_of(os.environ, NAMES) if options.choice == "http" and chosen.embedder is None else None
+            if target is not None and target.model == name:  # It does not answer now, and will some time.
+                return options
     return None
 
 
@@ -326,3 +321,77 @@ def _read(path: Path) -> str:
         return path.read_text().strip()
     except OSError:
         return ""
+
+
+class EmbedderState(msgspec.Struct, frozen=True, kw_only=True):
+    """The embedders of a log and of this machine.
+
+    `configured` decides folds; `next` takes over when no text waits for it; both are keys on the log.
+    `effective` is this machine's embedder, as a kind or, once opened, a key. `degraded`: it does not answer,
+    and new texts wait. `drift` says that it is not the log's. Of `texts`, `embedded` have a vector under
+    `next`, else under `configured`.
+    """
+
+    configured: str
+    next: str | None
+    effective: str
+    degraded: bool
+    warning: str
+    drift: str
+    texts: int
+    embedded: int
+    failed: int
+    waiting: int
+    offer: str = ""
+    """The benefit and the cost of an installed local model; empty without an offer."""
+
+
+def embedder_state(home: Home, log: Log, counters: Counters, *, opened: bool) -> EmbedderState:
+    """Return the state of a home's embedders; `opened` loads or asks this machine's, to learn its key."""
+    history = [configured.settings for configured in configured_on(log)]
+    settings = history[-1]
+    key = settings.embedder_next or settings.embedder
+    embedded, failed = counters.embedded.get(key, 0), counters.failed.get(key, 0)
+    effective, degraded, warning, drift = _here(home, history, opened)
+    return EmbedderState(
+        configured=settings.embedder,
+        next=settings.embedder_next,
+        effective=effective,
+        degraded=degraded,
+        warning=warning,
+        drift=drift,
+        texts=counters.texts,
+        embedded=embedded,
+        failed=failed,
+        waiting=0 if key == FLOOR else max(0, counters.texts - embedded - failed),
+        offer=_offer(home, history, counters.texts),
+    )
+
+
+def minutes_for(texts: int) -> int:
+    """Return in about how many minutes so many texts get a vector from MiniLM."""
+    return round(texts / TEXTS_PER_S / 60)
+
+
+def _offer(home: Home, history: list[Settings], texts: int) -> str:
+    if not is_offered(home, history):
+        return ""
+    minutes = max(1, minutes_for(texts))
+    return (
+        "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
+        f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
+    )
+
+
+def _here(home: Home, history: list[Settings], opened: bool) -> tuple[str, bool, str, str]:
+    settings = history[-1]
+    dense = wants_dense(settings)
+    try:
+        if opened:
+            found = open_embedder(home, settings, brief=True)
+            drift = drift_of(plan(settings, history, found.key), settings, found.key) if found.key else ""
+            return found.key or found.resolved.kind, found.resolved.degraded, found.resolved.warning, drift
+        resolved = probe(local_settings(home).embedder, dense)
+    except MemtapeError as error:
+        return "none", dense, f"{error} {error.hint}".strip(), ""
+    return resolved.kind, resolved.degraded, resolved.warning, ""

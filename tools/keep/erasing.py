@@ -15,6 +15,8 @@ from memtape.schemas.events import (
     EVENT_TYPES,
     MAX_IDS,
     OWN_TAGS,
+    PEOPLE,
+    STATED_TAG,
     Captured,
     Embedded,
     Erased,
@@ -23,26 +25,27 @@ from memtape.schemas.events import (
     Kind,
     Restored,
 )
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot, events_between, slots_between
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.unerased import drop_unfinished, keep_unfinished, unfinished_erasures
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.remains import Needles, SearchedFile, search_home, search_log, without_structure
+from memtape.sinks.remains import Needles, Remnant, SearchedFile, search_home, search_log, without_structure
 from memtape.sinks.vault import Vault
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.validity import successor
 from memtape.state.text.statements import IMPORTANCE
 from memtape.state.text.traces import Traces, all_words, is_searched, parts, telling_words
 from memtape.state.views.resolution import selected, whole
 from memtape.tools.capture.native_ids import HEARD, SOURCES
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.owner import scrub_or_ask
+from memtape.tools.keep.owner import scrub_as_owner
 from memtape.tools.keep.rebuild import OnPhase, without_list
 from memtape.tools.keep.states import scope_now, state_at
-from memtape.tools.keep.surviving import ErasedCorrection, SurvivingText, corrections_among, kept_anew, still_saying
 
 Gone = Mapping[tuple[str | None, str], None]
 """Scope and id of erased events."""
@@ -52,6 +55,7 @@ OWN_LABELS = frozenset((*OWN_TAGS, *IMPORTANCE, *SOURCES, *HEARD.values()))
 """Labels that Memtape itself gives to captures, regardless of their text: they reveal nothing."""
 
 
+CORRECTION_TAGS = (STATED_TAG, "correction")
 MOST_SHARED_IDS = 10
 """So many living texts are named for each word that an erased text shares with them."""
 
@@ -71,6 +75,15 @@ class ErasedItem(NamedTuple):
     offset: int
     text: str
     places: tuple[str, ...] = ()
+
+
+class ErasedCorrection(NamedTuple):
+    """A person's correction: the erased capture at its offset, and the sentence `said` that it came from."""
+
+    id: str
+    offset: int
+    said: str
+    text: str
 
 
 class RemainingName(NamedTuple):
@@ -100,9 +113,8 @@ class ErasurePlan(Carried, kw_only=True):
     a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
     are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
     `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again,
-    so that a kept plan has none. `standing` are texts with a value that the corrections replaced, unmarked
-    after the erasure. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its erasure was
-    cut short.
+    so that a kept plan has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
+    erasure was cut short.
     """
 
     scope: str
@@ -111,7 +123,6 @@ class ErasurePlan(Carried, kw_only=True):
     texts: list[str]
     labels: list[str]
     corrections: list[ErasedCorrection] = []
-    standing: list[SurvivingText] = []
     keep_corrections: bool = False
     take_unreadable: bool = False
     vectors: list[bytes] = []
@@ -124,7 +135,6 @@ class ErasurePlan(Carried, kw_only=True):
         self.take_unreadable = True
         gone = {item.id: None for item in self.items if item.scope == self.scope}
         self.corrections = [it for it in self.corrections if it.said not in gone]
-        self.standing = [it for it in self.standing if it.id not in gone]
 
     def ids(self) -> dict[str, list[str]]:
         """Return the ids to be erased, by scope."""
@@ -158,7 +168,6 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
             "`memtape search` and `memtape log` show ids; without --scope one is found wherever it is.",
         )
     carried = carried_by_others(log, {(item.scope, item.id): None for item in items}, texts)
-    corrections = corrections_among(log, state, found, wanted)
     return ErasurePlan(
         scope=scope,
         items=items,
@@ -166,34 +175,19 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
-        corrections=corrections,
-        standing=still_saying(log, scope, corrections, found),
+        corrections=_corrections_among(log, state, found, wanted),
     )
 
 
-class Selection(NamedTuple):
-    """Captures to be erased, by session, source and tag; None selects all."""
-
-    session: str | None
-    source: str | None
-    tag: str | None
-
-
 def ids_matching(
-    home: Home,
-    log: Log,
-    scope: str,
-    wanted: Selection,
-    *,
-    hits: Sequence[str] | None,
-    only: bool,
+    home: Home, log: Log, scope: str, wanted: Mapping[str, str | None], *, hits: Sequence[str] | None, only: bool
 ) -> tuple[str, ...]:
-    """Return the ids of a scope in a selection, among `hits` of a search if given.
+    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if given.
 
     All captures of a hit's memory count as hits, but not with `only`.
     """
     state = scope_now(home, log, scope) or Scope(scope)
-    ids = {found.id: None for found in selected(state, **wanted._asdict())}
+    ids = {found.id: None for found in selected(state, **wanted)}
     if hits is not None:
         found = hits if only else [capture.id for capture in whole(state, hits)]
         ids = {id: None for id in found if id in ids}
@@ -276,14 +270,15 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
-        log.append([kept_anew(log, made.scope, correction) for correction in made.corrections])
+        log.append([_kept_anew(log, made.scope, correction) for correction in made.corrections])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
-        scrub_or_ask(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_phase, on_note)
     needles, before = _look_before(home, log, made, on_phase)
     name = made.items[0].id if made.items else ""
     if name:
-        keep_unfinished(home, name, _to_be_kept(made, needles))
+        kept = {"corrections": [], "vectors": list(needles.vectors), "is_resumed": True, "keep_corrections": False}
+        keep_unfinished(home, name, msgspec.structs.replace(made, **kept))
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
     _append_erased(log, made, writer)
@@ -292,16 +287,6 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     if after.clean or after.only_own:
         drop_unfinished(home, name)
     return Erasure(made, before, after)
-
-
-def _to_be_kept(made: ErasurePlan, needles: Needles) -> ErasurePlan:
-    return msgspec.structs.replace(
-        made,
-        corrections=[],
-        vectors=list(needles.vectors),
-        is_resumed=True,
-        keep_corrections=False,
-    )
 
 
 def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
@@ -347,7 +332,7 @@ def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
 
 def _scrub(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     try:
-        scrub_or_ask(home, log, on_phase, on_note)
+        scrub_as_owner(home, log, on_phase, on_note)
     except StillHeld:
         raise
     except (OSError, MemtapeError) as error:
@@ -433,32 +418,12 @@ def search(
     return FileSearch(needles, [search_log(pieces, needles), *places])
 
 
-class Proven(NamedTuple):
-    """The result of a later search for erased ids: slots (partition, offset) with a body, and all files.
-
-    `carried` has other places of the texts on the log.
-    """
-
-    slots: list[tuple[int, int]]
-    search: FileSearch
-    carried: Carried
-
-    @property
-    def ok(self) -> bool:
-        """Whether the search found nothing."""
-        return not self.slots and self.search.clean
-
-    @property
-    def proven(self) -> bool:
-        """Whether the search proves the erasure."""
-        return self.ok and self.search.proves
-
-
 def prove(
     home: Home, log: Log, ids: Sequence[str], texts: Sequence[str], on_phase: OnPhase = lambda *_: None
-) -> Proven:
+) -> tuple[FileSearch, Carried]:
     """Search for erased ids, and for texts if given, in the log and in every file of a home.
 
+    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on the log.
     Raises `NotFound` for an id that was never erased.
     """
     asked: dict[int, Erasures] = {}
@@ -472,14 +437,55 @@ def prove(
                 left.pop(id, None)
     if left:
         raise NotFound(f"{next(iter(left))[:60]} has not been erased.", "`memtape erase` does that.")
-    slots = []
-    for slot, event in _events(log, asked):
-        if event is not None and asked[slot.partition].covers(event) and event.body is not None:
-            slots.append((slot.partition, slot.offset))
-    carried = carried_by_others(log, {}, texts)
+    bodies = [
+        Remnant("event", event.id, f"slot {slot.partition}/{slot.offset}")
+        for slot, event in _events(log, asked)
+        if event is not None and asked[slot.partition].covers(event) and event.body is not None
+    ]
     needles = needles_of(log, gone, texts)
     found = search(home, log, needles, lambda done, total: on_phase("searching", done, total))
-    return Proven(slots, found, carried)
+    of_log, *files = found.places
+    found = found._replace(places=[of_log._replace(found=(*of_log.found, *bodies)), *files])
+    return found, carried_by_others(log, {}, texts)
+
+
+def _corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
+    """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
+
+    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since it has
+    words of that text, unless a person keeps it.
+    """
+    left, known = dict.fromkeys(gone), dict.fromkeys(asked)
+    found = []
+    for id in left:
+        capture = scope.captures.get(id)
+        if capture is None or id in known or capture.hidden or capture.kind != "fact":
+            continue
+        if capture.actor.origin not in PEOPLE:
+            continue
+        body = scope.captures.body(capture)
+        memory = scope.memories.of(capture.seq)
+        if body.tags[:2] != CORRECTION_TAGS or memory is None or successor(scope, memory) is not None:
+            continue
+        event = _event(log, scope.name, capture.offset)
+        if event.refs and event.refs[0] not in left:
+            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text))
+    return found
+
+
+def _kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
+    """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
+
+    Its id follows from the erased capture: a repeated erasure keeps the correction once.
+    """
+    event = _event(log, scope, correction.offset)
+    id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
+    return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
+
+
+def _event(log: Log, scope: str, offset: int) -> Event:
+    (slot,) = log.read(partition_of(scope, log.partitions), offset, 1)
+    return decode(slot.payload)
 
 
 def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Forgotten | Restored]]:

@@ -30,7 +30,6 @@ Operation = Literal[
     "erased",
     "worker_done",
     "worker_failed",
-    "request_failed",
     "flow_failed",
     "locked",
     "noted",
@@ -45,7 +44,6 @@ LEVELS: dict[Operation, int] = {
     "locked": logging.WARNING,
     "noted": logging.WARNING,
     "worker_failed": logging.ERROR,
-    "request_failed": logging.ERROR,
     "flow_failed": logging.ERROR,
     "broken": logging.ERROR,
 }

@@ -1,9 +1,11 @@
-"""Projecting a home as its owner: the lifelong lock, repairs at the start, requests of other processes."""
+"""Projecting a home as its owner: the lifelong lock, repairs at the start, and the turn of another process.
+
+An owner that serves gives way to a process that holds the lock `turn`, and owns the home again after that.
+"""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,11 +15,11 @@ from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
-from memtape.sinks.home.requests import Reply, Requests
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.operations import failure, operation, steps_of
-from memtape.tools.keep.projector import FlowOptions, OnProgress, Projector
+from memtape.tools.keep.leases import FlowOptions
+from memtape.tools.keep.operations import failure, operation
+from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
     OnPhase,
     Rebuilt,
@@ -36,9 +38,8 @@ LOCK_WAIT_S = 0.5
 STOP_S = 10.0
 """The wait at the end for texts that are being embedded; later vectors are lost and made again."""
 ASK_POLL_S = 0.1
-ALL_PARTITIONS = -1
-"""The partition number in reports about several partitions."""
-REPLY_EVERY_S = 0.2
+TURN_WAIT_S = 3_600.0
+"""A process waits at most so long for its turn, and for an owner that ends by itself."""
 
 
 class Owner:
@@ -64,8 +65,6 @@ class Owner:
         self._workers = workers
         self._lock_wait_s = lock_wait_s
         self._lock: FileLock = home.lock("projector")
-        self._requests = Requests(home.requests)
-        self._answered: dict[str, None] = {}
         self._projector: Projector | None = None
         self._seen: BuildViews | None = None
         self._kinds = kinds
@@ -152,7 +151,7 @@ class Owner:
         return any(worker.refused for worker in self._beside.values())
 
     def serve(self, *, without: Collection[str] = ()) -> int:
-        """Keep the views up to date and answer requests until `stop`; return the number of events read.
+        """Keep the views up to date until `stop`, and give way to others; return the number of events read.
 
         The workers run beside the views, except those named in `without`.
         """
@@ -179,27 +178,34 @@ class Owner:
     def _serve(self) -> int:
         events = 0
         while not self._stopped:
-            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause_for_requests())
+            events += self._run_or_mend(once=False, on_progress=lambda _: self._pause())
             if not self._stopped and damaged_views(self._home, self._log):
                 self._mend()  # A reader has met them.
             elif not self._stopped:
                 self._scrub_or_note()
-            for id in [] if self._stopped else self._asked():
-                self._answer(id)
+            if self._is_wanted():
+                self._give_way()
         return events
+
+    def _is_wanted(self) -> bool:
+        return self._home.lock("turn").holder() is not None
+
+    def _give_way(self) -> None:
+        """Release the home to the holder of `turn`, and own the home again afterwards."""
+        self._lock.release()
+        while not self._stopped:
+            with suppress(Locked):
+                with self._home.lock("turn").held(ASK_POLL_S):
+                    pass
+                self._lock.acquire(ASK_POLL_S)
+                break
+        self._seen = None
 
     def rebuild(self, on_phase: OnPhase) -> Rebuilt:
         """Rebuild all views."""
         self._log.check()
         self._hear_people()
-        with self._timed_rebuild():
-            return rebuild(self._home, self._log, on_phase, self._workers)
-
-    @contextmanager
-    def _timed_rebuild(self) -> Iterator[None]:
-        began = time.perf_counter_ns()
-        yield
-        steps_of(self._home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
+        return rebuild(self._home, self._log, on_phase, self._workers)
 
     def scrub(self, on_phase: OnPhase = lambda *_: None) -> tuple[list[int], int]:
         """Take the bytes of everything that is erased out of views, caches and log; return what `scrub` does.
@@ -257,7 +263,7 @@ class Owner:
         self._hear_people()
         views = self._look()
         adopt_pages(views)
-        astray = {number: why for number in views.numbers if (why := views.strayed(number))}
+        astray = {number: why for number, why in enumerate(views.strayed) if why}
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))
@@ -272,9 +278,8 @@ class Owner:
         if astray or damaged:
             self._log.check()  # What has harmed the one may have harmed the other.
         if reason is not None or astray or damaged:
-            with self._timed_rebuild():
-                only = None if reason is not None else sorted({*astray, *damaged})
-                rebuild(self._home, self._log, on_phase, self._workers, only)
+            only = None if reason is not None else sorted({*astray, *damaged})
+            rebuild(self._home, self._log, on_phase, self._workers, only)
         discard_old_builds(self._home)
         self._home.remove_unfinished()
         self._scrub_or_note(on_phase)
@@ -295,96 +300,33 @@ class Owner:
         except StillHeld as held:  # Nothing else need wait for it; the next run tries again.
             self._on_note(str(held))
 
-    def _pause_for_requests(self) -> None:
-        if (self._asked() or damaged_views(self._home, self._log)) and self._projector is not None:
+    def _pause(self) -> None:
+        if (self._is_wanted() or damaged_views(self._home, self._log)) and self._projector is not None:
             self._projector.stop()
 
-    def _asked(self) -> list[str]:
-        waiting = self._requests.waiting()
-        self._answered = {id: None for id in waiting if id in self._answered}  # Only while its file cannot be removed.
-        return [id for id in waiting if id not in self._answered]
 
-    def _answer(self, id: str) -> None:
-        verb = self._requests.read(id)
-        last = 0.0
-
-        def on_phase(phase: str, done: int, total: int) -> None:
-            nonlocal last
-            if time.monotonic() - last >= REPLY_EVERY_S:
-                last = time.monotonic()
-                self._requests.reply(id, Reply(phase=phase, done=done, total=total))
-
-        try:
-            result = self._do(verb, on_phase)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # A panic of LanceDB or Bytewax is no Exception.
-            said = _failure(error)
-            failure(self._home, "request_failed", error)
-            self._on_note(f"A request ({verb}) failed: {said.error}")
-        else:
-            said = Reply(phase="done", done=1, total=1, finished=True, result=result)
-        self._answered[id] = None  # Whatever becomes of the answer, nobody does it again.
-        try:
-            self._requests.reply(id, said)
-        except OSError as error:
-            self._on_note(f"A request could not be answered: {error}.")
-            with suppress(OSError):
-                self._requests.forget(id)
-
-    def _do(self, verb: str, on_phase: OnPhase) -> str:
-        self._seen = None  # What is asked may follow from what has come onto the log just now.
-        match verb:
-            case "rebuild":
-                made = self.rebuild(on_phase)
-                return f"{made.build} {made.events} {made.state_hash}"
-            case "scrub":
-                self._mend(on_phase)  # An erasure that was cut short may have left more than its own.
-                self.scrub(on_phase)
-                return ""
-            case _:
-                raise MemtapeError(f"The projector does not know what is asked ({verb}).")
+@contextmanager
+def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
+    """Own a home in a block; a living projector gives way meanwhile."""
+    with home.lock("turn").held(TURN_WAIT_S):
+        pid = home.lock("projector").holder()
+        if pid is not None:
+            on_note(f"The projector with pid {pid} gives way.")
+        with Owner(home, log, on_note, lock_wait_s=TURN_WAIT_S) as owner:
+            yield owner
 
 
-def _failure(error: BaseException) -> Reply:
-    """Return the answer with the error of a request; a file name in it may be invalid Unicode."""
-    known = isinstance(error, MemtapeError)
-    said = str(error) if known else f"{type(error).__name__}: {error}."
-    hint = error.hint if isinstance(error, MemtapeError) else "`memtape verify` says whether the views are right."
-    text = said.encode(errors="replace").decode()
-    return Reply(phase="", done=0, total=0, finished=True, error=text, hint=hint.encode(errors="replace").decode())
+def rebuild_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+    """Rebuild as the owner of the home."""
+    with owned(home, log, on_note) as owner:
+        return owner.rebuild(on_phase)
 
 
-def rebuild_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
-    """Rebuild as the owner of the home, or have its living projector do it; progress is told either way."""
-    build, events, state_hash = _as_owner_or_ask(home, log, "rebuild", on_phase, on_note).split()
-    return Rebuilt(int(build), int(events), state_hash)
-
-
-def scrub_or_ask(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
-    """Scrub as the home's owner, or ask its running projector. Raises the errors of `scrub`."""
-    _as_owner_or_ask(home, log, "scrub", on_phase, on_note)
-
-
-def _as_owner_or_ask(home: Home, log: Log, verb: str, on_phase: OnPhase, on_note: OnNote) -> str:
-    requests, before = Requests(home.requests), kept(home)
-    id: str | None = None
-    try:
-        while True:
-            try:
-                with Owner(home, log, on_note) as owner:
-                    return owner._do(verb, on_phase)
-            except Locked as refusal:
-                if id is None:
-                    on_note(f"The projector with pid {refusal.pid} is asked to do it.")
-                    id = requests.ask(verb)
-            result = _await(home, requests, id, on_phase)
-            if result is not None:
-                _note_kept(home, before, on_note)
-                return result
-    finally:
-        if id is not None:
-            requests.forget(id)
+def scrub_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
+    """Scrub as the owner of the home. Raises the errors of `scrub`."""
+    with owned(home, log, on_note) as owner:
+        owner._mend(on_phase)  # An erasure that was cut short may have left more than its own.
+        owner.scrub(on_phase)
 
 
 def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
@@ -392,20 +334,3 @@ def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
     new = [name for name in kept(home) if name not in before]
     if new:
         on_note(kept_beside(new))
-
-
-def _await(home: Home, requests: Requests, id: str, on_phase: OnPhase) -> str | None:
-    """Return the projector's answer, None if the projector ended without answering."""
-    while True:
-        reply = requests.answer(id)
-        if reply is not None and reply.finished:
-            if reply.result is None:
-                raise MemtapeError(reply.error or "The projector could not do it.", reply.hint or "")
-            return reply.result
-        if reply is not None:
-            on_phase(reply.phase, reply.done, reply.total)
-        if id not in requests.waiting() and ((last := requests.answer(id)) is None or not last.finished):
-            raise MemtapeError("The projector took the request and could not answer.", "Give the same command again.")
-        if home.lock("projector").holder() is None:
-            return None
-        time.sleep(ASK_POLL_S)

@@ -6,7 +6,6 @@ A file of the tree and a file of an imported folder make their events here, unde
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,13 +23,8 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import Writer, now_us
 
 Links = tuple[tuple[str, str], ...]
-
-
-class PageChange(NamedTuple):
-    """An edit, and the links that were made or ended."""
-
-    edit: Edited = NO_EDIT
-    links: tuple[Linked, ...] = ()
+PageChange = tuple[Edited, tuple[Linked, ...]]
+"""An edit, and the links that were made or ended."""
 
 
 class PageEvents:
@@ -74,7 +68,7 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageCh
             refs=fields.refs or None,
             rest=fields.rest or None,
         )
-        return PageChange(edit, _links((), fields.links, "", scope))
+        return edit, _links((), fields.links, "", scope)
     page = page_of(scope, row.id)
     assert page is not None
     edit = replace(
@@ -88,7 +82,7 @@ def changes_of(written: TreePage | None, fields: Fields, scope: Scope) -> PageCh
     )
     before = [(CHILD, it.name) for it in written.children] + [(it.relation, it.name) for it in written.edges]
     before.sort(key=lambda link: link[0] != CHILD)
-    return PageChange(edit, _links(tuple(before), fields.links, row.id, scope))
+    return edit, _links(tuple(before), fields.links, row.id, scope)
 
 
 def target_of(scope: Scope, link: Linked) -> Page | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
-from datetime import timedelta
-from typing import NamedTuple
+from collections.abc import Callable
 
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.leases import FlowOptions, Orders, project_shared
 from memtape.tools.keep.operations import steps_of
 
 PROGRESS_S = 0.1
@@ -18,18 +17,6 @@ PANIC = "panicked at"
 """The words of libraries in Rust about an unhandled error, whose text names lines of Rust."""
 
 OnProgress = Callable[[int], None]
-
-
-class FlowOptions(NamedTuple):
-    """The way a flow runs: in this process, or in several `workers` that share the partitions by leases.
-
-    `epoch` and `batch_events` are by default those of `flows.views`, `partitions` all of the log.
-    """
-
-    workers: int = 1
-    epoch: timedelta | None = None
-    batch_events: int | None = None
-    partitions: Sequence[int] | None = None
 
 
 ONE_PROCESS = FlowOptions()
@@ -98,16 +85,13 @@ class Projector:
         if self._options.workers == 1:
             run_flow(views(self._views.log, self._views, self._control, self._options.partitions), self._epoch)
             return
-        from memtape.tools.keep.leases import Orders, project_shared
-
         orders = Orders(
             home=os.path.abspath(self._views.home.path),
             build=self._views.build.number,
             vault=self._views.vault,
             once=self._control.once,
-            batch_events=self._control.batch_events,
-            epoch_s=self._epoch.total_seconds(),
             bases=tuple(self._views.bases),
+            options=self._options,
         )
         self.doubts += project_shared(orders, self._options.workers, self._views, self._control)
 

@@ -5,13 +5,14 @@ Each is hidden by a `forgotten` event and returns by `restored`. Nothing is eras
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import msgspec
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent, MemtapeError
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import CONSOLIDATED_TAG, DISTILLED_TAG, MAX_IDS, STATED_TAG, Event, Forgotten
+from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import format_time
 from memtape.state.core.scope import Scope
@@ -74,14 +75,18 @@ def plan(
         check_label("tag", tag)
     log, own = writer.log, None if every else writer.scope
     numbers = range(log.partitions) if own is None else [partition_of(own, log.partitions)]
-    made = Pruned(tags=named, before=before, dry_run=True, items=())
+    items, kept, hidden = list[PrunedItem](), 0, 0
     for done, number in enumerate(numbers):
         on_progress(done, len(numbers))
         for name, scope in sorted(state_at(log, writer.home.current(), number, log.ends()[number]).scopes.items()):
             if own in (None, name) and (name != GLOBAL or writer.actor.origin == "operator"):
-                made = _with(made, _OldCaptures(writer, scope, number, named, before))
+                old = _old_captures(log, scope, number, named, before)
+                shown = [capture for capture, _ in old.values() if not capture.hidden]
+                going = [capture for capture in shown if not _is_also_said(scope, capture, old)]
+                items += (_item(scope, capture, old[capture.id][1]) for capture in going)
+                kept, hidden = kept + len(shown) - len(going), hidden + len(old) - len(shown)
     on_progress(len(numbers), len(numbers))
-    return made
+    return Pruned(tags=named, before=before, dry_run=True, items=tuple(items), kept=kept, hidden=hidden)
 
 
 def prune(writer: Writer, made: Pruned) -> Pruned:
@@ -96,60 +101,37 @@ def prune(writer: Writer, made: Pruned) -> Pruned:
     return msgspec.structs.replace(made, dry_run=False)
 
 
-class _OldCaptures:
-    """The old captures of one scope that carry a tag, by id, and the memories derived from them alone."""
-
-    def __init__(self, writer: Writer, scope: Scope, number: int, tags: tuple[str, ...], before: int) -> None:
-        self._log = writer.log
-        self._number = number
-        self._tags = frozenset(tags)
-        self._before = before
-        self.scope = scope
-        self.found: dict[str, tuple[Capture, Event]] = {}
-        for capture in scope.captures.by_seq.values():
-            if (event := self._of(capture)) is not None:
-                self.found[capture.id] = capture, event
-
-    def _of(self, capture: Capture) -> Event | None:
-        """Return the event of a capture to be forgotten, None if it stays."""
-        tags = self.scope.captures.body(capture).tags
-        tagged = not self._tags.isdisjoint(tags)
-        if not (tagged or capture.made or tags[:1] in [(tag,) for tag in _DERIVED]):
-            return None
-        try:
-            (slot,) = self._log.read(self._number, capture.offset, 1)
-            event = decode(slot.payload)
-        except (ValueError, InvalidEvent):  # It is erased by now.
-            return None
-        if tagged:
-            return event if event.sent < self._before else None
+def _old_captures(
+    log: Log, scope: Scope, number: int, tags: Sequence[str], before: int
+) -> dict[str, tuple[Capture, Event]]:
+    """Return by id the old captures of a scope that carry a tag, and the memories derived from them alone."""
+    found: dict[str, tuple[Capture, Event]] = {}
+    for capture in scope.captures.by_seq.values():
+        own = scope.captures.body(capture).tags
+        is_tagged = any(tag in own for tag in tags)
+        if not (is_tagged or capture.made or own[:1] in [(tag,) for tag in _DERIVED]):
+            continue
+        (slot,) = log.read(number, capture.offset, 1)
+        event = event_of(slot.payload)
+        if event is None:
+            continue
         # A statement refers to its turn first, and then to what it corrects.
-        refs = event.refs[:1] if tags[:1] == (STATED_TAG,) else event.refs
-        taken_from = [id for id in refs if self.scope.captures.get(id) is not None]
-        return event if taken_from and all(id in self.found for id in taken_from) else None
-
-    def also_said(self, capture: Capture) -> bool:
-        """Whether the text of a capture is banned with it and is shown by another that stays."""
-        seqs = self.scope.captures.seqs_of_normal.get(capture.normal, []) if capture.family else []
-        same = (self.scope.captures.by_seq[seq] for seq in seqs)
-        return any(not other.hidden and other.id not in self.found for other in same)
-
-    def items(self, shown: Sequence[Capture]) -> Iterator[PrunedItem]:
-        """Yield the items to be forgotten."""
-        for capture in shown:
-            event, text = self.found[capture.id][1], self.scope.captures.body(capture).text
-            told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
-            yield PrunedItem(id=capture.id, scope=self.scope.name, kind=capture.kind, at=event.sent, text=told)
+        refs = event.refs[:1] if own[:1] == (STATED_TAG,) else event.refs
+        taken_from = [id for id in refs if scope.captures.get(id) is not None]
+        is_derived = bool(taken_from) and all(id in found for id in taken_from)
+        if (event.sent < before) if is_tagged else is_derived:
+            found[capture.id] = capture, event
+    return found
 
 
-def _with(made: Pruned, old: _OldCaptures) -> Pruned:
-    """Return the plan with the old captures of one more scope."""
-    captures = [capture for capture, _ in old.found.values()]
-    shown = [capture for capture in captures if not capture.hidden]
-    going = [capture for capture in shown if not old.also_said(capture)]
-    return msgspec.structs.replace(
-        made,
-        items=(*made.items, *old.items(going)),
-        kept=made.kept + len(shown) - len(going),
-        hidden=made.hidden + len(captures) - len(shown),
-    )
+def _is_also_said(scope: Scope, capture: Capture, old: Container[str]) -> bool:
+    """Whether the text of a capture is banned with it and is shown by another that stays."""
+    seqs = scope.captures.seqs_of_normal.get(capture.normal, []) if capture.family else []
+    same = (scope.captures.by_seq[seq] for seq in seqs)
+    return any(not other.hidden and other.id not in old for other in same)
+
+
+def _item(scope: Scope, capture: Capture, event: Event) -> PrunedItem:
+    text = scope.captures.body(capture).text
+    told = text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
+    return PrunedItem(id=capture.id, scope=scope.name, kind=capture.kind, at=event.sent, text=told)

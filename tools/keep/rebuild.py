@@ -6,6 +6,7 @@ Until the switch, searches are served from the old build.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
@@ -23,11 +24,15 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.projector import FlowOptions, Projector
+from memtape.tools.keep.leases import FlowOptions
+from memtape.tools.keep.operations import steps_of
+from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.states import state_at
 from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 
 MOST_DEAD_LETTERS = 100_000
+ALL_PARTITIONS = -1
+"""The partition number in reports about several partitions."""
 
 OnPhase = Callable[[str, int, int], None]
 """Called with the phase (`projecting`, `verifying`, `switching`), the events done, and the events in all."""
@@ -48,6 +53,7 @@ def rebuild(
 
     With `partitions` only these are rebuilt and verified; the rest are taken over unchanged.
     """
+    began = time.perf_counter_ns()
     adopt_pages(BuildViews(home, log))
     home.remove_unfinished()
     total = sum(log.ends())
@@ -73,6 +79,7 @@ def rebuild(
     switch(home, log, build, verdict.positions)
     discard_old_builds(home)
     on_phase("switching", total, total)
+    steps_of(home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
     return Rebuilt(build.number, verdict.events, verdict.state_hash)
 
 
@@ -154,29 +161,21 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     not be read has become readable.
     """
     for number, watermark in enumerate(views.watermarks):
-        if watermark is None or views.strayed(number):
+        if watermark is None or views.strayed[number]:
             continue  # Nothing to lose: this shard is made anew anyway.
         changed = changed_rules(watermark.rules)
         if changed:
             return f"the rules have changed ({', '.join(changed)})"
         try:
-            readable = has_become_readable(views, number)
+            has_any = watermark.counters.dead_letters > 0
+            letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS) if has_any else []
         except DamagedViews:
             views.build.note_damage(number)
             continue
-        if readable:
+        dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
+        if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
-
-
-def has_become_readable(views: BuildViews, number: int) -> bool:
-    """Whether an event of a partition can be read that could not be when its views were made."""
-    watermark = views.watermarks[number]
-    if watermark is None or not watermark.counters.dead_letters:
-        return False
-    letters = views.shards[number].dead_letters(limit=MOST_DEAD_LETTERS)
-    dead = (letter.offset for letter in letters if not letter.reason.startswith("misplaced"))
-    return any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead)
 
 
 def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:

@@ -16,7 +16,7 @@ from memtape.sinks.home.folders import Build, Home, make_folder, read_json, writ
 from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.zone_notes import forget_lost
-from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.erasures import erasures_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import OnPhase, rebuild
 
@@ -65,7 +65,7 @@ def _blank_slots(views: BuildViews) -> int:
     marks, due = _read_marks(build), {}
     before = dict(marks)
     for number in range(log.partitions):
-        erasures = erasures_of(views.erased(number))
+        erasures = erasures_of(views.erased[number])
         mark = marks.get(number)
         if not erasures.count:
             continue
@@ -74,7 +74,8 @@ def _blank_slots(views: BuildViews) -> int:
             _drop_caches(home, log, build, number)
         erasures.derived = mark.derived
         end = log.ends()[number]
-        offsets = _unblanked(log, number, mark.offset, end, erasures)
+        found = events_between(log, number, mark.offset, end)
+        offsets = [slot.offset for slot, event in found if erasures.covers(event) and event.body is not None]
         if offsets or marks.get(number) is not mark:
             due[number] = offsets
         marks[number] = _Blanked(mark.count, end, erasures.derived, trail_of(log, number, end))
@@ -87,12 +88,6 @@ def _blank_slots(views: BuildViews) -> int:
         make_folder(build.state)
         write_whole(build.blanked_path, msgspec.json.encode(marks), durable=True)
     return sum(map(len, due.values()))
-
-
-def _unblanked(log: Log, partition: int, start: int, end: int, erasures: Erasures) -> list[int]:
-    """Return the offsets between `start` and `end` of erased events with a body."""
-    found = events_between(log, partition, start, end)
-    return [slot.offset for slot, event in found if erasures.covers(event) and event.body is not None]
 
 
 def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:

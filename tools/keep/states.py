@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtape.flows.projection import basis_of, fold_until, open_projection
-from memtape.schemas.errors import NotFound
 from memtape.schemas.log import Log, trail_of
 from memtape.schemas.rows import TABLES, Basis, Guarded
 from memtape.schemas.scopes import partition_of
@@ -33,7 +32,8 @@ def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
     while True:
         erased = log.erased(partition)
         basis = basis_of(log, partition, erased)
-        start, store = _nearest(build, partition, basis, offset)
+        stores = [Snapshots(build, partition, basis, past=past) for past in (True, False)]
+        start, store = max(((store.nearest(offset), store) for store in stores), key=lambda found: found[0])
         state = open_projection(log, partition, start, start, store, basis, erased).state
         _go_on(log, build, state, offset, basis)
         if not state.stale:  # Something may have been erased just now.
@@ -44,27 +44,6 @@ def scope_now(home: Home, log: Log, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log, None of one of which the log has nothing."""
     number = partition_of(name, log.partitions)
     return state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
-
-
-def state_later(log: Log, build: Build, state: Partition, offset: int) -> Partition:
-    """Return the state of the same partition before a later `offset`: the state itself gone on with, or another.
-
-    It is another where a snapshot is nearer, or where something has been erased meanwhile.
-    """
-    basis = basis_of(log, state.number)
-    if basis.erased != state.erasures.count or _nearest(build, state.number, basis, offset)[0] > state.offset:
-        return state_at(log, build, state.number, offset)
-    try:
-        _go_on(log, build, state, offset, basis)
-    except NotFound:  # Another process has erased what is still to be folded.
-        return state_at(log, build, state.number, offset)
-    return state_at(log, build, state.number, offset) if state.stale else state
-
-
-def _nearest(build: Build, partition: int, basis: Basis, offset: int) -> tuple[int, Snapshots]:
-    """Return the offset of the newest snapshot at or below an offset, 0 for none, and where it is kept."""
-    stores = [Snapshots(build, partition, basis, past=past) for past in (True, False)]
-    return max(((store.nearest(offset), store) for store in stores), key=lambda found: found[0])
 
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:

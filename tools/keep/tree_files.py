@@ -26,14 +26,14 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import TREE_FOLDER, PageBytes, Stamp
 from memtape.sinks.page_markdown import body_of, index_of
-from memtape.sinks.page_reading import PageFile, page_file
+from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import page_of, path_of, tree_page, way_down
 from memtape.tools.keep.edited_files import EditedFiles
-from memtape.tools.keep.page_changes import PageChange, PageEvents, changes_of, target_of
+from memtape.tools.keep.page_changes import PageEvents, changes_of, target_of
 from memtape.tools.keep.states import state_at
 
 SOURCE = "pages"
@@ -136,7 +136,8 @@ class TreeFiles(EditedFiles):
         if page is None and not events:  # It is no page, and stays as it is.
             return {path: PageNote(stamp, problems=tuple(self._told(path, it) for it in problems))}
         beside = self._files.keep_beside(path, data) if problems else ""
-        new = self._unknown(events)
+        known = self._log.known(self._scope, [event.id for event in events])
+        new = [event for event in events if event.id not in known]
         if new:
             self._log.append(new)
             self._worker.done, self._worker.changed = self._worker.done + 1, True
@@ -177,13 +178,13 @@ class TreeFiles(EditedFiles):
         if captured is None:
             return []
         fields = due.read.fields
-        change = changes_of(None, fields, self._before) if fields is not None else PageChange()
-        edit = replace(change.edit, id=captured.id)
+        edit, links = changes_of(None, fields or Fields(), self._before)
+        edit = replace(edit, id=captured.id)
         if due.given != due.path and edit.title is None and not text.startswith("# "):
             edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
         parent = next(self._above(slug), root_id(self._scope))
         bodies: list[Edited | Linked] = [edit, Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)]
-        bodies += [replace(link, id=captured.id) for link in change.links]
+        bodies += [replace(link, id=captured.id) for link in links]
         return [captured, *self._made(due, bodies, slug, problems)]
 
     def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
@@ -200,13 +201,11 @@ class TreeFiles(EditedFiles):
             if captured is not None:
                 by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
                 events += [captured, *self._made(due, [by], slug, problems)]
-        change = PageChange()
-        if read.fields is not None and not read.fields.problems:
-            change = changes_of(written, read.fields, self._before)
-        edit = change.edit
+        usable = read.fields if read.fields is not None and not read.fields.problems else None
+        edit, links = (NO_EDIT, ()) if usable is None else changes_of(written, usable, self._before)
         if slug != page.slug and page.slug != ROOT:
             edit = replace(edit, slug=slug)
-        return events + self._made(due, [replace(edit, id=page.id), *change.links], slug, problems)
+        return events + self._made(due, [replace(edit, id=page.id), *links], slug, problems)
 
     def _captured(self, due: _Due, text: str, slug: str, native: str, problems: list[str]) -> Event | None:
         """Return the capture of a text, None for a text unfit for the log."""
@@ -252,10 +251,6 @@ class TreeFiles(EditedFiles):
         if body.relation == CHILD and way_down(scope, target, page):
             return f"it would stand below itself with {name} as its child, which was not taken"
         return ""
-
-    def _unknown(self, events: list[Event]) -> list[Event]:
-        known = self._log.known(self._scope, [event.id for event in events])
-        return [event for event in events if event.id not in known]
 
     def _above(self, slug: str) -> Iterator[str]:
         """Yield the ids of the pages whose slug is a prefix of the slug, the longest first."""

@@ -107,16 +107,13 @@ def verify(
         if on_progress is not None:
             on_progress(done)
     if vault is not None and only is None:
-        strays = (name for name in vault.scopes() if name not in scopes and _listed_pages(vault, name))
+        # Foreign files are no error.
+        strays = (
+            name for name in vault.scopes() if name not in scopes and vault.read(name).keys() & vault.listed(name)
+        )
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
     return Verification(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
-
-
-def _listed_pages(vault: Vault, scope: str) -> list[str]:
-    """Return Memtape's pages in the vault; foreign files are no error."""
-    found = vault.read(scope)
-    return [path for path in vault.listed(scope) if path in found]
 
 
 def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _ViewRows:

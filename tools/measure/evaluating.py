@@ -1,17 +1,18 @@
-"""Measures retrievers on a corpus of conversations, through the ordinary pipeline in a home that is thrown away.
-
-What the measures are is in `state/ranking/evaluation.py`.
+"""Measures retrievers and hooks on a corpus of conversations, through the ordinary pipeline in a home that is thrown
+away. Each conversation is the memory of a scope of its own. `state/ranking/evaluation.py` has the measures.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from memtape.flows.embed.embedder import Embedder, EmbeddingFailure
@@ -22,15 +23,17 @@ from memtape.schemas.events import Captured, Event
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.index.vectors import TextVectors, text_vectors
-from memtape.state.ranking.evaluation import EvaluatedQuestion, summary
+from memtape.state.ranking.evaluation import EvaluatedQuestion, PromptContext, given_summary, summary
 from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.ask.comparing import MOST, Ask, asks_of
 from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.ordering import SearchQuery
+from memtape.tools.ask.results import Answer
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
-from memtape.tools.measure.corpus import Conversation, read_corpus
+from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 
 OnPhase = Callable[[str, int, int], None]
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
@@ -77,6 +80,16 @@ class EmbedderVectors:
         return text_vectors(np.stack([self._texts[text] for text in texts])) if texts else None
 
 
+Offered = Callable[[Client, str], tuple[str, Answer]]
+"""Gives what a hook adds to a prompt, as text, and the answer that it shows."""
+
+Prompt = tuple[str, str, tuple[str, ...]]
+"""The set of a prompt, its text, and the native ids of the turns with the answer."""
+
+FOREIGN = Path(__file__).with_name("foreign_prompts.json")
+ANSWERED, UNANSWERED, OTHERS, TALK = "answerable", "unanswerable", "other conversations", "foreign talk"
+
+
 def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
     """Ask every question that has evidence of every retriever, and return the measures of each.
 
@@ -86,28 +99,21 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
     conversations = read_corpus(path)
     vectors = EmbedderVectors(embedder)
     asked: dict[str, list[EvaluatedQuestion]] = {name: [] for name in names}
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder))
-        log = EmbeddedLog(home.log_path)
-        try:
-            fill(home, log, conversations, on_phase)
-            views = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
-            is_dense = embedder.name != FLOOR or bool({"dense", "rrf"} & set(names))
-            by = Retriever(home, log, dense=vectors) if is_dense and embedder.name == FLOOR else views
-            questions = sum(len(conversation.questions) for conversation in conversations)
-            done = 0
-            for conversation in conversations:
-                client = Client(folder, scope=conversation.scope, log=log)
-                made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
-                if is_dense:
-                    texts = [_spoken(event) for events in made.values() for event in events]
-                    vectors.prepare(texts, _phase(on_phase, conversation.scope))
-                for name, ask in asks_of(views, conversation.scope, names, by=by).items():
-                    asked[name] += _ask_all(conversation, made, ask, vectors)
-                done += len(conversation.questions)
-                on_phase("asking", done, questions)
-        finally:
-            log.close()
+    questions, done = sum(len(conversation.questions) for conversation in conversations), 0
+    with filled(conversations, on_phase) as (home, log):
+        views = Retriever(home, log, dense=None if embedder.name == FLOOR else vectors)
+        is_dense = embedder.name != FLOOR or bool({"dense", "rrf"} & set(names))
+        by = Retriever(home, log, dense=vectors) if is_dense and embedder.name == FLOOR else views
+        for conversation in conversations:
+            client = Client(home, scope=conversation.scope, log=log)
+            made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
+            if is_dense:
+                texts = [_spoken(event) for events in made.values() for event in events]
+                vectors.prepare(texts, _phase(on_phase, conversation.scope))
+            for name, ask in asks_of(views, conversation.scope, names, by=by).items():
+                asked[name] += _ask_all(conversation, made, ask, vectors)
+            done += len(conversation.questions)
+            on_phase("asking", done, questions)
     counted = len(next(iter(asked.values())))
     return {
         "questions": counted,
@@ -126,15 +132,20 @@ def _spoken(event: Event) -> str:
     return "\n".join((body.text, *(media.caption for media in body.media if media.caption)))
 
 
-def fill(home: Home, log: EmbeddedLog, conversations: Sequence[Conversation], on_phase: OnPhase) -> None:
-    """Capture and project everything that was said."""
+@contextmanager
+def filled(conversations: Sequence[Conversation], on_phase: OnPhase) -> Iterator[tuple[Home, EmbeddedLog]]:
+    """Yield a home that is thrown away, and its log, with everything that was said captured and projected."""
     lines = [line for conversation in conversations for line in conversation.lines]
-    client = Client(home.path, scope=conversations[0].scope, log=log)
-    for start in range(0, len(lines), BATCH_LINES):
-        client.capture_many(lines[start : start + BATCH_LINES])
-        on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
-    total = client.reader.unread()
-    client.project(lambda done: on_phase("projecting", done, total))
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        with closing(EmbeddedLog(home.log_path)) as log:
+            client = Client(home, scope=conversations[0].scope, log=log)
+            for start in range(0, len(lines), BATCH_LINES):
+                client.capture_many(lines[start : start + BATCH_LINES])
+                on_phase("capturing", min(start + BATCH_LINES, len(lines)), len(lines))
+            total = client.reader.unread()
+            client.project(lambda done: on_phase("projecting", done, total))
+            yield home, log
 
 
 def _ask_all(
@@ -182,3 +193,71 @@ def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:
 
 def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:
     return np.frombuffer(quantised(vector), dtype="<i2").astype(np.int16)
+
+
+def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase) -> dict[str, Any]:
+    """Hand every prompt to `offered` and return what it gave, by set, in all and by conversation.
+
+    The sets are the questions that a conversation answers, with their evidence, those that it does not, prompts of our
+    own (`foreign_prompts.json`), the questions that other conversations of the file answer, and what the people of a
+    `foreign` corpus say and ask. Raises `MemtapeError`.
+    """
+    conversations = read_corpus(path)
+    talk = [] if foreign is None else list(_talk(read_corpus(foreign)))
+    count = tokenizer()
+    measured: dict[str, list[tuple[str, PromptContext]]] = {}
+    asked = [_prompts(conversation, conversations, talk) for conversation in conversations]
+    total, done = sum(map(len, asked)), 0
+    with filled(conversations, on_phase) as (home, log):
+        for conversation, prompts in zip(conversations, asked, strict=True):
+            client = Client(home, scope=conversation.scope, log=log)
+            native = {event.id: line.native_id for line in conversation.lines for event in client.events_of(line, {})}
+            for of, prompt, evidence in prompts:
+                text, answer = offered(client, prompt)
+                found = any(native.get(result.id) in evidence for result in answer.results)
+                given = PromptContext(count.count(text) if text else 0, found)
+                measured.setdefault(of, []).append((conversation.name, given))
+                done += 1
+                if not done % 100 or done == total:
+                    on_phase("asking", done, total)
+    return {
+        "turns": sum(len(conversation.lines) for conversation in conversations),
+        "missing_evidence": conversations.missing,
+        "notes": list(conversations.notes),
+        "tokenizer": count.name,
+        "sets": {of: given_summary([given for _, given in its]) for of, its in measured.items()},
+        "by_conversation": {
+            conversation.name: {
+                of: given_summary(here)
+                for of, its in measured.items()
+                if (here := [given for name, given in its if name == conversation.name])
+            }
+            for conversation in conversations
+        },
+    }
+
+
+def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[Prompt]:
+    """Return the prompts of one conversation."""
+    own = [
+        (ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
+        for question in conversation.questions
+        if question.evidence or not question.answered
+    ]
+    ours = orjson.loads(FOREIGN.read_bytes())
+    written = [(f"foreign, {kind}", text, ()) for kind in ("coding", "everyday") for text in ours[kind]]
+    others = [
+        (OTHERS, question.text, ())
+        for other in every
+        if other is not conversation
+        for question in other.questions
+        if question.answered
+    ]
+    return [*own, *written, *others, *((TALK, text, ()) for text in talk)]
+
+
+def _talk(corpus: Conversations) -> Iterator[str]:
+    """Yield what the people of a corpus say and ask."""
+    for conversation in corpus:
+        yield from (line.text for line in conversation.lines if line.origin == "user")
+        yield from (question.text for question in conversation.questions)

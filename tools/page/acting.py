@@ -66,62 +66,61 @@ def _rule_of(client: Client, id: str) -> str:
     return rule.text
 
 
-def _reason(asked: PageQuery) -> str | None:
-    return asked.text("reason") or None
-
-
-def _each(do: Callable[[Client, str, str | None], int]) -> Doing:
-    """Return what does something with one id after another, with the reason of the form."""
-    return lambda client, ids, asked: sum(do(client, id, _reason(asked)) for id in ids)
-
-
 def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     chosen = asked.text("keep")
     keep: Literal["A", "B", "both"] | None = next((side for side in ("A", "B", "both") if side == chosen), None)
     if keep is None:
         raise MemtapeError("It is not said what is kept.", "Choose A, B or both.")
     for id in ids:
-        client.settle(id, keep, note=_reason(asked))
+        client.settle(id, keep, note=asked.reason)
     return len(ids)
-
-
-def _archive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return len(client.archive(ids, reason=_reason(asked)).done)
-
-
-def _unarchive(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    return len(client.unarchive(ids, reason=_reason(asked)).done)
-
-
-_forget = _each(lambda client, id, why: len(client.forget(id, reason=why)))
-_restore = _each(lambda client, id, why: len(client.restore(id, reason=why)))
-_pin = _each(lambda client, id, why: len(client.pin(id)))
-_unpin = _each(lambda client, id, why: len(client.unpin(id)))
-_accept = _each(lambda client, id, why: len([client.accept(id)]))
-_decline = _each(lambda client, id, why: len([client.decline(id)]))
 
 
 ACTIONS: dict[str, Action] = {
     "forget": Action(
         "Forget",
         "It leaves every search, page and start, and the same words are banned. The log keeps it.",
-        _forget,
+        lambda client, ids, asked: sum(len(client.forget(id, reason=asked.reason)) for id in ids),
         _text_of,
         undo="restore",
     ),
-    "restore": Action("Restore", "It is found and told again.", _restore, _text_of, undo="forget"),
+    "restore": Action(
+        "Restore",
+        "It is found and told again.",
+        lambda client, ids, asked: sum(len(client.restore(id, reason=asked.reason)) for id in ids),
+        _text_of,
+        undo="forget",
+    ),
     "archive": Action(
         "Archive",
         "It leaves search, starts and MEMORY.md until it is used, pinned or said again.",
-        _archive,
+        lambda client, ids, asked: len(client.archive(ids, reason=asked.reason).done),
         _text_of,
         undo="unarchive",
     ),
     "unarchive": Action(
-        "Bring back", "It leaves the archive, and is found and told again.", _unarchive, _text_of, undo="archive"
+        "Bring back",
+        "It leaves the archive, and is found and told again.",
+        lambda client, ids, asked: len(client.unarchive(ids, reason=asked.reason).done),
+        _text_of,
+        undo="archive",
     ),
-    "pin": Action("Pin", "It neither ages nor is archived.", _pin, _text_of, undo="unpin", takes_reason=False),
-    "unpin": Action("Unpin", "It ages as others do.", _unpin, _text_of, undo="pin", takes_reason=False),
+    "pin": Action(
+        "Pin",
+        "It neither ages nor is archived.",
+        lambda client, ids, asked: sum(len(client.pin(id)) for id in ids),
+        _text_of,
+        undo="unpin",
+        takes_reason=False,
+    ),
+    "unpin": Action(
+        "Unpin",
+        "It ages as others do.",
+        lambda client, ids, asked: sum(len(client.unpin(id)) for id in ids),
+        _text_of,
+        undo="pin",
+        takes_reason=False,
+    ),
     "settle": Action(
         "Settle",
         "What is kept holds from now on, what is not kept is closed by it, and the conflict is asked no more.",
@@ -133,7 +132,7 @@ ACTIONS: dict[str, Action] = {
     "accept": Action(
         "Accept",
         "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
-        _accept,
+        lambda client, ids, asked: len([client.accept(id) for id in ids]),
         _rule_of,
         undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
         counts="rule",
@@ -142,7 +141,7 @@ ACTIONS: dict[str, Action] = {
     "decline": Action(
         "Decline",
         "The rule is proposed no more. One that was said for all projects stays in its own.",
-        _decline,
+        lambda client, ids, asked: len([client.decline(id) for id in ids]),
         _rule_of,
         undo="accept",
         counts="rule",

@@ -9,11 +9,10 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import anyio
 import uvicorn
@@ -24,7 +23,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.visible import many
@@ -36,7 +34,7 @@ from memtape.tools.page.acting import Meant, action_of, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
-from memtape.tools.page.past import Past, Progress, Slow
+from memtape.tools.page.past import Past, Progress
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
 
 AGAIN = {"refresh": "1"}
@@ -53,59 +51,45 @@ class PageApp:
         self._held = held
         self._drawing = Drawing(held)
         self._past = Past(held.home, held.scope)
-        self._slow: Slow[DrawnPage] = Slow()
 
     def routes(self) -> list[Route | Mount]:
         """Return where each view and each action is reached."""
-        views = [Route(view.path, self._answers(view), methods=["GET"]) for view in VIEWS]
         return [
-            *views,
+            *(Route(view.path, partial(self._show, view), methods=["GET"]) for view in VIEWS),
             Route("/log/feed", self._feed, methods=["GET"]),
             Route("/act", self._act, methods=["POST"]),
             Route("/metrics", self._metrics, methods=["GET"]),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ]
 
-    def _answers(self, view: View) -> Callable[[Request], Any]:
-        async def answer(request: Request) -> Response:
-            return await run_in_threadpool(self._show, view, request)
-
-        return answer
-
     def _show(self, view: View, request: Request) -> Response:
-        began, worked = time.perf_counter(), time.thread_time()
-        try:
-            drawn, headers = self._drawn(view, request.query_params.multi_items())
-        except MemtapeError as error:
-            drawn, headers = self._drawing.told(view.path, error), {}
-        took_ms, cpu_ms = (time.perf_counter() - began) * 1_000, (time.thread_time() - worked) * 1_000
+        began = time.perf_counter()
+        drawn, headers = self._drawn(view, request.query_params.multi_items())
+        took_ms = (time.perf_counter() - began) * 1_000
         if drawn.error:
             self._count("refused", drawn.error)
         else:
             operation("answered", door="page", what=view.name, took_us=round(took_ms * 1_000))
-        timing = {"server-timing": f"view;dur={took_ms:.1f}, cpu;dur={cpu_ms:.1f}"}
-        return HTMLResponse(drawn.html, drawn.status, headers | timing)
+        return HTMLResponse(drawn.html, drawn.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
 
     def _drawn(self, view: View, pairs: list[tuple[str, str]]) -> tuple[DrawnPage, dict[str, str]]:
         """Return a view with headers; where the log is folded for it, how far that is. Raises `MemtapeError`."""
         asked = asked_of(view.path, pairs, self._held.scope)
         if not _is_folded(view, asked):
             return self._drawing.view(view, pairs), {}
-        found = self._slow.of(repr((view.path, pairs)), partial(self._past.drawn, view.path, pairs))
-        if isinstance(found, DrawnPage):
-            return found, {}
-        return self._making(view, asked, found), AGAIN
-
-    def _making(self, view: View, asked: PageQuery, progress: Progress) -> DrawnPage:
-        return DrawnPage(self._drawing.written("making.html", {"asked": asked, "view": view, "progress": progress}))
+        found = self._past.view((view.path, pairs))
+        if isinstance(found, Progress):
+            shown = {"asked": asked, "view": view, "progress": found}
+            return DrawnPage(self._drawing.written("making.html", shown)), AGAIN
+        return found, {}
 
     def close(self) -> None:
         """Close the process of past views."""
         self._past.close()
-        self._slow.close()
 
-    def _error(self, request: Request, error: MemtapeError) -> Response:
-        """Count an error, and return a page with the error and the next step."""
+    def refused(self, request: Request, error: Exception) -> Response:
+        """Count an error of Memtape, and return a page with the error and the next step."""
+        assert isinstance(error, MemtapeError)
         drawn = self._drawing.told(request.url.path, error)
         self._count("refused", drawn.error)
         return HTMLResponse(drawn.html, drawn.status)
@@ -115,34 +99,27 @@ class PageApp:
         note(self._held.home, [("error", "page", "", 1)])
         operation(how, door="page", error=error)
 
-    async def _feed(self, request: Request) -> Response:
+    def _feed(self, request: Request) -> Response:
         """Return the events behind an offset, for the live view of the log."""
-        try:
-            asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
-            after = asked.number("after", 0, 0, MOST_OFFSET)
+        asked = asked_of("/log", request.query_params.multi_items(), self._held.scope)
+        after = asked.number("after", 0, 0, MOST_OFFSET)
 
-            def read(client: Client) -> tuple[list[LogLine], list[str]]:
-                return lines_from(client, asked, after), errors_of(client)
+        def read(client: Client) -> tuple[list[LogLine], list[str]]:
+            return lines_from(client, asked, after), errors_of(client)
 
-            lines, errors = await run_in_threadpool(self._held.do, asked.scope, read)
-        except MemtapeError as error:
-            self._count("refused", type(error).__name__)
-            return JSONResponse({"error": str(error)}, 400)
+        lines, errors = self._held.do(asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
         return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
 
-    async def _metrics(self, request: Request) -> Response:
+    def _metrics(self, request: Request) -> Response:
         """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
         from memtape.tools.ask.metrics import exposition
 
         def read(client: Client) -> tuple[bytes, str]:
             return exposition(client.home, client.log, client.profile.name)
 
-        try:
-            body, kind = await run_in_threadpool(self._held.do, self._held.scope, read)
-        except MemtapeError as error:
-            return self._error(request, error)
+        body, kind = self._held.do(self._held.scope, read)
         return Response(body, media_type=kind)
 
     def missing(self, request: Request, error: Exception) -> Response:
@@ -166,20 +143,17 @@ class PageApp:
         except ClientDisconnect:  # The browser went before it had sent all.
             return CUT_OFF
         pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-        return await run_in_threadpool(self._acted, request, pairs)
+        return await run_in_threadpool(self._acted, pairs)
 
-    def _acted(self, request: Request, pairs: list[tuple[str, str]]) -> Response:
-        try:
-            asked = asked_of("/act", pairs, self._held.scope)
-            name, action = action_of(asked)
+    def _acted(self, pairs: list[tuple[str, str]]) -> Response:
+        asked = asked_of("/act", pairs, self._held.scope)
+        name, action = action_of(asked)
 
-            def act(client: Client) -> tuple[Meant, int | None]:
-                about = meant(client, name, action, asked)
-                return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
+        def act(client: Client) -> tuple[Meant, int | None]:
+            about = meant(client, name, action, asked)
+            return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
 
-            about, count = self._held.do(asked.scope, act)
-        except MemtapeError as error:
-            return self._error(request, error)
+        about, count = self._held.do(asked.scope, act)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
         shown["back"] = _own_path(asked.text("back"))
         if count is None:
@@ -197,14 +171,6 @@ def _own_path(path: str) -> str:
     return path if path.startswith("./") and path.isprintable() else "./"
 
 
-def page_app(page: PageApp, entry: PageEntry) -> ASGIApp:
-    """Return the application; the guard refuses requests without the token or the one-time code."""
-    handlers = {HTTPException: page.missing, Exception: page.broken}
-    app = Starlette(routes=page.routes(), exception_handlers=handlers)
-    app.router.redirect_slashes = False  # It would lead out of the folder of the page.
-    return Guard(app, entry)
-
-
 class Serving:
     """A listening page. `address` admits its holder, is written nowhere, and expires with the process."""
 
@@ -214,8 +180,12 @@ class Serving:
         self._entry = PageEntry(self.port)
         self._memory = PageMemory(home, scope)
         self._page = PageApp(self._memory)
-        app = page_app(self._page, self._entry)
-        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        page = self._page
+        handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
+        app = Starlette(routes=page.routes(), exception_handlers=handlers)
+        app.router.redirect_slashes = False  # It would lead out of the folder of the page.
+        config = uvicorn.Config(Guard(app, self._entry), log_level="warning", access_log=False, server_header=False)
+        self._server = uvicorn.Server(config)
 
     @property
     def address(self) -> str:

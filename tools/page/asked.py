@@ -38,6 +38,11 @@ class PageQuery(NamedTuple):
         """The time, in the client's form."""
         return self.at or None
 
+    @property
+    def reason(self) -> str | None:
+        """Why something is done, as a form says."""
+        return self.text("reason") or None
+
     def today(self) -> PageQuery:
         """Return the address without a time, for links to later things."""
         return self._replace(given={name: values for name, values in self.given.items() if name != "at"})
