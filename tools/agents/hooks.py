@@ -137,7 +137,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 def distill(home: Path | None, place: str) -> None:
     """Distil the flush at `partition:offset` of the log, in the process that was started for it. Never raises."""
-    from memtape.tools.agents import distilling
+    from memtape.tools.agents import afterwards
 
     where = home or default_home()
     if keeps_nothing(where) or _is_gone(home, "distillation of a flush"):
@@ -145,7 +145,7 @@ def distill(home: Path | None, place: str) -> None:
     try:
         os.nice(NICENESS)
         partition, _, offset = place.partition(":")
-        distilling.distill(where, Position(int(partition), int(offset)))
+        afterwards.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
 
