@@ -148,15 +148,7 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
         "shared_words": search.needles.shared,
         "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
-            {
-                "path": place.path,
-                "form": place.form,
-                "looked_at": place.looked_at,
-                "unit": place.unit,
-                "found": [{"kind": finding.kind, "where": finding.where} for finding in place.found],
-                "unreadable": place.unreadable,
-                "own": place.own,
-            }
+            place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
             for place in search.places
         ],
     }
@@ -171,11 +163,7 @@ def _copies(client: Client) -> list[dict[str, str]]:
 
 def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     """Return the other carriers of a text as JSON."""
-    return {
-        "carriers": [item._asdict() for item in carried.carriers],
-        "kept": [name._asdict() for name in carried.kept],
-        "unreadable": carried.unreadable,
-    }
+    return {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
 
 
 def _keeps(made: ErasurePlan, yes: bool) -> bool:
@@ -283,11 +271,11 @@ def _counts(found: tuple[Any, ...]) -> str:
 def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any]:
     said: dict[str, Any] = {
         "scope": made.scope,
-        "erased": [item._asdict() for item in made.items],
+        "erased": made.items,
         "erased_before": made.erased_before,
         "corrections": [{"id": it.id, "text": it.text, "replaced": it.older} for it in made.corrections],
         "keeps_corrections": made.keep_corrections,
-        "standing": [it._asdict() for it in made.standing],
+        "standing": made.standing,
         **carried_as_json(made),
     }
     if erasure is not None:

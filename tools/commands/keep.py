@@ -22,6 +22,7 @@ from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
+    Output,
     Phases,
     is_json,
     print_json,
@@ -174,9 +175,7 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
         return
     with progress(client.reader.projected(), "Replaying") as bar:
         verdict = client.verify(lambda done: bar.update(done - bar.pos))
-    if not printed_json(
-        verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]}
-    ):
+    if not printed_json(verdict):
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
         say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
         say_some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
@@ -225,7 +224,7 @@ def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> No
 
 @click.command()
 @with_home
-def rebuild(client: Client) -> None:
+def rebuild(client: Client) -> Output:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
@@ -241,15 +240,15 @@ def rebuild(client: Client) -> None:
     with Phases() as phases:
         made = rebuild_or_ask(client.home, client.log, phases.update, _note)
     seconds = time.monotonic() - started
-    if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
-        say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")
-        say(f"state hash {made.state_hash}")
+    yield made._asdict() | {"seconds": round(seconds, 3)}
+    yield f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified."
+    yield f"state hash {made.state_hash}"
 
 
 @click.command()
 @click.option("--to", required=True, metavar="URL|PATH", help="kafka://host:port/topic, a new FILE.db, or a home.")
 @with_home
-def copy(client: Client, to: str) -> None:
+def copy(client: Client, to: str) -> Output:
     """Copy the log of a home to another place, slot for slot, and read it back.
 
     The copy is the same log under the same id: every offset, id and time stays, and so do blank and
@@ -271,16 +270,16 @@ def copy(client: Client, to: str) -> None:
     with Phases() as phases:
         made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
-    if printed_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)}):
-        return
-    say(f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same.")
-    say(f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}")
+    yield made._asdict() | {"erased_with_source": False, "seconds": round(seconds, 3)}
+    yield f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same."
+    yield f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}"
     if made.behind:
-        say(f"The log has got {many(made.behind, 'slot')} more. Stop who writes to it and give the same command again.")
+        more = many(made.behind, "slot")
+        yield f"The log has got {more} more. Stop who writes to it and give the same command again."
     else:
-        say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
-    say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")
-    say(f"To use the copy: {how_to_use(made.place)}")
+        yield "What is appended to the old log from now on is not in the copy; the same command brings it over."
+    yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
+    yield f"To use the copy: {how_to_use(made.place)}"
 
 
 @click.command()
