@@ -110,9 +110,9 @@ def _receipts(client: Client, receipts: Sequence[Receipt]) -> Output:
     else:
         yield {"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | waits | about
     parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
-    place = f"partition {first.position.partition}, offset {first.position.offset}" if client.profile.keeps else "kept nowhere"
-    if first.spooled:
-        place = "in the spool"
+    place = f"partition {first.position.partition}, offset {first.position.offset}"
+    if first.spooled or not client.profile.keeps:
+        place = "in the spool" if first.spooled else "kept nowhere"
     yield f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})"
     yield from _notes(first.hidden, first.id, first.redacted)
 

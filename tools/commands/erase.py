@@ -14,6 +14,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
+from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
     Phases,
@@ -119,7 +120,7 @@ def _hits(client: Client, query: str, limit: int) -> list[str]:
     return [result.id for result in results if result.scope == client.scope]
 
 
-def print_search(search: FileSearch) -> None:
+def _print_search(search: FileSearch) -> None:
     """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
@@ -132,14 +133,14 @@ def print_search(search: FileSearch) -> None:
         say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
 
 
-def looked_for(needles: Needles) -> str:
+def _looked_for(needles: Needles) -> str:
     """Return the numbers of searched needles by kind."""
     vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
     texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
-def search_as_json(search: FileSearch) -> dict[str, Any]:
+def _search_as_json(search: FileSearch) -> dict[str, Any]:
     """Return the searched files and findings; never the needles themselves."""
     return {
         "proves": search.needles.prove,
@@ -161,7 +162,7 @@ def _copies(client: Client) -> list[dict[str, str]]:
     return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
 
-def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
+def _carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     """Return the other carriers of a text as JSON."""
     return {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
 
@@ -190,10 +191,10 @@ def _print_plan(made: ErasurePlan) -> None:
     say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     stays = "What says the replaced value stays, and nothing marks it afterwards:"
     say_some(made.standing, lambda it: f"  {it.id}  {it.kind}  {one_line(it.text, 80)}", stays)
-    print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
+    _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
+def _print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
     say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
     for partition, offset in unreadable:
@@ -219,14 +220,14 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say("The texts are no longer at hand; only ids were looked for.")
     else:
         needles = before.needles
-        say(f"Looked for {looked_for(needles)}.")
+        say(f"Looked for {_looked_for(needles)}.")
         if erasure.plan.carriers or erasure.plan.kept:
             say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}
         for place in before.found:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
-    print_search(after)
+    _print_search(after)
     if after.only_own:
         gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
         say(f"{gone}, and stands in files of your own.", err=True)
@@ -238,10 +239,10 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     else:
         say("It is erased for every reader.", err=True)
-    print_unproven(after.needles, erasure.ok)
+    _print_unproven(after.needles, erasure.ok)
 
 
-def print_unproven(needles: Needles, ok: bool) -> None:
+def _print_unproven(needles: Needles, ok: bool) -> None:
     """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
     if needles.hidden:
         why = "each is too short, or other events say the same"
@@ -276,14 +277,42 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         "corrections": [{"id": it.id, "text": it.text, "replaced": it.older} for it in made.corrections],
         "keeps_corrections": made.keep_corrections,
         "standing": made.standing,
-        **carried_as_json(made),
+        **_carried_as_json(made),
     }
     if erasure is not None:
         said["ok"] = erasure.ok
         said["proven"] = erasure.after.proves
-        said["before"] = search_as_json(erasure.before) if erasure.before else None
-        said["after"] = search_as_json(erasure.after)
+        said["before"] = _search_as_json(erasure.before) if erasure.before else None
+        said["after"] = _search_as_json(erasure.after)
     return said
+
+
+def verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> None:
+    """Search for erased ids and texts and print the findings. Exits 1 without a proof."""
+    from memtape.tools.keep.erasing import prove
+
+    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
+    with Phases() as phases:
+        proven = prove(client.home, client.log, whole, texts, phases.update)
+    carried, needles = proven.carried, proven.search.needles
+    if is_json():
+        said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
+        print_json(said | _carried_as_json(carried) | _search_as_json(proven.search))
+    else:
+        say(f"Looked for {_looked_for(needles)}.")
+        _print_carried(carried.carriers, carried.unreadable, carried.kept)
+        _print_search(proven.search)
+        for partition, offset in proven.slots:
+            say(f"  slot {partition}/{offset} of the log still has its body")
+        if proven.search.only_own and not proven.slots:
+            say("Nothing of what was looked for was found in what Memtape made.")
+        elif not proven.ok:
+            say("Not all of it is gone; `memtape erase` goes on.")
+        elif proven.proven:
+            say("Nothing of what was looked for was found.")
+        _print_unproven(needles, proven.ok)
+    if not proven.proven:
+        sys.exit(1)
 
 
 @click.command()

@@ -18,7 +18,6 @@ from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
-from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
@@ -171,7 +170,9 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
     if texts and not erased:
         raise click.UsageError("--text needs --erased ID.")
     if erased:
-        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
+        from memtape.tools.commands.erase import verify_erased
+
+        verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
         return
     with progress(client.reader.projected(), "Replaying") as bar:
         verdict = client.verify(lambda done: bar.update(done - bar.pos))
@@ -184,41 +185,6 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
         if not verdict.ok:
             say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
     if not verdict.ok:
-        sys.exit(1)
-
-
-def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> None:
-    from memtape.tools.commands.erase import (
-        carried_as_json,
-        looked_for,
-        print_carried,
-        print_search,
-        print_unproven,
-        search_as_json,
-    )
-    from memtape.tools.keep.erasing import prove
-
-    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
-    with Phases() as phases:
-        proven = prove(client.home, client.log, whole, texts, phases.update)
-    carried, needles = proven.carried, proven.search.needles
-    if is_json():
-        said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
-        print_json(said | carried_as_json(carried) | search_as_json(proven.search))
-    else:
-        say(f"Looked for {looked_for(needles)}.")
-        print_carried(carried.carriers, carried.unreadable, carried.kept)
-        print_search(proven.search)
-        for partition, offset in proven.slots:
-            say(f"  slot {partition}/{offset} of the log still has its body")
-        if proven.search.only_own and not proven.slots:
-            say("Nothing of what was looked for was found in what Memtape made.")
-        elif not proven.ok:
-            say("Not all of it is gone; `memtape erase` goes on.")
-        elif proven.proven:
-            say("Nothing of what was looked for was found.")
-        print_unproven(needles, proven.ok)
-    if not proven.proven:
         sys.exit(1)
 
 

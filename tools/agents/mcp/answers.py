@@ -175,7 +175,7 @@ def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
     return _at_most(asked.limit, "results") + listed(found, client.scope, "the latest first")
 
 
-def list_sessions(client: Client, asked: verbs.SessionsArguments) -> str:
+def list_sessions(client: Client, asked: verbs.ListArguments) -> str:
     """List the sessions of the project, the latest first."""
     found, head = client.sessions(min(asked.limit, MAX_RESULTS)), _at_most(asked.limit, "sessions")
     if not found:
