@@ -188,8 +188,9 @@ class RecentArguments(ListArguments, frozen=True):
     ] = ()
 
 
-class TimelineArguments(ListArguments, frozen=True):
+class TimelineArguments(Arguments, frozen=True):
     around: Annotated[str, _said("An id, a time as ISO 8601, or an age as 3d.", most=64)]
+    limit: Limit = 10
 
 
 class GivenArguments(Arguments, frozen=True):
