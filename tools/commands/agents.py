@@ -88,19 +88,8 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
     serve_http(memory, listening, token)
 
 
-class _NeverWrong(click.Command):
-    """A command without usage errors: exit code 2 would stop the agent at its work."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--help" in args or "-h" in args:
-            return super().parse_args(ctx, args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError:
-            return super().parse_args(ctx, [])
-
-
-@click.command(cls=_NeverWrong)
+# Wrong words are passed over, since exit code 2 would stop the agent at its work.
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
