@@ -46,24 +46,16 @@ def test_a_diff_names_a_new_memory_once() -> None:
     """Whatever happened to it since: folded into, revising, forgotten, restored."""
     old = document("capture", "The harbour master is Mira.", *SCOPE)
     start = f"{old['partition']}:{old['offset'] + 1}"
-    ids = {
-        what: document("capture", text, *SCOPE)["id"]
-        for what, text in {
-            "added": "The gauge fell into the harbour.",
-            "revised": "The harbour master is Mara.",
-            "forgotten": "Lunch is at noon.",
-        }.items()
-    }
+    said_of = {"added": "The gauge fell into the harbour.", "revised": "The harbour master is Mara."}
+    said_of |= {"forgotten": "Lunch is at noon."}
+    ids = {what: document("capture", text, *SCOPE)["id"] for what, text in said_of.items()}
     for text in ("the gauge fell into the harbour", "the harbour master is Mara"):
         document("capture", text, *SCOPE)
     document("forget", ids["forgotten"], *SCOPE)
     document("run", "--once")
     changes = document("diff", start, "0s", *SCOPE)
-    named = [
-        (what, changed["id"])
-        for what in ("added", "folded", "revised", "forgotten", "restored")
-        for changed in changes[what]
-    ]
+    whats = ("added", "folded", "revised", "forgotten", "restored")
+    named = [(what, changed["id"]) for what in whats for changed in changes[what]]
     assert sorted(named) == sorted(ids.items())
     assert [len(changed["captures"]) for what in ("added", "revised") for changed in changes[what]] == [1, 1]
     printed = said("diff", start, "0s", *SCOPE)

@@ -131,8 +131,8 @@ def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Cli
     assert told(client, "db") == [(SHORT, None)]
     (result,) = client.search("staging port", quiet=True).results
     assert [wording.text for wording in result.wordings] == [LONG]
-    assert told(client, "database", filters=make_filters(0, kinds=("fact",))) == [(SHORT, LONG)]
-    assert told(client, "database", filters=make_filters(0, kinds=("journal",))) == []
+    for kind, found in (("fact", [(SHORT, LONG)]), ("journal", [])):
+        assert told(client, "database", filters=make_filters(0, kinds=(kind,))) == found
 
 
 def test_people_and_programs_are_told_which_wording_was_found(client: Client) -> None:
