@@ -125,7 +125,7 @@ class IdArguments(Arguments, frozen=True):
 
 class ContextArguments(Arguments, frozen=True):
     budget_tokens: Annotated[
-        int, Meta(description="The most tokens of the text.", ge=1, extra={"option": "--budget"})
+        int, Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget"})
     ] = 2_000
 
 

@@ -22,10 +22,8 @@ from memtape.state.subjects.captures import TRUST
 from memtape.tools import verbs
 from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, fitted
 from memtape.tools.agents.mcp.tools import (
-    MAX_BUDGET_TOKENS,
     MAX_RESULTS,
     AddMemory,
-    GetContext,
     GetMemory,
     SearchMemories,
 )
@@ -42,6 +40,7 @@ from memtape.tools.capture.profiles import PROFILES, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
+MAX_BUDGET_TOKENS = 8_000
 MAX_DOCUMENT_CHARS = 1024 * 1024
 """A longer document would hold up every other call."""
 MAX_RESULT_CHARS = 1_200
@@ -130,7 +129,7 @@ def get_memory(client: Client, asked: GetMemory) -> str:
     return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
-def get_context(client: Client, asked: GetContext) -> str:
+def get_context(client: Client, asked: verbs.ContextArguments) -> str:
     """Return the context of a starting agent, cut to the hosts' limit. The text itself marks its data."""
     text = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS)).text
     head = _at_most(asked.budget_tokens, "tokens", MAX_BUDGET_TOKENS)
