@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ import forking
 import pytest
 from hypothesis import HealthCheck, settings
 from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
+
+from memtape.tools.agents import hooks
 
 # No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. Every run draws the
 # same examples and remembers none of an earlier run, so that a failure is a failure of the change. Two soaks alone draw
@@ -38,6 +39,9 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "fixed")
+# A hook that is called in the process of its test neither ends that process where it is late, nor lowers its priority.
+hooks.WAIT_S = hooks.START_WAIT_S = 120.0
+os.nice = lambda increment: 0
 
 
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
@@ -153,14 +157,6 @@ def seeded(request: pytest.FixtureRequest) -> None:
     """In `make test` each test draws the same seeds at every run; a soak draws new ones."""
     if request.config.option.markexpr == "not soak":
         random.seed(request.node.nodeid)
-
-
-@pytest.fixture(autouse=True)
-def patient_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hook that a test calls in this process has time on a loaded machine: it ends its process where it has none."""
-    if (hooks := sys.modules.get("memtape.tools.agents.hooks")) is not None:
-        monkeypatch.setattr(hooks, "WAIT_S", 120.0)
-        monkeypatch.setattr(hooks, "START_WAIT_S", 120.0)
 
 
 @pytest.fixture(autouse=True)
