@@ -79,7 +79,8 @@ def erase(
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
         query, limit = selection.pop("query"), selection.pop("limit")
-        hits = None if query is None else _hits(client, query, limit)
+        found = () if query is None else client.search(query, limit, quiet=True).results
+        hits = None if query is None else [result.id for result in found if result.scope == client.scope]
         ids = ids_matching(client.home, client.log, client.scope, Selection(**selection), hits=hits, only=only)
     copies = _copies(client)
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
@@ -112,12 +113,6 @@ def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> N
             say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
     if not erasure.after.proves:
         sys.exit(1)
-
-
-def _hits(client: Client, query: str, limit: int) -> list[str]:
-    """Return the ids of the client's scope that a search finds."""
-    results = client.search(query, limit, quiet=True).results
-    return [result.id for result in results if result.scope == client.scope]
 
 
 def _print_search(search: FileSearch) -> None:

@@ -28,6 +28,7 @@ from memtape.tools.commands.options import (
     print_json,
     printed_json,
     say,
+    say_some,
     with_client,
 )
 
@@ -314,10 +315,7 @@ def check(client: Client, fix: bool, yes: bool) -> None:
         print_json({"problems": problems})
         return
     if not is_json():
-        for problem in problems[:SHOWN_PROBLEMS]:
-            say(f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}")
-        if len(problems) > SHOWN_PROBLEMS:
-            say(f"… and {len(problems) - SHOWN_PROBLEMS:,} more; --json names them.")
+        say_some(problems, lambda it: f"{it.kind:<13}{it.slug or it.page}: {one_line(it.what)}")
         if not problems:
             say("Nothing is wrong with the tree.")
         elif not fix and mended:
