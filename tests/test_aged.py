@@ -20,7 +20,7 @@ from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import reading
 from memtape.tools.ask.aged import PURGED
 from memtape.tools.ask.ordering import SearchQuery

@@ -14,7 +14,7 @@ from memtape.schemas.rows import Change, MemoryRow, TurnRow
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 

@@ -35,7 +35,8 @@ from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.agents.mcp.tools import TOOLS, call, schema_of
+from memtape.tools.agents.mcp.answers import call
+from memtape.tools.agents.mcp.tools import TOOLS, schema_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client

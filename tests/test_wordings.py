@@ -36,7 +36,7 @@ from memtape.state.subjects.memories import Memories
 from memtape.state.views.filters import make_filters
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
