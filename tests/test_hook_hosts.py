@@ -154,8 +154,7 @@ def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
 
 
 @pytest.mark.parametrize(
-    ("served", "host"),
-    soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen")),
+    ("served", "host"), soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
 )
 def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
     """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""

@@ -28,15 +28,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import listen, make_server, token_of
-from memtape.tools.agents.mcp.tools import (
-    INSTRUCTIONS,
-    MAX_ANSWER_BYTES,
-    TOOLS,
-    bounded,
-    cut,
-    schema_of,
-    sentence,
-)
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, MAX_ANSWER_BYTES, TOOLS, bounded, cut, schema_of, sentence
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
 from memtape.tools.client import Client

@@ -18,12 +18,7 @@ Effect = Literal["reads", "adds", "hides", "shows"]
 """The effect of a tool for agents: `adds` only adds; `hides` changes what is found, which `shows` undoes."""
 
 Id = Annotated[
-    str,
-    Meta(
-        description="The id of a memory or turn, or its first eight characters.",
-        min_length=1,
-        max_length=64,
-    ),
+    str, Meta(description="The id of a memory or turn, or its first eight characters.", min_length=1, max_length=64)
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
 CursorText = Annotated[str, Meta(max_length=8_000)]
@@ -72,8 +67,7 @@ class SearchArguments(Arguments, frozen=True):
         ),
     ] = ()
     sessions: Annotated[
-        tuple[str, ...],
-        _said("Only what was captured in this session.", most=64, option="--from-session", rare=True),
+        tuple[str, ...], _said("Only what was captured in this session.", most=64, option="--from-session", rare=True)
     ] = ()
     tiers: Annotated[
         tuple[Tier, ...],
@@ -85,8 +79,7 @@ class SearchArguments(Arguments, frozen=True):
         ),
     ] = ()
     not_kinds: Annotated[
-        tuple[Kind, ...],
-        _said("Nothing of this kind: no turn, no page.", most=8, option="--not-kind", rare=True),
+        tuple[Kind, ...], _said("Nothing of this kind: no turn, no page.", most=8, option="--not-kind", rare=True)
     ] = ()
     not_tags: Annotated[Tags, _said("Nothing with this tag.", option="--not-tag", rare=True)] = ()
     not_origins: Annotated[
@@ -420,10 +413,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "distill": Verb("consolidate.distill", "distill"),
         "prune": Verb("erase.prune", "prune", PruneArguments),
     },
-    "Pages": {
-        "page": Verb("keep.page"),
-        "tree": Verb("tree.tree", in_memory=True),
-    },
+    "Pages": {"page": Verb("keep.page"), "tree": Verb("tree.tree", in_memory=True)},
     "Agents": {
         "connect": Verb("agents.connect"),
         "disconnect": Verb("agents.disconnect"),

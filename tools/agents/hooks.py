@@ -27,15 +27,7 @@ from memtape.tools.agents.hosts import HookInput, begins_at_prompt, placed, read
 from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, in_form
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import (
-    HEARD,
-    OPENCODE,
-    Role,
-    claude_prompt,
-    heard,
-    of_hook,
-    opencode_message,
-)
+from memtape.tools.capture.native_ids import HEARD, OPENCODE, Role, claude_prompt, heard, of_hook, opencode_message
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.capture.writing import default_actor, now_us

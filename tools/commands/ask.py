@@ -187,12 +187,7 @@ def why(client: Client, id: str) -> Output:
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
 @with_client
 def log(
-    client: Client,
-    partition: int | None,
-    offset: int | None,
-    limit: int,
-    types: tuple[str, ...],
-    follow: bool,
+    client: Client, partition: int | None, offset: int | None, limit: int, types: tuple[str, ...], follow: bool
 ) -> Output:
     """Print events of the log as they stand: the last ones, or from an offset on.
 

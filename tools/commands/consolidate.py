@@ -103,8 +103,7 @@ def distill(client: Client, session: str, again: bool) -> None:
         done = client.distill(session, again=again, on_window=lambda at, total: phases.update("asking", at, total))
     if not done.turns:
         raise MemtapeError(
-            f"Nothing was said in a session {session}.",
-            "`memtape show ID` prints the session of what a search found.",
+            f"Nothing was said in a session {session}.", "`memtape show ID` prints the session of what a search found."
         )
     facts = [(event, event.body) for event in done.events if isinstance(event.body, Captured)]
     if is_json():

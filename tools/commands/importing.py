@@ -55,12 +55,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @scope_option
 @with_folder
 def import_command(
-    home: Path,
-    paths: tuple[Path, ...],
-    everything: bool,
-    form: str | None,
-    scope: str | None,
-    **options: Any,
+    home: Path, paths: tuple[Path, ...], everything: bool, form: str | None, scope: str | None, **options: Any
 ) -> None:
     """Import the history of other programs: PATH is a file, a folder or an export.
 

@@ -12,15 +12,7 @@ from memtape.schemas.events import Kind
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import (
-    Output,
-    as_of_option,
-    listed,
-    say,
-    with_arguments,
-    with_client,
-    with_speaker,
-)
+from memtape.tools.commands.options import Output, as_of_option, listed, say, with_arguments, with_client, with_speaker
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:

@@ -424,9 +424,7 @@ def with_log(command: CommandT) -> CommandT:
     for option in (
         click.option("--log-level", type=click.Choice(LEVELS), help="From which level on; by default info."),
         click.option(
-            "--log-format",
-            type=click.Choice(("json", "text")),
-            help="Tell events of operation on stderr, a line each.",
+            "--log-format", type=click.Choice(("json", "text")), help="Tell events of operation on stderr, a line each."
         ),
     ):
         wrapped = option(wrapped)

@@ -18,15 +18,7 @@ from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.project import once_elsewhere
 from memtape.tools.client import Client
-from memtape.tools.commands.options import (
-    Output,
-    confirmed,
-    listed,
-    say,
-    with_client,
-    with_folder,
-    with_home,
-)
+from memtape.tools.commands.options import Output, confirmed, listed, say, with_client, with_folder, with_home
 
 if TYPE_CHECKING:
     from memtape.tools.ask.projects import Project
