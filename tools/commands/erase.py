@@ -72,6 +72,7 @@ def erase(
     Example:
       memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
     """
+    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
     from memtape.tools.keep.erasing import Selection, ids_matching, plan
 
     chosen = {name: value for name, value in selection.items() if value is not None and name != "limit"}
@@ -82,7 +83,7 @@ def erase(
         found = () if query is None else client.search(query, limit, quiet=True).results
         hits = None if query is None else [result.id for result in found if result.scope == client.scope]
         ids = ids_matching(client.home, client.log, client.scope, Selection(**selection), hits=hits, only=only)
-    copies = _copies(client)
+    copies = [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
     if everywhere:
@@ -148,13 +149,6 @@ def _search_as_json(search: FileSearch) -> dict[str, Any]:
             for place in search.places
         ],
     }
-
-
-def _copies(client: Client) -> list[dict[str, str]]:
-    """Return the known copies of the log, out of reach of an erasure, and the way to erase there."""
-    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
-
-    return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
 
 
 def _carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:

@@ -241,17 +241,14 @@ def _explained(home: str | None) -> Iterator[None]:
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
         said = _RUST_LINE.sub("", str(error))
-        _count_error(Path(home) if home is not None else default_home())
+        place = Path(home) if home is not None else default_home()
+        if place.is_dir() and not stores_nothing() and not keeps_nothing(place):
+            note(place, [("error", "cli", "", 1)])
         if is_json():
             waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
             print_json({"error": said, "hint": hint} | waiting)
         say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
-
-
-def _count_error(home: Path) -> None:
-    if home.is_dir() and not stores_nothing() and not keeps_nothing(home):
-        note(home, [("error", "cli", "", 1)])
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
