@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import SCOPE, call, document, home
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
 from memtape.tools.ask.naming import shortened
-from memtape.tools.commands.cli import main
 
-SCOPE = ("--scope", "project:test")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
-    return tmp_path / "home"
-
-
-def call(*words: str, input: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=input)
+__all__ = ["home"]
 
 
 def said(*words: str, input: str | bytes | None = None) -> str:
     result = call(*words, input=input)
     assert result.exit_code == 0, result.output
     return result.output
-
-
-def document(*words: str, input: str | bytes | None = None) -> Any:
-    result = call(*words, "--json", input=input)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def test_a_diff_names_a_new_memory_once() -> None:
