@@ -65,6 +65,13 @@ class Host:
         self.send(id=self._number, method=method, params=params)
         return self._number
 
+    def rests(self) -> bool:
+        """Whether each thread waits: what was sent is handed on."""
+        with suppress(OSError):  # A thread may have ended meanwhile.
+            stats = [path.read_text() for path in Path(f"/proc/{self.process.pid}/task").glob("*/stat")]
+            return all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
+        return False
+
     def hear(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         heard: dict[str, Any] = json.loads(self.process.stdout.readline())
@@ -277,7 +284,7 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(
         one.begin("tools/call", name="add_memory", arguments={"text": "Ship in November."}),
         one.begin("tools/list"),
     ]
-    time.sleep(0.5)  # Until they are handed on.
+    until(one.rests)  # They are handed on.
     os.kill(pid, signal.SIGKILL)
     answers = {each["id"]: each for each in (one.hear() for _ in asked)}
     assert "not known" in answers[asked[1]]["error"]["message"] and answers.keys() == set(asked)
