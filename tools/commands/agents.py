@@ -146,7 +146,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     else:
         from memtape.tools.agents.connecting import connect as install
 
-        ran = [shlex.join(step.command) for step in install(folder, host)]
+        ran = [shlex.join(step.args) for step in install(folder, host)]
         done = f"{HOSTS[host].name} is connected. {HOSTS[host].then}"
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
@@ -231,7 +231,7 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
             failed = True
             say(f"Error: {error}", err=True)
             continue
-        ran.append({"host": name, "ran": [shlex.join(step.command) for step in steps]})
+        ran.append({"host": name, "ran": [shlex.join(step.args) for step in steps]})
         found = found.with_all_of(left)
     if every or host == GENERIC:
         found = found.with_all_of(take_instructions(folder))
