@@ -102,7 +102,7 @@ def distill(home: Path, place: Position) -> int:
         if client.log.known(scope, [fact_id((flushed,), 1, 0)]):
             return 0
         try:
-            _, events = FactAsker(client.home, "flush", DISTILL_LIMIT_S).ask((flushed,), 1)
+            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,), 1)
         except Exception as error:
             count_one(home, FLUSHES, "timeout" if isinstance(error, ModelTimeout) else "error")
             raise

@@ -13,7 +13,6 @@ import msgspec
 from memtape.flows.workers.distill import Window, WindowAnswer, fact_id
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
-from memtape.schemas.model import Step
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
 from memtape.schemas.upcasts import version_of
@@ -62,11 +61,10 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 class FactAsker:
-    """Asks the model of a home, named for a step, for the facts of windows of talk, and counts how it went."""
+    """Asks the model of a home for the facts of windows of talk, and counts how it went."""
 
-    def __init__(self, home: Home, step: Step = "extract", limit_s: float = LIMIT_S) -> None:
+    def __init__(self, home: Home, limit_s: float = LIMIT_S) -> None:
         self._home = home
-        self._step = step
         self._limit_s = limit_s
         self._redactor = Redactor(home)
 
@@ -93,7 +91,7 @@ class FactAsker:
         talk = talk_of(window)
         if not self._is_worth_it(talk):
             return "gated", []
-        model = model_for(self._home, self._step)
+        model = model_for(self._home, "extract")
         if model is None:
             raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
         found = facts_of(model.answer(prompt_for(talk), self._limit_s), len(window))
