@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
+type_option = click.option(
+    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
+)
 
 
 @click.command()
@@ -181,9 +184,7 @@ def why(client: Client, id: str) -> Output:
     "--from", "offset", type=click.IntRange(0), help="Read from this offset on; needs --partition or a scope."
 )
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
-)
+@type_option
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
 @with_client
 def log(
@@ -457,9 +458,7 @@ PAGE_SLOTS = 500
 @click.command()
 @click.option("--since", help="Begin there: ISO 8601, or an age as 3d; by default now.")
 @click.option("--scope", help="Only this scope, by default all of the home.")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
-)
+@type_option
 @click.option("--texts", is_flag=True, help="Print what was said too.")
 @with_home
 def tail(client: Client, since: str | None, scope: str | None, types: tuple[str, ...], texts: bool) -> None:
