@@ -14,7 +14,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, CHOICES, local_settings, prefer_embedder
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, Phases, progress, say, with_home
+from memtape.tools.commands.options import Output, phases, progress, say, with_home
 from memtape.tools.keep.embedder_state import EmbedderState
 
 if TYPE_CHECKING:
@@ -207,8 +207,8 @@ def refold(client: Client, dry_run: bool, fold: Folding | None) -> Output:
       memtape refold
       memtape refold --fold off
     """
-    with Phases() as phases:
-        found = client.refold(dry_run=dry_run, fold=fold, on_phase=phases.update)
+    with phases() as update:
+        found = client.refold(dry_run=dry_run, fold=fold, on_phase=update)
     if not dry_run:
         with progress(client.reader.unread(), "Projecting") as bar:
             scopes = (pair.scope for pair in found.pairs)

@@ -17,10 +17,10 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
-    Phases,
     confirmed,
     is_asked,
     is_json,
+    phases,
     print_json,
     say,
     say_some,
@@ -103,8 +103,8 @@ def erase(
 def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> None:
     """Erase a plan and print the proof. Exits 1 without a proof."""
     started = time.monotonic()
-    with Phases() as phases:
-        erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
+    with phases() as update:
+        erasure = client.erase(made, update, lambda note: say(note, err=True))
     if is_json():
         seconds = round(time.monotonic() - started, 3)
         print_json(_as_json(made, erasure) | {"copies": copies, "seconds": seconds})
@@ -281,8 +281,8 @@ def verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> Non
     from memtape.tools.keep.erasing import prove
 
     whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
-    with Phases() as phases:
-        proven = prove(client.home, client.log, whole, texts, phases.update)
+    with phases() as update:
+        proven = prove(client.home, client.log, whole, texts, update)
     carried, needles = proven.carried, proven.search.needles
     if is_json():
         said = {"ok": proven.ok, "proven": proven.proven, "slots": proven.slots}
@@ -321,8 +321,8 @@ def prune(client: Client, tags: tuple[str, ...], before: str, every: bool, dry_r
       memtape prune --dry-run
       memtape prune --tag env:dev --before 2d --yes
     """
-    with Phases() as phases:
-        looked = partial(phases.update, "looking")
+    with phases() as update:
+        looked = partial(update, "looking")
         made = client.prune(tags, before, every=every, dry_run=True, on_progress=looked)
     if not is_json():
         _print(made, dry_run)

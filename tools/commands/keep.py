@@ -22,8 +22,8 @@ from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
     Output,
-    Phases,
     is_json,
+    phases,
     print_json,
     printed_json,
     progress,
@@ -126,8 +126,8 @@ def _run_once(
 ) -> tuple[int, dict[str, int]]:
     """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
     unread = client.reader.unread()
-    with Phases() as phases:
-        events = owner.project(lambda done: phases.update("projecting", done, unread), phases.update)
+    with phases() as update:
+        events = owner.project(lambda done: update("projecting", done, unread), update)
     if ended:
         return events, {}
     with progress(client.reader.unembedded() if "embed" not in without else None, "Working") as bar:
@@ -203,8 +203,8 @@ def rebuild(client: Client) -> Output:
     from memtape.tools.keep.owner import rebuild_or_ask
 
     started = time.monotonic()
-    with Phases() as phases:
-        made = rebuild_or_ask(client.home, client.log, phases.update, _note)
+    with phases() as update:
+        made = rebuild_or_ask(client.home, client.log, update, _note)
     seconds = time.monotonic() - started
     yield made._asdict() | {"seconds": round(seconds, 3)}
     yield f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified."
@@ -233,8 +233,8 @@ def copy(client: Client, to: str) -> Output:
     from memtape.tools.keep.copying import copy_log
 
     started = time.monotonic()
-    with Phases() as phases:
-        made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
+    with phases() as update:
+        made = copy_log(client.log, to, update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
     yield made._asdict() | {"erased_with_source": False, "seconds": round(seconds, 3)}
     yield f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same."

@@ -17,7 +17,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import CHOICES, local_settings
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, Phases, say, with_client, with_folder, with_home
+from memtape.tools.commands.options import Output, phases, say, with_client, with_folder, with_home
 from memtape.tools.keep.log_settings import States, set_state, states_on
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def eval_command(
 
     opened = _embedder(home, **embedder)
     names = [*(retrievers or NAMES), *map(less, without)]
-    with Phases() as phases:
-        measured = evaluate(file, list(dict.fromkeys(names)), opened, phases.update)
+    with phases() as update:
+        measured = evaluate(file, list(dict.fromkeys(names)), opened, update)
     return _measured(measured)
 
 
@@ -114,12 +114,12 @@ def _injected(home: Path, file: Path, foreign: Path | None) -> Output:
     from memtape.tools.measure.injecting import inject
 
     chars = local_settings(Home(home)).prompt_recall_chars
-    with Phases() as phases:
+    with phases() as update:
         measured = inject(
             file,
             foreign,
             lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
-            phases.update,
+            update,
         )
     for note in measured["notes"]:
         say(note, err=True)
@@ -161,8 +161,8 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, sha
         yield told
         yield from _shadows(told)
         return
-    with Phases() as phases:
-        told = client.compare(retrievers, limit, phases.update)
+    with phases() as update:
+        told = client.compare(retrievers, limit, update)
     yield told
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":

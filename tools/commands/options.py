@@ -311,28 +311,21 @@ def say_some(
         say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
 
 
-class Phases:
-    """A bar for each phase of long work, on stderr, which only a terminal shows; it tells rate and time left."""
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that says how far a phase of long work is; each phase has a bar on stderr of its own."""
+    shown, current, bar = ExitStack(), "", None
 
-    def __init__(self) -> None:
-        self._phase = ""
-        self._bar: Any = None
-        self._shown = ExitStack()
+    def update(phase: str, done: int, total: int) -> None:
+        nonlocal current, bar
+        if phase != current:
+            shown.close()
+            current, bar = phase, shown.enter_context(progress(total, phase.capitalize()))
+        assert bar is not None
+        bar.update(min(done, total) - bar.pos)
 
-    def update(self, phase: str, done: int, total: int) -> None:
-        """Say how far a phase is; a new phase has a new bar."""
-        if phase != self._phase:
-            self.__exit__()
-            self._phase = phase
-            self._bar = self._shown.enter_context(progress(total, phase.capitalize()))
-        self._bar.update(min(done, total) - self._bar.pos)
-
-    def __enter__(self) -> Phases:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._phase = ""
-        self._shown.close()
+    with shown:
+        yield update
 
 
 @contextmanager

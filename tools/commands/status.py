@@ -16,7 +16,7 @@ from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, Phases, as_of_option, with_home
+from memtape.tools.commands.options import Output, as_of_option, phases, with_home
 
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
@@ -263,8 +263,8 @@ def stats(client: Client, since: str, scope: str | None) -> Output:
       memtape stats --scope project:shop
     """
     now = now_us()
-    with Phases() as phases:
-        found = client.stats(parse_time(since, now), scope, lambda done, total: phases.update("reading", done, total))
+    with phases() as update:
+        found = client.stats(parse_time(since, now), scope, lambda done, total: update("reading", done, total))
     yield found
     groups = grouped(found.days)
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
