@@ -473,7 +473,7 @@ def test_a_blanked_topic_goes_on_in_its_next_generation_and_the_old_one_is_gone(
     home, ends = partition_of(A, 2), log.ends()
     log.blank({home: [3, 4]})
     assert topics_of(admin, log) == [f"{log.target.topic}.g1"]
-    assert log.ends() == ends
+    assert all(decode(slot.payload).type == "ticked" for slot in log.read(home, ends[home], 100))
     other.append([captured("by another handle", scope=A)])
     assert decode(log.read(home, 0, 1_000)[-1].payload).body.text == "by another handle"  # type: ignore[union-attr]
     assert [offset for offset, has_body in enumerate(bodies(other, home)) if not has_body] == [3, 4]

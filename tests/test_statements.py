@@ -6,6 +6,7 @@ Turns of corpora are named there, and not held; `python tests/bench/statements.p
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -24,8 +25,10 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.state.text.instructions import heard_in
-from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, dated, statements
+from memtape.state.text import instructions, orders, statement_cues
+from memtape.state.text import statements as statements_of
+from memtape.state.text.instructions import Heard, heard_in
+from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands import cli
@@ -82,6 +85,26 @@ TOLD_OF_A_PROJECT = (
     "Remember that the demo is on 4 May.", "We're moving away from Jenkins to Buildkite.",
     "The invoice service is owned by Petra.", "We won't support Python 3.8 in this release.",
 )  # fmt: skip
+
+
+def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every labelled text the rules find the same where each text passes the looks for single words before them."""
+    kept = [path for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
+    rows = (json.loads(line) for path in kept for line in path.read_text().splitlines())
+    said = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
+
+    def found() -> list[tuple[Heard, list[Statement]]]:
+        return [(hear(text), stated_in(text, 0, of_agent=False)) for text in said]
+
+    abroad = instructions._ABROAD
+    hear = vars(heard_in)["__wrapped__"]
+    with_looks = found()
+    for module, look in ((instructions, "may_instruct"), (instructions, "may_order"), (statements_of, "_may_state")):
+        monkeypatch.setattr(module, look, lambda _: True)
+    monkeypatch.setattr(orders, "may_order", lambda _: True)
+    monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
+    monkeypatch.setattr(statement_cues, "may_identify", lambda _: True)
+    assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
 @pytest.mark.parametrize("said", TOLD_OF_NOTHING)

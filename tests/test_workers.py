@@ -23,7 +23,6 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.sinks.tables import WATERMARK
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -119,12 +118,6 @@ def assert_as_undisturbed(home: Home, log: EmbeddedLog, folder: Path) -> None:
     copy.close()
 
 
-def marks(home: Home) -> set[Path]:
-    """Return what has been written of how far the views are."""
-    paths = home.current().path.glob(f"lance/*/{WATERMARK}")
-    return {path / str(path.stat().st_mtime_ns) for path in paths}
-
-
 def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Home) -> None:
     with Owner(home, MemoryLog(4, Settings()), workers=2) as owner, pytest.raises(MemtapeError, match="No other"):
         owner.project()
@@ -142,9 +135,9 @@ def test_any_number_of_processes_makes_what_one_makes(home: Home, tmp_path: Path
 
 @pytest.mark.slow
 def test_nobody_gets_the_home_of_a_killed_owner_while_one_of_its_processes_lives(home: Home, run: Run) -> None:
-    log = filled(home, 800)
-    owner = run(home, "--once")
-    until(lambda: marks(home), owner)
+    log = filled(home, 100)
+    owner = run(home)
+    until_written(home, log, owner)
     processes = children(owner.pid)
     os.kill(processes[0], signal.SIGSTOP)
     os.kill(owner.pid, signal.SIGKILL)

@@ -89,10 +89,11 @@ def _another_is_copying(log: TopicLog) -> bool:
 
 
 def _await_silence(log: TopicLog) -> None:
-    """Return when every partition has refused an event: settings reach the brokers one by one.
+    """Return when every partition has refused an event: settings reach the brokers one by one, within moments.
 
     The probe is a tick of the hour, since a repeated tick changes nothing.
     """
+    time.sleep(POLL_S)
     open_ones = set(range(log.partitions))
     deadline = time.monotonic() + STALLED_S
     while open_ones := open_ones - log.refused({number: _tick(number) for number in sorted(open_ones)}):

@@ -9,20 +9,33 @@ a text has.
 
 from __future__ import annotations
 
+import itertools
 import re
+from functools import lru_cache
 
 import msgspec
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.lexicon import word_pattern
+from memtape.state.text.lexicon import word_list, word_pattern
 from memtape.state.text.normal import normal_text
-from memtape.state.text.orders import is_order, orders_of
-from memtape.state.text.own_words import MOST_CHARS, asks, own_words, remembered, sentences, set_off_left_out, unquoted
+from memtape.state.text.orders import is_order, may_order, orders_of
+from memtape.state.text.own_words import (
+    MOST_CHARS,
+    asks,
+    own_words,
+    remembered,
+    sentences,
+    set_off_left_out,
+    unquoted,
+    words_in,
+)
 from memtape.state.text.statement_cues import LEANS_ON
 
 _I = re.IGNORECASE
 MOST_REMEMBERED = 16_384
 """Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
+MOST_WORDS = 32_768
+"""Words in the cache of whether they may instruct."""
 MOST_DOUBTED = 12
 """A text with more is a document; its first sentences are asked about."""
 
@@ -225,6 +238,30 @@ _ABROAD = [
     ),
 ]
 
+# --- Words of any form; most texts have none, and are read no further ---
+
+_ALONE = word_list("words of an instruction")
+_NEXT_TO = frozenset(tuple(pair.split("+")) for pair in word_list("pairs of an instruction"))
+_WHEN, _ANY = frozenset({"when", "before", "after"}), frozenset({"a", "an", "any", "new"})
+_WORDS_ABROAD = word_list("words of an instruction abroad")
+_NAMES_KIND = lazy(rf"{_THINGS}|{_STYLES}|{_LANGUAGES}|{_PLACE}")
+
+
+def may_instruct(text: str) -> bool:
+    """Return whether a text has the words of a standing instruction, whatever else it has."""
+    words = words_in(text)
+    return (
+        not text.replace("’", "'").isascii()
+        or any(map(_is_cue, words))
+        or not _NEXT_TO.isdisjoint(itertools.pairwise(words))
+        or not (_WHEN.isdisjoint(words) or _ANY.isdisjoint(words))
+    )
+
+
+@lru_cache(MOST_WORDS)
+def _is_cue(word: str) -> bool:
+    return word in _ALONE or word in _WORDS_ABROAD or _NAMES_KIND.fullmatch(word) is not None
+
 
 class Heard(msgspec.Struct, frozen=True, array_like=True):
     """The instructions in a text: standing sentences, orders about memory, and doubtful sentences.
@@ -252,6 +289,8 @@ def heard_in(text: str) -> Heard:
     A rule about "it" or "that" includes the sentence before, or is none without such a sentence, unless the
     text behind a colon explains them.
     """
+    if not (may_order(text) or may_instruct(text)):
+        return NOTHING_HEARD
     own = own_words(text)
     if not own:
         return Heard(doubted=_standing_in(set_off_left_out(text))[:MOST_DOUBTED])
@@ -286,9 +325,19 @@ def _standing_in(text: str) -> tuple[str, ...]:
 def sets_standing(sentence: str) -> bool:
     """Return whether a sentence alone sets a standing instruction."""
     said = _SINGLE_QUOTED.sub("QUOTED", unquoted(sentence))
-    if len(said) > MOST_CHARS or not (_has_form(said) or any(form.search(said) for form in _ABROAD)):
+    if len(said) > MOST_CHARS or not may_instruct(said) or not (_has_form(said) or _has_form_abroad(said)):
         return False
     return not (asks(said) or is_order(said) or _IS_NONE.search(said))
+
+
+def orders_in(text: str) -> tuple[str, ...]:
+    """Return the orders about memory in a text, in its sender's own words."""
+    return orders_of(own_words(text)) if may_order(text) else ()
+
+
+def _has_form_abroad(said: str) -> bool:
+    is_plain = said.isascii() and _WORDS_ABROAD.isdisjoint(words_in(said))
+    return not is_plain and any(form.search(said) for form in _ABROAD)
 
 
 def _has_form(said: str) -> bool:

@@ -249,7 +249,7 @@ def _kind_of(said: str) -> EndKind | None:
     if _PROMISES.match(said):
         is_owed = is_timed or (_REPORTS_TO.search(said) and (_NAME.search(said) or _LATER.search(said)))
         return "promise" if is_owed else None
-    must = _MUST.match(said) and (is_timed or _STILL.search(said) or cues.IDENTIFIER.search(said))
+    must = _MUST.match(said) and (is_timed or _STILL.search(said) or cues.has_identifier(said))
     return "task" if must or _OWED.search(said) else None
 
 

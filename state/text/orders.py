@@ -70,6 +70,13 @@ _WORDS_ABROAD = lazy(
     _I,
 )
 """The words of an order abroad, besides common words, that name nothing."""
+_STEMS = tuple(
+    """
+    mention bring talk speak refer remind remember memor save saving stor record keep forget speicher merk notier
+    erinner sprich rede vergiss mencion guard recuerd anot hable olvida
+    """.split()
+)
+"""The beginnings of the words of every form in plain letters; most sentences have none, and are read no further."""
 _ABOUT = lazy(r"\b(?:about|regarding|concerning)\s+(?P<of>.+)\Z", _I)
 _TOLD_OF = lazy(r"\A(?:everything|anything|all|what)\b", _I)
 _GENERIC = word_set(
@@ -83,13 +90,21 @@ _GENERIC = word_set(
 
 def orders_of(own: str) -> tuple[str, ...]:
     """Return the orders about memory among the sentences of a sender's own words."""
+    if not may_order(own):
+        return ()
     found = ((sentence, unquoted(sentence)) for sentence in sentences(own) if len(sentence) <= MOST_CHARS)
     return tuple(sentence for sentence, said in found if is_order(said) and not asks(said))
 
 
 def is_order(said: str) -> bool:
     """Return whether a sentence, with `QUOTED` for quotations, is an order about memory."""
-    return any(form.search(said) for form in (*_FORMS, _ABROAD))
+    return may_order(said) and any(form.search(said) for form in (*_FORMS, _ABROAD))
+
+
+def may_order(text: str) -> bool:
+    """Return whether a text has a word of an order about memory."""
+    lowered = text.lower()
+    return not lowered.isascii() or any(map(lowered.__contains__, _STEMS))
 
 
 def named_by(sentence: str) -> frozenset[str]:

@@ -36,6 +36,7 @@ _QUOTED = lazy(
     r"|`[^`\n]{0,400}`"
 )
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
+_RUN = re.compile(r"[^\W_]+")
 _LONG_QUOTE_CHARS = 60
 _SENTENCE = lazy(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
 _BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
@@ -140,6 +141,11 @@ def sentences(text: str) -> list[str]:
     """Return the sentences of a text without its quoted lines, fences and bullets."""
     found = (_BULLET.sub("", piece or "").strip() for piece in _SENTENCE.split(_BLOCK.sub("\n", text)))
     return [sentence for sentence in found if sentence]
+
+
+def words_in(text: str) -> list[str]:
+    """Return the runs of letters and digits of a text, in small letters."""
+    return _RUN.findall(text.lower())
 
 
 def unquoted(sentence: str) -> str:

@@ -152,6 +152,10 @@ IDENTIFIER = lazy(
     r"|[GMKTgmkt][Bb]|[GM]iB|USD|EUR|usd|eur|dollars?|euros?|rows|users|requests?|replicas?|workers?|retries"
     r"|km|miles|kg|lbs|pounds)\b|[$€£]\s?\d",
 )
+_MAY_IDENTIFY = lazy(
+    r"[\d/@_`]|[a-z][A-Z]|\w\.\w|\b(?:owned|maintained|managed|run|led) by "
+    r"|\b(?:owns|maintains|is responsible for|is in charge of) "
+)
 
 ASKS = lazy(
     r"[?？][\"'”’)\]]*\s*\Z|^(?:and |so |but |ok(?:ay)?,? |hey,? |hi,? |also,? |well,? )*(?:what|how|why|when"
@@ -257,3 +261,13 @@ SHOWN = lazy(
 )
 """Signs of a text about something that is shown beside it."""
 STILL = lazy(r"\bstill\b|\b(?:todo|to-do|fixme|remind me|action items?)\b|\bdeadline\b|\bdue\b|\[ \]", _I)
+
+
+def has_identifier(said: str) -> bool:
+    """Return whether a sentence names an identifier, an amount or who is in charge."""
+    return may_identify(said) and IDENTIFIER.search(said) is not None
+
+
+def may_identify(text: str) -> bool:
+    """Return whether a text has what every identifier has; most sentences have nothing of it."""
+    return _MAY_IDENTIFY.search(text) is not None

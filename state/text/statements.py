@@ -14,9 +14,10 @@ from typing import Literal, NamedTuple
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
 from memtape.state.text import statement_cues as cues
-from memtape.state.text.instructions import sets_standing
-from memtape.state.text.orders import is_order
-from memtape.state.text.own_words import own_words
+from memtape.state.text.instructions import may_instruct, sets_standing
+from memtape.state.text.lexicon import word_list
+from memtape.state.text.orders import is_order, may_order
+from memtape.state.text.own_words import own_words, words_in
 from memtape.state.text.polarity import polarity
 
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
@@ -34,6 +35,7 @@ MOST_TURN_CHARS = 20_000
 MOST_STATEMENTS = 12
 """A turn with more is a document or a list; its first ones are taken."""
 
+_STATING = word_list("words of a statement")
 HIDDEN = "\x00"
 """The placeholder of a character of code, or of a long quotation."""
 
@@ -93,14 +95,14 @@ def statements(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     Of a person only those in the person's own words count, of an agent only decisions and facts with an
     identifier: its promises, preferences and advice do not bind.
     """
-    own = text if of_agent else own_words(text)
     found = stated_in(text, at, of_agent=of_agent)
+    own = text if of_agent or not found else own_words(text)
     return [made for made in found if text[made.start : made.end] in own][:MOST_STATEMENTS]
 
 
 def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
     """Return the statements of a turn, including those that may be in another author's words."""
-    if len(text) > MOST_TURN_CHARS:
+    if len(text) > MOST_TURN_CHARS or not (of_agent or _may_state(text)):
         return []
     said = without_code(text)
     found: list[Statement] = []
@@ -113,6 +115,13 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
             found.append(made)
         before = sentence
     return found
+
+
+def _may_state(text: str) -> bool:
+    """Return whether a text has a word of any person's statement; a text without one is read no further."""
+    if not text.replace("’", "'").isascii() or "[ ]" in text or cues.may_identify(text):
+        return True
+    return not _STATING.isdisjoint(words_in(text)) or may_order(text) or may_instruct(text)
 
 
 def sentence_spans(text: str) -> list[SentenceSpan]:
@@ -248,7 +257,7 @@ def _does(said: str) -> Label | None:
 def _of_agent(said: str) -> Label | None:
     """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
     agreed = cues.AGREED.search(said)
-    if not agreed and not cues.IDENTIFIER.search(said):
+    if not agreed and not cues.has_identifier(said):
         return None
     if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
         return None
@@ -265,7 +274,11 @@ def _of_agent(said: str) -> Label | None:
 def _is_task(said: str) -> bool:
     """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
     own = _FIRST.match(said) is not None
-    return not own or any(cue.search(said) for cue in (cues.TIME_AHEAD, cues.STILL, cues.IDENTIFIER, cues.AMOUNT))
+    return (
+        not own
+        or cues.has_identifier(said)
+        or any(it.search(said) for it in (cues.TIME_AHEAD, cues.STILL, cues.AMOUNT))
+    )
 
 
 _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*i\b", re.IGNORECASE)
@@ -273,7 +286,7 @@ _FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*
 
 def _is_fact(said: str) -> bool:
     """Return whether a sentence states a fact about an identifier, other than the person's last action."""
-    return bool(not cues.DID.search(said) and cues.IDENTIFIER.search(said) and cues.STATES.search(said))
+    return bool(cues.has_identifier(said) and not cues.DID.search(said) and cues.STATES.search(said))
 
 
 def without_code(text: str) -> str:
