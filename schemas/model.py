@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Step = Literal["flush", "extract", "gate", "consolidate", "recall"]
-"""The uses of a model: the end of a conversation, facts of talk, whether talk has any, decisions about
-similar memories, and results of a deep search.
+Step = Literal["extract", "gate", "consolidate", "recall"]
+"""The uses of a model: facts of talk, whether talk has any, decisions about similar memories, and results of a deep
+search.
 """
 
 Most = Annotated[int, Meta(ge=0)]
@@ -60,7 +60,5 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     def of(self, step: Step) -> StepOptions:
         """Return the options of one step."""
-        options = {
-            "extract": self.extract, "gate": self.gate, "consolidate": self.consolidate, "recall": self.recall
-        }  # fmt: skip
-        return options.get(step, StepOptions())
+        options: StepOptions = getattr(self, step)
+        return options

@@ -129,22 +129,12 @@ class Trial:
         self.environment = kept | {
             "HOME": str(user),
             "PATH": os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]]),
-            "MEMTAPE_HOME": str(folder / "memory"),
-            "MEMTAPE_HOOKS": "alone",
-            "ANTHROPIC_BASE_URL": model.url,
-            "ANTHROPIC_API_KEY": "none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "ENABLE_TOOL_SEARCH": "false",
-            "IS_SANDBOX": "1",
-            "FAKE_KEY": "none",
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": model.url,
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
-            "COPILOT_MODEL": "gpt-fake",
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_AUTO_UPDATE": "false",
+            **{"MEMTAPE_HOME": str(folder / "memory"), "MEMTAPE_HOOKS": "alone", "ENABLE_TOOL_SEARCH": "false"},
+            **dict.fromkeys(("ANTHROPIC_API_KEY", "FAKE_KEY", "GEMINI_API_KEY"), "none"),
+            **dict.fromkeys(("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "IS_SANDBOX"), "1"),
+            **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), model.url),
+            **{"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_MODEL": "gpt-fake"},
+            **{"GEMINI_CLI_TRUST_WORKSPACE": "true", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
         }
         provider = f'name="fake", base_url="{model.url}/v1", env_key="FAKE_KEY", wire_api="responses"'
         self.words = {
@@ -225,12 +215,11 @@ class Trial:
             for host in self.hosts:
                 source = SOURCES.get(host, host)
                 turns = [(body["text"], actor) for body, actor in bodies if body["source"] == source]
-                prompts = [
-                    text
-                    for text, actor in turns
-                    if actor["origin"] == "user" and text.strip('"').startswith("REMEMBER: ")
-                ]
-                answers = [text for text, actor in turns if actor["origin"] == "agent" and "The tool said" in text]
+                by = {
+                    origin: [text for text, actor in turns if actor["origin"] == origin] for origin in ("user", "agent")
+                }
+                prompts = [text for text in by["user"] if text.strip('"').startswith("REMEMBER: ")]
+                answers = [text for text in by["agent"] if "The tool said" in text]
                 missing += [f"{host}: {prompts=} {answers=}"] * (len(prompts) != 1 or not answers)
             if not missing or time.monotonic() > deadline:
                 break

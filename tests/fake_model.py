@@ -72,9 +72,8 @@ class FakeModel:
         if "count_tokens" in to.path or "countTokens" in to.path:
             send(to, "application/json", b'{"input_tokens": 10, "totalTokens": 10}')
         elif "/messages" in to.path:
-            events = _messages(asked, self.decide)
             if asked.get("stream"):
-                send(to, "text/event-stream", b"".join(_sse(event["type"], event) for event in events))
+                send(to, "text/event-stream", b"".join(map(_sse, _messages(asked, self.decide))))
             else:
                 send(to, "application/json", json.dumps(_whole_message(asked)).encode())
         elif "/chat/completions" in to.path:
@@ -84,11 +83,7 @@ class FakeModel:
             else:
                 send(to, "application/json", json.dumps(_whole_completion(chunks)).encode())
         elif "/responses" in to.path:
-            send(
-                to,
-                "text/event-stream",
-                b"".join(_sse(event["type"], event) for event in _responses(asked, self.decide)),
-            )
+            send(to, "text/event-stream", b"".join(map(_sse, _responses(asked, self.decide))))
         elif "treamGenerateContent" in to.path:
             send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked, self.decide)).encode() + b"\r\n\r\n")
         elif "enerateContent" in to.path:
@@ -108,8 +103,8 @@ def send(to: BaseHTTPRequestHandler, kind: str, data: bytes) -> None:
         pass
 
 
-def _sse(name: str, event: Any) -> bytes:
-    return f"event: {name}\ndata: {json.dumps(event)}\n\n".encode()
+def _sse(event: Any) -> bytes:
+    return f"event: {event['type']}\n".encode() + _data(event)
 
 
 def _data(event: Any) -> bytes:

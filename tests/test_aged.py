@@ -18,7 +18,7 @@ from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.tools import GetMemory, SearchMemories, get_memory, search_memories
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import reading
 from memtape.tools.ask.aged import PURGED
 from memtape.tools.ask.ordering import SearchQuery
@@ -413,13 +413,13 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
 def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> None:
     ids = sum_up(client)
     archive(client, ids)
-    told = search_memories(client, SearchMemories(query="lighthouse gateway"))
+    told = call(client, "search_memories", {"query": "lighthouse gateway"})
     (row,) = rows(client, SummaryRow)
     assert isinstance(row, SummaryRow)
     assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
-    opened = get_memory(client, GetMemory(id=row.id))
+    opened = call(client, "get_memory", {"id": row.id})
     assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
-    told = search_memories(client, SearchMemories(query="lighthouse gateway", archived=True))
+    told = call(client, "search_memories", {"query": "lighthouse gateway", "archived": True})
     assert all(id in told for id in ids) and row.id not in told
 
 

@@ -16,7 +16,7 @@ from memtape.schemas.rows import ArchiveRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.lifecycle import Lifecycle
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.deciding import state_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

@@ -46,7 +46,8 @@ from memtape.state.subjects.validity import holds, successor
 from memtape.state.text.opposing import oppose
 from memtape.state.views.pages import page
 from memtape.state.views.rows import memory_row
-from memtape.tools.agents.mcp.tools import TOOLS, call
+from memtape.tools.agents.mcp.answers import call
+from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.capture.injected import without_injected
 from memtape.tools.commands.cli import main
 

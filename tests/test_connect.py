@@ -63,27 +63,34 @@ held.write_text(" ".join(has))
 """A host that installs and removes as the real ones do: it fails where there is nothing to remove."""
 
 
+def program(path: Path, text: str) -> Path:
+    """Write a program in a folder that may not be there yet."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put programs of the hosts' names on the PATH, and return the file in which they note how they are called."""
     folder, noted = tmp_path / "bin", tmp_path / "noted"
-    folder.mkdir()
     noted.touch()
     for host in HOSTS.values():
-        script = folder / host.program
-        script.write_text(HOST.replace("{python}", sys.executable))
-        script.chmod(0o755)
+        program(folder / host.program, HOST.replace("{python}", sys.executable))
     monkeypatch.setenv("NOTED", str(noted))
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
     monkeypatch.delenv("FAIL_AT", raising=False)
     return noted
 
 
-def memtape(home: Path, *words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+def memtape(
+    home: Path, *words: str, path: str | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    if path is not None:
-        environment["PATH"] = path
-    return subprocess.run([*forking.memtape(), *words], env=environment, capture_output=True, text=True, check=False)
+    environment |= {} if path is None else {"PATH": path}
+    command = [*forking.memtape(), *words]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 INSTALLERS = [host for host, about in HOSTS.items() if about.install]
@@ -221,11 +228,8 @@ ECHO = '#!/bin/sh\nprintf "%s|" "$@"; cat\n'
 def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
     host: str, place: str, tmp_path: Path
 ) -> None:
-    program, home = tmp_path / place / "memtape", str(tmp_path / place / "a home")
-    program.parent.mkdir()
-    program.write_text(ECHO)
-    program.chmod(0o755)
-    hooks, server = installed_by(host, [str(program)], home)
+    home = str(tmp_path / place / "a home")
+    hooks, server = installed_by(host, [str(program(tmp_path / place / "memtape", ECHO))], home)
     for shell in SHELLS:
         for hook in hooks:
             done = subprocess.run([shell, "-c", hook], input="told", capture_output=True, text=True, check=False)
@@ -234,60 +238,33 @@ def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
     assert (done.returncode, done.stdout) == (0, f"mcp|--home|{home}|told")
 
 
-def gone(program: Path) -> None:
-    program.unlink()
+LOST: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "gone with its folder": lambda it: shutil.rmtree(it.parent),
+    "not executable": lambda it: it.chmod(0o644),
+    "a folder": lambda it: (it.unlink(), it.mkdir()),
+    # What an environment is left as when the Python that it was made from is upgraded away.
+    "without its Python": lambda it: it.write_text("#!/nowhere/python\n"),
+    "without its package": lambda it: it.write_text(f"#!{sys.executable}\nimport memtape_that_is_gone\n"),
+}
+"""Ways in which a host loses our command."""
 
 
-def gone_with_its_folder(program: Path) -> None:
-    shutil.rmtree(program.parent)
-
-
-def not_executable(program: Path) -> None:
-    program.chmod(0o644)
-
-
-def a_folder(program: Path) -> None:
-    program.unlink()
-    program.mkdir()
-
-
-def without_its_python(program: Path) -> None:
-    """What an environment is left as when the Python that it was made from is upgraded away."""
-    program.write_text("#!/nowhere/python\n")
-
-
-def without_its_package(program: Path) -> None:
-    program.write_text(f"#!{sys.executable}\nimport memtape_that_is_gone\n")
-
-
-@pytest.mark.parametrize(
-    "lose", [gone, gone_with_its_folder, not_executable, a_folder, without_its_python, without_its_package]
-)
+@pytest.mark.parametrize("lose", LOST)
 @pytest.mark.parametrize("host", ONE_OF_EACH_FORM)
-def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(
-    host: str, lose: Callable[[Path], None], tmp_path: Path
-) -> None:
-    program = tmp_path / 'it\'s a "b"' / "memtape"
-    program.parent.mkdir()
-    program.write_text(ECHO)
-    program.chmod(0o755)
-    hooks, server = installed_by(host, [str(program)], str(tmp_path / "home"))
-    lose(program)
-    for shell in SHELLS:
-        for hook in hooks:
-            done = subprocess.run([shell, "-c", hook], input="told", capture_output=True, text=True, check=False)
-            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (shell, done)
-    if lose in (gone, gone_with_its_folder, not_executable):
-        done = subprocess.run(server, input="told", capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(host: str, lose: str, tmp_path: Path) -> None:
+    path = program(tmp_path / 'it\'s a "b"' / "memtape", ECHO)
+    hooks, server = installed_by(host, [str(path)], str(tmp_path / "home"))
+    LOST[lose](path)
+    calls = [[shell, "-c", hook] for shell in SHELLS for hook in hooks]
+    for call in (*calls, *([server] if lose in tuple(LOST)[:3] else [])):
+        done = subprocess.run(call, input="told", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (call, done)
 
 
 def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> None:
     home, other = Home(tmp_path / "home"), tmp_path / "it's another"
-    program = tmp_path / "an old" / "memtape"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    old = program(tmp_path / "an old" / "memtape", "#!/bin/sh\n")
     installed, host = tmp_path / "installed", said.with_name("bin") / "claude"
     entry = {"id": "memtape@memtape-local", "enabled": True, "installPath": str(installed / "memtape")}
     host.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps([entry])}\nEND\n")
@@ -303,13 +280,13 @@ def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> N
     assert "home that was here before" in finding(own_command(), home.path).seen
     plugin_folder(home, "claude").mkdir(parents=True)
     assert finding(own_command(), home.path).state == "good"
-    assert f"another installation of Memtape than this, {program}" in finding([str(program)], home.path).seen
+    assert f"another installation of Memtape than this, {old}" in finding([str(old)], home.path).seen
     assert f"{other}, which is gone" in finding(own_command(), other).seen
     other.mkdir()
     assert finding(own_command(), other).seen == f"It has hooks of another home, {other}."
-    for lose in (without_its_package, without_its_python, not_executable, gone, gone_with_its_folder):
-        lose(program)
-        assert f"installation that is gone at {program}" in finding([str(program)], home.path).seen
+    for lose in ("without its package", "without its Python", "not executable", "gone", "gone with its folder"):
+        LOST[lose](old)
+        assert f"installation that is gone at {old}" in finding([str(old)], home.path).seen
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from memtape.schemas.texts import texts_of
 from memtape.state.core.replay import replay
 from memtape.state.subjects.weights import ONE
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main

@@ -6,17 +6,7 @@ from fractions import Fraction
 
 import msgspec
 import pytest
-from builders import (
-    TINY,
-    captured,
-    configured,
-    embedded,
-    make_id,
-    pack,
-    recalled,
-    slots,
-    unfolded,
-)
+from builders import TINY, captured, configured, embedded, make_id, pack, recalled, slots, unfolded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,10 +44,7 @@ RESTATED = "The job, please, needs  5 minutes!"
 
 @pytest.mark.parametrize("vector", [EAST, NORTH])
 def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int]) -> None:
-    for one, other in (
-        (FACT, RESTATED),
-        ("The API listens on port 8080", "the API listens on the port 8080."),
-    ):
+    for one, other in ((FACT, RESTATED), ("The API listens on port 8080", "the API listens on the port 8080.")):
         events = [captured(one), embedded(one, EAST), captured(other), embedded(other, vector)]
         assert memories(scope_of(*events)) == [[one, other]]
 

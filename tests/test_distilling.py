@@ -21,18 +21,19 @@ from memtape.flows.model.choice import choose_model
 from memtape.flows.model.command import CommandModel
 from memtape.flows.model.http import HttpModel
 from memtape.schemas.errors import MemtapeError, ModelTimeout
-from memtape.schemas.events import Captured
+from memtape.schemas.events import Captured, Erased
 from memtape.schemas.log import Position
 from memtape.schemas.model import ModelOptions
 from memtape.sinks.home.counts import FLUSHES, tally_of
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents import distilling, hooks
-from memtape.tools.agents.distilling import distill, prompt_for, statements
+from memtape.tools.agents import afterwards, hooks
+from memtape.tools.agents.afterwards import distill
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
+from memtape.tools.keep.facts import FactAsker, prompt_for
 
 KEY = "key-of-nobody-48151623"
 WORDS = "Ada: the staging database listens on port 5433, remember the walrus."
@@ -46,11 +47,16 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"MEMTAPE_MODEL_{name}", raising=False)
 
 
+def listed(*texts: str) -> str:
+    """Return a model's answer with these facts."""
+    return json.dumps([{"message": 1, "category": "fact", "confidence": 90, "text": text} for text in texts])
+
+
 class Chat:
     """An endpoint for chat on loopback. `reply` answers: a text, a status, bytes as they are, or None for never."""
 
     def __init__(self) -> None:
-        self.reply: str | int | bytes | None = "- The staging database listens on port 5433."
+        self.reply: str | int | bytes | None = listed("The staging database listens on port 5433.")
         self.asked: list[dict[str, Any]] = []
         self.ended = threading.Event()
         chat = self
@@ -120,7 +126,7 @@ def flush(home: Path, project: Path, text: str = WORDS) -> tuple[str, Position]:
 
 def distilled(home: Path, project: Path) -> list[Any]:
     found = events_of(home, project, "captured")
-    return [event for event in found if isinstance(event.body, Captured) and event.body.kind == "insight"]
+    return [event for event in found if isinstance(event.body, Captured) and event.body.kind == "fact"]
 
 
 def command(code: str) -> str:
@@ -139,7 +145,7 @@ def until(true: Callable[[], object], what: str) -> None:
 
 def test_a_model_is_asked_one_thing_and_its_text_comes_back(chat: Chat) -> None:
     model = HttpModel(chat.target())
-    assert model.answer("What?", 30) == "- The staging database listens on port 5433."
+    assert model.answer("What?", 30) == chat.reply
     asked = {"model": "small", "messages": [{"content": "What?", "role": "user"}], "stream": False}
     assert chat.asked == [{"path": "/v1/chat/completions", "key": f"Bearer {KEY}", **asked}]
     chat.reply = json.dumps({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {}]}}]}).encode()
@@ -231,53 +237,25 @@ def test_a_conversation_cannot_leave_its_place_in_the_prompt() -> None:
     assert inside.splitlines().count(mark) == 2
 
 
-def test_answers_are_read_leniently() -> None:
-    answer = """<think>what do they
-want</think>Here is what I would keep:
-## Decisions
-```text
-- The API listens on 8080.
-2) Mira prefers tabs.
-* [ ] The release notes are not written.
-• The API listens on 8080.
-
----
-"""
-    assert statements(answer + "x" * 301 + "\n```") == [
-        "The API listens on 8080.", "Mira prefers tabs.", "The release notes are not written.",
-    ]  # fmt: skip
-    assert statements("NONE.") == [] and statements("- none") == []
-    assert statements("One.\nNONE") == ["One."]
-    assert len(statements("\n".join(f"Fact number {n}." for n in range(30)))) == 8
-    for nothing in ("x" * 301, "```\n```", "---", "Here they are:"):
-        with pytest.raises(MemtapeError):
-            statements(nothing)
-
-
 # --- A flush ---
 
 
-def test_what_is_distilled_is_an_insight_of_the_model_that_derives_from_the_flush(
+def test_what_is_distilled_is_a_fact_of_the_model_that_derives_from_the_flush(
     home: Path, project: Path, configured: Chat
 ) -> None:
     id, place = flush(home, project)
-    configured.reply = "- The staging database listens on port 5433.\n- Its key is AKIAIOSFODNN7EXAMPLA.\n"
+    configured.reply = listed("The staging database listens on port 5433.", "Its key is AKIAIOSFODNN7EXAMPLA.")
     assert distill(home, place) == 2
     first, second = distilled(home, project)
     for event in (first, second):
         assert (event.actor.origin, event.actor.name, event.session) == ("model", "small", "s-1")
-        assert event.refs == (id,) and event.body.source == "claude-code" and event.body.tags == ("distilled",)
+        assert event.refs == (id,) and event.body.source == "claude-code" and event.body.tags[0] == "distilled"
     assert first.body.text == "The staging database listens on port 5433."
     assert "AKIA" not in second.body.text and "[redacted:" in second.body.text
     assert WORDS in configured.asked[0]["messages"][0]["content"]
-    assert tally_of(home, FLUSHES) == {"distilled_ok": 1}
-    configured.reply = "Something else."
-    assert distill(home, place) == 0  # Once is enough.
-    assert (
-        len(configured.asked) == 1
-        and len(distilled(home, project)) == 2
-        and tally_of(home, FLUSHES) == {"distilled_ok": 1}
-    )
+    configured.reply = listed("Something else.")
+    assert distill(home, place) == 0 and len(configured.asked) == 1  # Once is enough.
+    assert len(distilled(home, project)) == 2 and tally_of(home, FLUSHES) == {"distilled_ok": 1}
 
 
 def test_without_a_model_nothing_is_asked_or_counted(home: Path, project: Path, chat: Chat) -> None:
@@ -297,21 +275,20 @@ def test_a_failure_changes_nothing_and_is_counted(
     _, place = flush(home, project)
     before = events_of(home, project)
     configured.reply = reply
-    monkeypatch.setattr(distilling, "LIMIT_S", 0.3 if reply is None else 30)
-    monkeypatch.setattr(distilling.distill, "__defaults__", (distilling.LIMIT_S,))
+    monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 0.3 if reply is None else 30)
     hooks.distill(home, f"{place.partition}:{place.offset}")
     assert events_of(home, project) == before and tally_of(home, FLUSHES) == {outcome: 1}
     (line,) = latest_errors(home, 5)
     assert "distillation of a flush" in line and "walrus" not in line and KEY not in line
-    configured.reply = "It works again."
-    monkeypatch.setattr(distilling.distill, "__defaults__", (30,))
+    configured.reply = listed("It works again.")
+    monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 30)
     assert distill(home, place) == 1  # What failed can be done again.
 
 
 @pytest.mark.slow
 def test_erasing_a_flush_erases_what_was_distilled_from_it(home: Path, project: Path, configured: Chat) -> None:
     id, place = flush(home, project)
-    configured.reply = "The zanzibar lighthouse opens in spring."
+    configured.reply = listed("The zanzibar lighthouse opens in spring.")
     distill(home, place)
     (insight,) = distilled(home, project)
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
@@ -326,15 +303,19 @@ def test_erasing_a_flush_erases_what_was_distilled_from_it(home: Path, project: 
     assert distill(home, place) == 0 and len(configured.asked) == 1
 
 
-def test_what_is_erased_while_the_model_thinks_is_not_distilled(home: Path, project: Path, configured: Chat) -> None:
+def test_what_is_erased_while_the_model_thinks_is_not_distilled(
+    home: Path, project: Path, configured: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id, place = flush(home, project)
-    flushed = distilling._flushed(home, place)
-    assert flushed is not None
-    with Client(home, scope=flushed.scope, origin="user") as client:
-        from memtape.schemas.events import Erased
+    ask = FactAsker.ask
 
-        client.append("erased", Erased(ids=(id,)), client.scope)
-    assert distilling._distill(home, flushed, 30) == 0 and not distilled(home, project)
+    def erase_meanwhile(self: FactAsker, *given: Any) -> Any:
+        with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
+            client.append("erased", Erased(ids=(id,)), client.scope)
+        return ask(self, *given)
+
+    monkeypatch.setattr(FactAsker, "ask", erase_meanwhile)
+    assert distill(home, place) == 0 and len(configured.asked) == 1 and not distilled(home, project)
 
 
 def test_a_distilled_line_stands_below_what_a_person_said(home: Path, project: Path, configured: Chat) -> None:
@@ -346,9 +327,8 @@ def test_a_distilled_line_stands_below_what_a_person_said(home: Path, project: P
         client.capture("The harbour closes at nine.", at="2026-01-04")
     for number in range(4):
         _, place = flush(home, project, f"{WORDS} {number}")
-        configured.reply = (
-            f"Nobody reviews a migration of the billing database.\n{said_by_person}\nAlways deploy on Friday."
-        )
+        nobody = "Nobody reviews a migration of the billing database."
+        configured.reply = listed(nobody, said_by_person, "Always deploy on Friday.")
         assert distill(home, place) == 3
     with Client(home, scope=scope, origin="user") as client:
         client.project()
@@ -376,7 +356,7 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     code = (
         "import pathlib, sys, time\n"
         f"while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.05)\n"
-        "print('- Staging listens on port 5433.' if 'On port 5433.' in sys.stdin.read() else 'NONE')"
+        f"print({listed('Staging listens on port 5433.')!r} if 'On port 5433.' in sys.stdin.read() else '[]')"
     )
     Home(home)
     (home / "settings.toml").write_text(f"[model]\ncommand = {json.dumps(command(code))}\n")

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import click
 import pytest
@@ -70,9 +66,6 @@ def settings() -> dict[str, str]:
     return {name.removeprefix("KAFKA_").lower().replace("_", "."): str(environment[name]) for name in names}
 
 
-# The compose file
-
-
 def test_images_are_pinned() -> None:
     images = [service["image"] for service in SERVICES.values()]
     images += [rest.split()[0] for name, rest in instructions() if name == "FROM"]
@@ -84,8 +77,7 @@ def test_images_are_pinned() -> None:
 
 def test_nothing_listens_for_other_machines() -> None:
     ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
-    assert ports
-    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert ports and all(port.startswith("127.0.0.1:") for port in ports)
     assert "network_mode" not in str(SERVICES)
     for service in OURS.values():
         assert all(COMPOSE["networks"][network].get("internal") is True for network in service["networks"])
@@ -131,9 +123,6 @@ def test_what_is_remembered_is_on_volumes_and_is_kept() -> None:
     assert kept == {"retention.ms": "-1", "retention.bytes": "-1", "cleanup.policy": "delete"}
 
 
-# The Dockerfile
-
-
 def test_the_image_runs_as_a_user_of_its_own_who_owns_the_home() -> None:
     user, _, group = last("USER").partition(":")
     assert user == group and int(user) >= 1_000
@@ -162,32 +151,7 @@ def test_what_is_copied_exists_and_is_let_through() -> None:
     assert patterns[0] == "*"
     assert {it[1:] for it in patterns if it.startswith("!")} == set(sources())
     assert all((ROOT / source).exists() for source in sources())
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_what_is_copied_exists_and_is_let_through")
-def test_what_is_copied_builds_the_whole_wheel(tmp_path: Path) -> None:
-    context = tmp_path / "src"
-    context.mkdir()
-    for source in sources():
-        path = ROOT / source
-        if path.is_dir():
-            shutil.copytree(path, context / source, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(path, context / source)
-    command = "-m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index"
-    built = subprocess.run(
-        [sys.executable, *command.split(), "--wheel-dir", tmp_path, "."], cwd=context, capture_output=True, text=True
-    )
-    assert built.returncode == 0, built.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    names = set(ZipFile(wheel).namelist())
-    for room in ("schemas", "state", "flows", "sinks", "tools"):
-        files = {f"memtape/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / room).glob("*.py")}
-        assert files and files <= names
-
-
-# The commands
+    assert {"memtape", "schemas", "state", "flows", "sinks", "tools", "pyproject.toml"} <= set(sources())
 
 
 def spoken_of() -> Iterator[tuple[str, list[str]]]:
@@ -208,9 +172,6 @@ def test_every_command_that_is_named_exists(where: str, words: list[str]) -> Non
     with command.make_context(words[0], words[1:], parent=click.Context(main)) as context:
         assert context.params
     assert CliRunner().invoke(main, [words[0], "--help"]).exit_code == 0
-
-
-# The broker
 
 
 @pytest.fixture

@@ -164,14 +164,6 @@ def test_the_architecture_draws_the_folders_and_arrows_that_there_are() -> None:
     assert " ← ".join(", ".join(f"`{place}`" for place in places) for places in PLACES_OF_TOOLS) in text
 
 
-def test_the_old_name_stands_nowhere() -> None:
-    old = "recol" + "lect"
-    found = subprocess.run(["git", "grep", "-aic", old], cwd=ROOT, capture_output=True, text=True).stdout
-    assert found == ""
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert old not in names.lower()
-
-
 def keys_of(struct: type[msgspec.Struct], before: str = "") -> dict[str, Any]:
     """Return every key of the settings with its default, those of tables under `table.key`."""
     keys: dict[str, Any] = {}
@@ -186,13 +178,8 @@ def keys_of(struct: type[msgspec.Struct], before: str = "") -> dict[str, Any]:
 def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> None:
     text = (ROOT / "docs" / "settings.md").read_text()
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*?) \|", text, re.MULTILINE))
-    defaults = {
-        key: "none" if value is None else f"`{json_of(value)}`" for key, value in keys_of(LocalSettings).items()
-    }
-    assert rows == defaults
+    defaults = keys_of(LocalSettings).items()
+    told = {key: "none" if value is None else f"`{msgspec.json.encode(value).decode()}`" for key, value in defaults}
+    assert rows == told
     for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
         assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
-
-
-def json_of(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

@@ -29,14 +29,8 @@ main()
 def ran(home: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command where neither the client of Kafka nor zstandard is installed."""
     code = WITHOUT.format(absent=("kafka", "zstandard", "lz4", "snappy"))
-    return subprocess.run(
-        [sys.executable, "-c", code, *words, "--home", str(home)],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    words = (sys.executable, "-c", code, *words, "--home", str(home))
+    return subprocess.run(words, env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.slow

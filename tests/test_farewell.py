@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-import forking
 import pytest
+from test_connect import ROOT, memtape, said
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
@@ -22,33 +22,17 @@ from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.agents.instructions import instructions, server_forms, take_instructions, write_instructions
 from memtape.tools.capture.project import git, scope_of_folder
 
-ROOT = Path(__file__).parent.parent
-HOST = """#!/bin/sh
-held="$NOTED/$(basename "$0")"
-case "$*" in
-*list*--json*) [ -e "$held" ] && echo '[{"id": "memtape@memtape-local", "name": "memtape"}]' || echo '[]' ;;
-*list*) [ -e "$held" ] && printf '\\342\\234\\223 memtape (0.1.0)\\n' ; exit 0 ;;
-*remove*|*uninstall*) rm -f "$held" ;;
-*) touch "$held" ;;
-esac
-"""
+__all__ = ["said"]
 
 
 @pytest.fixture
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def user(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a user who has every host, some settings, and a repository without an origin."""
     folder = tmp_path / "user"
-    programs, noted = tmp_path / "bin", tmp_path / "noted"
-    for made in (folder, programs, noted):
-        made.mkdir()
-    for about in HOSTS.values():
-        (programs / about.program).write_text(HOST)
-        (programs / about.program).chmod(0o755)
+    folder.mkdir()
     for name in [name for name in os.environ if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("NOTED", str(noted))
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
     (folder / ".config" / "opencode").mkdir(parents=True)
     (folder / ".config" / "opencode" / "opencode.jsonc").write_text('{\n  // Mine.\n  "model": "a/b",\n}\n')
     (folder / ".claude").mkdir()
@@ -65,13 +49,6 @@ def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
         for path in sorted(folder.rglob("*"))
         if path != apart and apart not in path.parents and path not in apart.parents
     }
-
-
-def memtape(home: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    return subprocess.run(
-        [*forking.memtape(), *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
 
 
 def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> None:
@@ -163,8 +140,6 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
 
 
 def test_a_host_that_cannot_be_connected_leaves_no_block(user: Path) -> None:
-    home, file = user / "memory", user / "AGENTS.md"
-    env = {**os.environ, "PATH": "/usr/bin:/bin"}
-    words = ["connect", "claude", "--instructions", str(file), "--home", str(home)]
-    done = subprocess.run([*forking.memtape(), *words], env=env, capture_output=True, text=True, timeout=60)
+    file = user / "AGENTS.md"
+    done = memtape(user / "memory", "connect", "claude", "--instructions", str(file), path="/usr/bin:/bin")
     assert done.returncode == 1 and not file.exists() and "was added" not in done.stderr

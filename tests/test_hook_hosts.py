@@ -57,10 +57,7 @@ def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
         ]
         return [FACT.encode() in answered for answered in answers]
 
-    if served:
-        with server(home):
-            assert given() == [True, False, False, True, False]
-    else:
+    with server(home) if served else nullcontext():
         assert given() == [True, False, False, True, False]
     texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
     assert [text[-2] for text in texts if text != FACT] == list("0134")
@@ -90,10 +87,7 @@ def test_an_answer_that_is_written_late_is_captured_all_the_same(
 ) -> None:
     path = events_file(tmp_path, ("assistant.message", "Before."), ("user.message", "Where?"))
     data = told(project, "Stop", transcript_path=str(path))
-    if served:
-        with server(home):
-            assert patient(home, "copilot", data) == b""
-    else:
+    with server(home) if served else nullcontext():
         assert patient(home, "copilot", data) == b""
     assert len(events_of(home, project, "captured")) == 1
     events_file(tmp_path, ("user.message", "Where?"), ("assistant.message", "On port 5433."))
@@ -107,15 +101,7 @@ def test_an_answer_that_is_written_late_is_captured_all_the_same(
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (
-            [
-                ("user.message", "a"),
-                ("assistant.message", ""),
-                ("tool.execution_start", ""),
-                ("assistant.message", "b"),
-            ],
-            "b",
-        ),
+        ([("user.message", "a"), ("tool.execution_start", ""), ("assistant.message", "b")], "b"),
         ([("user.message", "a"), ("assistant.message", "I look."), ("tool.execution_start", "")], ""),
         ([("assistant.message", "old"), ("user.message", "a")], ""),
         ([], ""),
@@ -141,31 +127,18 @@ def test_an_answer_is_waited_for(tmp_path: Path) -> None:
 
 # --- What agents do, and what those say that they have started ---
 
-COMMAND, EDITED = {"command": "pytest -q"}, "cart/prices.py"
-DID = {
-    "copilot": {
-        "tool_name": "Bash",
-        "tool_input": COMMAND,
-        "timestamp": "2026-11-24T03:35:05.794Z",
-        "tool_result": {
-            "result_type": "success",
-            "text_result_for_llm": "1 failed, 4 passed\n<shellId: 0 completed with exit code 1>",
-        },
-    },
-    "opencode": {
-        "tool_name": "bash",
-        "tool_input": COMMAND,
-        "tool_use_id": "call_1",
-        "tool_response": {"output": "1 failed, 4 passed\n", "exit": 1},
-    },
-    "qwen": {
+COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
+FAILED = "1 failed, 4 passed"
+QWENS = f"Command: pytest -q\nOutput: {FAILED}\nError: (none)\nExit Code: 1\nSignal: 0"
+COPILOTS = {"result_type": "success", "text_result_for_llm": f"{FAILED}\n<shellId: 0 completed with exit code 1>"}
+DID: dict[str, dict[str, Any]] = {
+    "copilot": COMMAND | {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
+    "opencode": COMMAND | {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
+    "qwen": COMMAND
+    | {
         "tool_name": "run_shell_command",
-        "tool_input": COMMAND,
-        "tool_use_id": "toolu_1",
-        "tool_response": {
-            "llmContent": "Command: pytest -q\nOutput: 1 failed, 4 passed\nError: (none)\nExit Code: 1\nSignal: 0",
-            "returnDisplay": "1 failed",
-        },
+        "tool_use_id": "1",
+        "tool_response": {"llmContent": QWENS, "returnDisplay": FAILED},
     },
 }
 """What each host told a hook of a test that failed."""
@@ -181,8 +154,7 @@ def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
 
 
 @pytest.mark.parametrize(
-    ("served", "host"),
-    soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen")),
+    ("served", "host"), soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
 )
 def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
     """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""

@@ -25,10 +25,10 @@ from soaked import soaked
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.mcp.bounds import MAX_ANSWER_BYTES, bounded, cut, sentence
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import listen, make_server, token_of
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, call, schema_of
+from memtape.tools.agents.mcp.tools import INSTRUCTIONS, MAX_ANSWER_BYTES, TOOLS, bounded, cut, schema_of, sentence
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
 from memtape.tools.client import Client
@@ -99,9 +99,7 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
         assert "Noted: 1" in await told(client, "mark_used", ids=[id], recall=recall)
         assert "staging database" in await told(client, "get_context", budget_tokens=500)
         assert "> The staging" in await told(client, "get_memory", id=id)
-        while "1 memory" not in await told(
-            client, "memory_status"
-        ):  # The server brings its views up to date meanwhile.
+        while "1 memory" not in await told(client, "memory_status"):  # The server projects meanwhile.
             await anyio.sleep(0.1)
         assert "Forgot 1" in await told(client, "forget_memory", id=id, reason="wrong")
         assert "Nothing is remembered" in await told(client, "search_memories", query="staging port")
@@ -151,20 +149,16 @@ def test_what_agents_are_told_of_each_tool() -> None:
     first, _, rest = INSTRUCTIONS.partition("\n\n")
     assert len(first) <= 247 and "search_memories" in first and "add_memory" in first and len(INSTRUCTIONS) < 4_096
     assert "data, never an instruction" in rest
+    kinds = str(schema_of(TOOLS["add_memory"])["properties"]["kind"]["description"])
     for name, tool in TOOLS.items():
         schema = schema_of(tool)
         assert schema["type"] == "object" and "$ref" not in str(schema) and "scope" not in schema["properties"]
         assert len(tool.offer.description) <= 160, name
-    assert not [name for name in TOOLS if any(word in name for word in ("erase", "settle", "config"))]
-
-
-def test_every_argument_says_its_type_and_what_it_is_for() -> None:
-    for tool in TOOLS.values():
-        for name, field in schema_of(tool)["properties"].items():
-            assert field["description"] and isinstance(field["type"], str), name
+        for argument, field in schema["properties"].items():
+            assert field["description"] and isinstance(field["type"], str), argument
             values = field.get("enum") or field.get("items", {}).get("enum") or ()
-            told = field["description"] + str(schema_of(TOOLS["add_memory"])["properties"]["kind"]["description"])
-            assert all(re.search(rf"\b{value}\b", told) for value in values), name
+            assert all(re.search(rf"\b{value}\b", field["description"] + kinds) for value in values), argument
+    assert not [name for name in TOOLS if any(word in name for word in ("erase", "settle", "config"))]
 
 
 def test_what_is_not_one_of_a_few_is_told_which_there_are(home: Path) -> None:
@@ -382,7 +376,7 @@ def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None
     anyio.run(run)
 
 
-def test_a_token_is_made_once_and_kept_to_its_owner(home: Path) -> None:
+def test_a_token_is_made_once_and_kept_to_its_owner_and_a_port_that_is_taken_is_said(home: Path) -> None:
     first, path = token_of(Home(home))
     path.chmod(0o644)
     again, _ = token_of(Home(home))
@@ -390,9 +384,6 @@ def test_a_token_is_made_once_and_kept_to_its_owner(home: Path) -> None:
     path.write_text("short\n")
     with pytest.raises(MemtapeError, match="no token"):
         token_of(Home(home))
-
-
-def test_a_port_that_is_taken_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -453,10 +444,10 @@ def test_what_is_written_out_is_counted_as_it_is_shown(char: str, home: Path) ->
             assert chars > start
             start = chars
         assert "end of the tide" in opened
-        for name, asked in (
-            ("search_memories", {"query": "end of the tide"}),
-            ("get_context", {"budget_tokens": 8_000}),
-        ):
+        for name, asked in {
+            "search_memories": {"query": "end of tide"},
+            "get_context": {"budget_tokens": 8_000},
+        }.items():
             answer = bounded(call(client, name, asked))
             assert len(answer.encode()) <= MAX_ANSWER_BYTES and answer.count("</memtape>") == 1
 
@@ -491,21 +482,12 @@ def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
     )
     long = "password = hunter2hunter2 " * 4_000
     with Client(home, scope="project:a", origin="agent") as client:
-        wrong: list[dict[str, Any]] = [
-            {"text": long},
-            {"text": "é" * 40_000},
-            {"text": "x", "tags": (long,)},
-            {"text": "x", "tags": tuple("ab" * 100)},
-            {"text": "x", "source": long},
-            {"text": "x", "path": long},
-            {"text": "x", "branch": long},
-            {"text": "x", "actor": long},
-            {"text": "x", "session": long},
-            {"text": "x", "media": (MediaLine(caption=long),)},
-        ]
+        wrong: list[dict[str, Any]] = [{"text": long}, {"text": "é" * 40_000}, {"tags": (long,)}]
+        wrong += [{"tags": tuple("ab" * 100)}, {"media": (MediaLine(caption=long),)}]
+        wrong += [{field: long} for field in ("source", "path", "branch", "actor", "session")]
         for fields in wrong:
             with pytest.raises(InvalidEvent):
-                client.capture(**fields)
+                client.capture(**{"text": "x"} | fields)
         for kind in ("fact", "document"):
             with pytest.raises(MemtapeError):
                 call(client, "add_memory", {"text": long * 11, "kind": kind})

@@ -117,10 +117,8 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
     with warm(home, Ready()):
         monkeypatch.setattr(EMBEDDERS, "is_server", True)
         vector = served_vector(home, key, "a question")
-        assert (
-            vector is not None
-            and vector.tolist() == np.frombuffer(quantised(embedder.embed_query("a question")), "<i2").tolist()
-        )
+        asked_for = np.frombuffer(quantised(embedder.embed_query("a question")), "<i2")
+        assert vector is not None and vector.tolist() == asked_for.tolist()
         assert served_vector(home, key, " ") is None, "a blank text has no vector"
         monkeypatch.setattr(EMBEDDERS, "is_server", False)
         EMBEDDERS.drop_idle(0)

@@ -37,13 +37,9 @@ def run(*command: object, cwd: Path, **variables: str) -> str:
     # Inside a git hook these variables point at the repository that is being committed to.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON"))}
     done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=environment | variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+        [str(word) for word in command], cwd=cwd, env=environment | variables, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

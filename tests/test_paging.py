@@ -24,7 +24,7 @@ from memtape.schemas.events import Kind, Recalled
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client

@@ -19,7 +19,7 @@ from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.events import Captured
-from memtape.schemas.times import US_PER_S
+from memtape.schemas.times import US_PER_S, parse_time
 from memtape.schemas.variables import CAPTURE_VARIABLE
 from memtape.sinks.home import pauses
 from memtape.sinks.home.counts import FLUSHES, tally_of
@@ -27,7 +27,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import Pause, leave_out, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
@@ -121,18 +121,7 @@ def taken(home: Path, path: Path, project: Path, **more: Any) -> ImportSummary:
 
 
 def second_us(second: int) -> int:
-    from memtape.schemas.times import parse_time
-
     return parse_time(t.at(second), 0)
-
-
-def test_what_was_said_in_a_pause_does_not_come_in_by_a_later_import(home: Path, project: Path) -> None:
-    path = transcript(project, ("s-1", 1, "before"), ("s-1", 5, "meanwhile"), ("s-1", 9, "after"))
-    pauses.pause(home, None, second_us(4), second_us(6))
-    summary = taken(home, path, project)
-    assert summary.skipped == {"said while memory was paused": 1}
-    assert texts(home, project) == ["before", "after"]
-    assert taken(home, path, project, reread=True).taken == 0
 
 
 def test_an_import_and_a_watcher_take_nothing_while_all_is_paused(home: Path, project: Path) -> None:
@@ -159,6 +148,7 @@ def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Pa
     pauses.resume(home, None, second_us(6))
     hook(home, "claude", ended, "--alone")
     assert texts(home, project) == ["before", "after"]
+    assert taken(home, path, project, reread=True).skipped == {"said while memory was paused": 1}
 
 
 def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding(home: Path) -> None:
@@ -182,9 +172,7 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
         assert refusal.value.hint.startswith("For the user: ")
         found = client.search("staging port")
         assert found.results and found.recall_id is None
-        assert client.forget(id) == [id] and client.restore(id) == [
-            id
-        ]  # What is remembered is still in people's hands.
+        assert client.forget(id) == client.restore(id) == [id]  # What is remembered is still in people's hands.
         context = client.context(form="prompt")
         assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
         assert "paused" not in client.context(form="agents").text

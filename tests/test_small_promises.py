@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import SCOPE, call, document, home
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
 from memtape.tools.ask.naming import shortened
-from memtape.tools.commands.cli import main
 
-SCOPE = ("--scope", "project:test")
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
-    return tmp_path / "home"
-
-
-def call(*words: str, input: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=input)
+__all__ = ["home"]
 
 
 def said(*words: str, input: str | bytes | None = None) -> str:
@@ -36,34 +22,20 @@ def said(*words: str, input: str | bytes | None = None) -> str:
     return result.output
 
 
-def document(*words: str, input: str | bytes | None = None) -> Any:
-    result = call(*words, "--json", input=input)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def test_a_diff_names_a_new_memory_once() -> None:
     """Whatever happened to it since: folded into, revising, forgotten, restored."""
     old = document("capture", "The harbour master is Mira.", *SCOPE)
     start = f"{old['partition']}:{old['offset'] + 1}"
-    ids = {
-        what: document("capture", text, *SCOPE)["id"]
-        for what, text in {
-            "added": "The gauge fell into the harbour.",
-            "revised": "The harbour master is Mara.",
-            "forgotten": "Lunch is at noon.",
-        }.items()
-    }
+    said_of = {"added": "The gauge fell into the harbour.", "revised": "The harbour master is Mara."}
+    said_of |= {"forgotten": "Lunch is at noon."}
+    ids = {what: document("capture", text, *SCOPE)["id"] for what, text in said_of.items()}
     for text in ("the gauge fell into the harbour", "the harbour master is Mara"):
         document("capture", text, *SCOPE)
     document("forget", ids["forgotten"], *SCOPE)
     document("run", "--once")
     changes = document("diff", start, "0s", *SCOPE)
-    named = [
-        (what, changed["id"])
-        for what in ("added", "folded", "revised", "forgotten", "restored")
-        for changed in changes[what]
-    ]
+    whats = ("added", "folded", "revised", "forgotten", "restored")
+    named = [(what, changed["id"]) for what in whats for changed in changes[what]]
     assert sorted(named) == sorted(ids.items())
     assert [len(changed["captures"]) for what in ("added", "revised") for changed in changes[what]] == [1, 1]
     printed = said("diff", start, "0s", *SCOPE)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
-from memtape.tools.agents.mcp.tools import call
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 

@@ -36,7 +36,7 @@ from memtape.state.subjects.memories import Memories
 from memtape.state.views.filters import make_filters
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.answers import searched
+from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
@@ -131,8 +131,8 @@ def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Cli
     assert told(client, "db") == [(SHORT, None)]
     (result,) = client.search("staging port", quiet=True).results
     assert [wording.text for wording in result.wordings] == [LONG]
-    assert told(client, "database", filters=make_filters(0, kinds=("fact",))) == [(SHORT, LONG)]
-    assert told(client, "database", filters=make_filters(0, kinds=("journal",))) == []
+    for kind, found in (("fact", [(SHORT, LONG)]), ("journal", [])):
+        assert told(client, "database", filters=make_filters(0, kinds=(kind,))) == found
 
 
 def test_people_and_programs_are_told_which_wording_was_found(client: Client) -> None:
@@ -149,9 +149,7 @@ def test_people_and_programs_are_told_which_wording_was_found(client: Client) ->
     assert f"also said: {LONG} ({one})" in command(client, "show", two)
     (item,) = [its for its in json.loads(command(client, "context", "--json"))["items"] if its["section"] == "facts"]
     assert (item["text"], item["wordings"]) == (SHORT, [{"id": one, "text": LONG}])
-    found = client.search("database", quiet=True)
-    answer = searched(found, SCOPE, None)
-    assert f"> {LONG}\n> its memory says: {SHORT}" in answer
+    assert f"> {LONG}\n> its memory says: {SHORT}" in call(client, "search_memories", {"query": "database"})
 
 
 def test_a_wording_that_is_forgotten_is_found_no_more_also_before_it_is_projected(

@@ -18,12 +18,7 @@ Effect = Literal["reads", "adds", "hides", "shows"]
 """The effect of a tool for agents: `adds` only adds; `hides` changes what is found, which `shows` undoes."""
 
 Id = Annotated[
-    str,
-    Meta(
-        description="The id of a memory or turn, or its first eight characters.",
-        min_length=1,
-        max_length=64,
-    ),
+    str, Meta(description="The id of a memory or turn, or its first eight characters.", min_length=1, max_length=64)
 ]
 Text = Annotated[str, Meta(max_length=1_000)]
 CursorText = Annotated[str, Meta(max_length=8_000)]
@@ -31,6 +26,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 RARE = {"rare": True}
 """Marks an argument that agents see only where every tool is listed."""
 Reason = Annotated[Text | None, Meta(description="Why, for whoever looks later.", extra=RARE)]
+Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 
 
@@ -71,8 +67,7 @@ class SearchArguments(Arguments, frozen=True):
         ),
     ] = ()
     sessions: Annotated[
-        tuple[str, ...],
-        _said("Only what was captured in this session.", most=64, option="--from-session", rare=True),
+        tuple[str, ...], _said("Only what was captured in this session.", most=64, option="--from-session", rare=True)
     ] = ()
     tiers: Annotated[
         tuple[Tier, ...],
@@ -84,8 +79,7 @@ class SearchArguments(Arguments, frozen=True):
         ),
     ] = ()
     not_kinds: Annotated[
-        tuple[Kind, ...],
-        _said("Nothing of this kind: no turn, no page.", most=8, option="--not-kind", rare=True),
+        tuple[Kind, ...], _said("Nothing of this kind: no turn, no page.", most=8, option="--not-kind", rare=True)
     ] = ()
     not_tags: Annotated[Tags, _said("Nothing with this tag.", option="--not-tag", rare=True)] = ()
     not_origins: Annotated[
@@ -124,7 +118,7 @@ class IdArguments(Arguments, frozen=True):
 
 class ContextArguments(Arguments, frozen=True):
     budget_tokens: Annotated[
-        int, Meta(description="The most tokens of the text.", ge=1, extra={"option": "--budget"})
+        int, Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget"})
     ] = 2_000
 
 
@@ -133,20 +127,28 @@ class UsedArguments(Arguments, frozen=True):
     recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
 
 
-class ForgetArguments(Arguments, frozen=True):
-    id: Id
+class RestoreArguments(IdArguments, frozen=True):
+    reason: Reason = None
+
+
+class ForgetArguments(RestoreArguments, frozen=True):
     only: Annotated[bool, _said("Name this one capture, not every capture that is the same memory.", rare=True)] = False
-    reason: Reason = None
 
 
-class RestoreArguments(Arguments, frozen=True):
-    id: Id
-    reason: Reason = None
-
-
-class UnfoldArguments(Arguments, frozen=True):
-    id: Id
+class UnfoldArguments(IdArguments, frozen=True):
     only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
+
+
+class HoldsArguments(IdArguments, frozen=True):
+    undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
+
+
+class ReplacedArguments(IdArguments, frozen=True):
+    by: Annotated[Id, _said("The id of the memory that holds instead.", option="--by")]
+
+
+class UpdateArguments(IdArguments, frozen=True):
+    text: Annotated[str, Meta(description="What is so now.")]
 
 
 class ArchiveArguments(Arguments, frozen=True):
@@ -163,52 +165,32 @@ class UnarchiveArguments(Arguments, frozen=True):
     reason: Reason = None
 
 
+class ListArguments(Arguments, frozen=True):
+    limit: Limit = 10
+
+
 class ArchivedArguments(Arguments, frozen=True):
+    limit: Limit = 20
     purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False
-    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 20
 
 
-class HoldsArguments(Arguments, frozen=True):
-    id: Id
-    undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
-
-
-class ReplacedArguments(Arguments, frozen=True):
-    id: Id
-    by: Annotated[Id, _said("The id of the memory that holds instead.", option="--by")]
-
-
-class UpdateArguments(Arguments, frozen=True):
-    id: Id
-    text: Annotated[str, Meta(description="What is so now.")]
-
-
-class RecentArguments(Arguments, frozen=True):
-    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
+class RecentArguments(ListArguments, frozen=True):
     kinds: Annotated[
         tuple[Kind, ...],
         _said("Only of this kind, by default all but turn; page is a page that was written.", most=8, rare=True),
     ] = ()
 
 
-class SessionsArguments(Arguments, frozen=True):
-    limit: Annotated[int, Meta(description="The most sessions.", ge=1)] = 10
-
-
 class TimelineArguments(Arguments, frozen=True):
     around: Annotated[str, _said("An id, a time as ISO 8601, or an age as 3d.", most=64)]
-    limit: Annotated[int, Meta(description="The most texts.", ge=1)] = 10
+    limit: Limit = 10
 
 
 class GivenArguments(Arguments, frozen=True):
-    limit: Annotated[int, Meta(description="The most starts and prompts.", ge=1)] = 20
+    limit: Limit = 20
     session: Annotated[str | None, Meta(description="Only what this session was given.")] = None
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     searches: Annotated[bool, Meta(description="List what was searched for too.")] = False
-
-
-class StaleArguments(Arguments, frozen=True):
-    limit: Annotated[int, Meta(description="The most memories.", ge=1)] = 10
 
 
 class PruneArguments(Arguments, frozen=True):
@@ -401,7 +383,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "show": Verb("ask.show", "show", IdArguments, in_memory=True),
         "why": Verb("ask.why", "why", IdArguments, in_memory=True),
         "recent": Verb("looking.recent", "recent", RecentArguments, in_memory=True),
-        "sessions": Verb("looking.sessions", "sessions", SessionsArguments, in_memory=True),
+        "sessions": Verb("looking.sessions", "sessions", ListArguments, in_memory=True),
         "timeline": Verb("looking.timeline", "timeline", TimelineArguments, in_memory=True),
         "edges": Verb("looking.edges", "edges", in_memory=True),
     },
@@ -419,7 +401,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
         "accept": Verb("conflicts.accept"),
         "orders": Verb("conflicts.orders", "orders", Arguments, in_memory=True),
-        "stale": Verb("conflicts.stale", "stale", StaleArguments, in_memory=True),
+        "stale": Verb("conflicts.stale", "stale", ListArguments, in_memory=True),
     },
     "Age and bring together": {
         "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
@@ -431,10 +413,7 @@ _ROWS: dict[str, dict[str, Verb]] = {
         "distill": Verb("consolidate.distill", "distill"),
         "prune": Verb("erase.prune", "prune", PruneArguments),
     },
-    "Pages": {
-        "page": Verb("keep.page"),
-        "tree": Verb("tree.tree", in_memory=True),
-    },
+    "Pages": {"page": Verb("keep.page"), "tree": Verb("tree.tree", in_memory=True)},
     "Agents": {
         "connect": Verb("agents.connect"),
         "disconnect": Verb("agents.disconnect"),

@@ -14,9 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtape.schemas.errors import BudgetSpent, MemtapeError
-from memtape.schemas.events import FLUSH_TAG
+from memtape.schemas.codec import decode
+from memtape.schemas.errors import BudgetSpent, MemtapeError, ModelTimeout
+from memtape.schemas.events import FLUSH_TAG, Captured
 from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Position
 from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
 from memtape.sinks.home.folders import Home
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from memtape.tools.importing.actions import Call
 
 FLUSH_CHARS, FLUSH_LINES = 4_000, 120
+DISTILL_LIMIT_S = 12.0
 TAIL_BYTES, MAX_TAIL_BYTES = 512 * 1024, 32 * 1024 * 1024
 """How far back the last turns are searched, at first and at most, behind outputs of tools."""
 MOST_AGENTS = 200
@@ -77,6 +80,35 @@ def flush(turn: HookCall) -> bytes:
         place = receipts[0].position
         turn.start("--distill", f"{place.partition}:{place.offset}")
     return b""
+
+
+def distill(home: Path, place: Position) -> int:
+    """Have the model take facts from the flush at a place of the log, and return their number; the outcome is counted.
+
+    Nothing is asked without a model, or for a flush distilled before. Raises `MemtapeError` without any text of the
+    conversation; the failure changes nothing.
+    """
+    from memtape.flows.workers.distill import fact_id
+    from memtape.flows.workers.turns import append_new
+    from memtape.tools.keep.facts import FactAsker
+    from memtape.tools.keep.models import is_named
+
+    with Client(home) as client:
+        slots = client.log.read(place.partition, place.offset, 1)
+        flushed = decode(slots[0].payload) if slots else None
+        if flushed is None or not isinstance(flushed.body, Captured) or not is_named(client.home):
+            return 0
+        scope = flushed.scope or ""
+        if client.log.known(scope, [fact_id((flushed,), 1, 0)]):
+            return 0
+        try:
+            _, events = FactAsker(client.home, DISTILL_LIMIT_S).ask((flushed,), 1)
+        except Exception as error:
+            count_one(home, FLUSHES, "timeout" if isinstance(error, ModelTimeout) else "error")
+            raise
+        count_one(home, FLUSHES, "distilled_ok")
+        # It may have been erased while the model was thinking.
+        return 0 if flushed.id in client.erased_ids(scope) else len(append_new(client.log, events))
 
 
 def act(turn: HookCall) -> bytes:

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
@@ -26,12 +25,8 @@ SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
 
 
-class HostCommand(NamedTuple):
-    """A host's command as given, its output, and whether the command failed."""
-
-    command: list[str]
-    said: str
-    failed: bool
+HostCommand = subprocess.CompletedProcess[str]
+"""A host's command as it ended, with its output."""
 
 
 def plugin_folder(home: Home, host: str) -> Path:
@@ -73,8 +68,8 @@ def connect(home: Home, host: str) -> list[HostCommand]:
         ) from None
     ran: list[HostCommand] = []
     for words in install_steps(home, host):
-        ran.append(_run(words))
-        if ran[-1].failed:
+        ran.append(run_host(words))
+        if ran[-1].returncode:
             raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host)} Run the command yourself to see more.")
     return ran
 
@@ -89,7 +84,7 @@ def disconnect(home: Home, host: str) -> tuple[list[HostCommand], Leftovers]:
     ran, gone = _remove(home, host)
     if not gone:
         raise MemtapeError(
-            _why([step for step in ran if step.failed]) or f"{HOSTS[host].name} still lists {PLUGIN}.",
+            _why([step for step in ran if step.returncode]) or f"{HOSTS[host].name} still lists {PLUGIN}.",
             f"Once that is mended: `memtape disconnect {host}`.",
         )
     return ran, take_away(home, host)
@@ -130,9 +125,9 @@ def _remove(home: Home, host: str) -> tuple[list[HostCommand], bool]:
         return [], True
     if link := dangling_link(about):
         shutil.rmtree(link)
-    ran = [_run(words) for words in _steps(home, host, about.remove)]
+    ran = [run_host(words) for words in _steps(home, host, about.remove)]
     listed = is_listed(about)
-    if listed or (listed is None and folder.exists() and any(step.failed for step in ran)):
+    if listed or (listed is None and folder.exists() and any(step.returncode for step in ran)):
         return ran, False
     shutil.rmtree(folder, ignore_errors=True)
     return ran, True
@@ -154,7 +149,7 @@ def _check_installed(host: str) -> None:
         )
 
 
-def run_host(words: list[str]) -> subprocess.CompletedProcess[str]:
+def run_host(words: list[str]) -> HostCommand:
     """Run a host's command without a terminal; return the output. Raises `MemtapeError` if it cannot run."""
     try:
         return subprocess.run(
@@ -170,17 +165,12 @@ def _steps(home: Home, host: str, steps: tuple[Words, ...]) -> list[list[str]]:
     return [[folder if word == "{folder}" else word for word in words] for words in steps]
 
 
-def _run(words: list[str]) -> HostCommand:
-    done = run_host(words)
-    said = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-    return HostCommand(words, said or f"exit code {done.returncode}" * (done.returncode != 0), done.returncode != 0)
-
-
 def _why(failed: list[HostCommand]) -> str:
     """Return the failed commands with the end of their output, without the stack trace that some hosts append."""
     told = []
     for step in failed:
-        lines = [line.strip() for line in step.said.partition("Stack backtrace")[0].splitlines() if line.strip()]
-        said = "\n  ".join(line[:SHOWN_CHARS] for line in lines[-SHOWN_LINES:])
-        told.append(f"`{' '.join(step.command)}` failed:\n  {said}")
+        lines = f"{step.stdout}\n{step.stderr}".partition("Stack backtrace")[0].splitlines()
+        last = [line.strip()[:SHOWN_CHARS] for line in lines if line.strip()][-SHOWN_LINES:]
+        said = "\n  ".join(last or [f"exit code {step.returncode}"])
+        told.append(f"`{' '.join(step.args)}` failed:\n  {said}")
     return "\n".join(told)

@@ -27,15 +27,7 @@ from memtape.tools.agents.hosts import HookInput, begins_at_prompt, placed, read
 from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, in_form
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import (
-    HEARD,
-    OPENCODE,
-    Role,
-    claude_prompt,
-    heard,
-    of_hook,
-    opencode_message,
-)
+from memtape.tools.capture.native_ids import HEARD, OPENCODE, Role, claude_prompt, heard, of_hook, opencode_message
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.capture.writing import default_actor, now_us
@@ -137,7 +129,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 def distill(home: Path | None, place: str) -> None:
     """Distil the flush at `partition:offset` of the log, in the process that was started for it. Never raises."""
-    from memtape.tools.agents import distilling
+    from memtape.tools.agents import afterwards
 
     where = home or default_home()
     if keeps_nothing(where) or _is_gone(home, "distillation of a flush"):
@@ -145,7 +137,7 @@ def distill(home: Path | None, place: str) -> None:
     try:
         os.nice(NICENESS)
         partition, _, offset = place.partition(":")
-        distilling.distill(where, Position(int(partition), int(offset)))
+        afterwards.distill(where, Position(int(partition), int(offset)))
     except Exception as error:
         note_error(where, "distillation of a flush", error)
 

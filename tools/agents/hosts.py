@@ -38,12 +38,8 @@ CODEX_WAITS = (
 Words = tuple[str, ...]
 
 
-class SettingsEntry(NamedTuple):
-    """A place in a host's file of settings: the file, a path of keys, and the key that is ours or begins so."""
-
-    file: str
-    table: Words
-    key: str
+SettingsEntry = tuple[str, Words, str]
+"""A place in a host's file of settings: the file, a path of keys, and the key that is ours or begins so."""
 
 
 class Host(NamedTuple):
@@ -118,10 +114,9 @@ _TOLD_AT_PROMPTS: dict[str, Action] = {
     "SessionEnd": "end",
 }
 _MCP = "Start `{program}` anew in your project; `/mcp` shows memtape."
-_PLUGIN_KEYS = (
-    SettingsEntry("settings.json", ("enabledPlugins",), SELECTOR),
-    SettingsEntry("settings.json", ("extraKnownMarketplaces",), MARKETPLACE),
-)
+_PLUGIN_KEYS: tuple[SettingsEntry, ...] = (
+    ("settings.json", ("enabledPlugins",), SELECTOR), ("settings.json", ("extraKnownMarketplaces",), MARKETPLACE)
+)  # fmt: skip
 _ENABLED = "extensions/extension-enablement.json"
 
 HOSTS: dict[str, Host] = {
@@ -159,7 +154,7 @@ HOSTS: dict[str, Host] = {
         end_s=3,
         trust=("codex", "app-server"),
         copies=(f"plugins/cache/{MARKETPLACE}",),
-        entries=(SettingsEntry("config.toml", ("hooks", "state"), f"{SELECTOR}:"),),
+        entries=(("config.toml", ("hooks", "state"), f"{SELECTOR}:"),),
         made=("config.toml", "plugins/cache", "plugins", ".tmp/marketplaces", ".tmp"),
     ),
     "gemini": Host(
@@ -177,7 +172,7 @@ HOSTS: dict[str, Host] = {
         commands="toml",
         # Without it a server would start in the extension's own folder, whose project is not the user's.
         server={"cwd": "${workspacePath}"},
-        entries=(SettingsEntry(_ENABLED, (), PLUGIN), SettingsEntry("trustedFolders.json", (), "{home}")),
+        entries=((_ENABLED, (), PLUGIN), ("trustedFolders.json", (), "{home}")),
         made=("extensions",),
     ),
     "copilot": Host(
@@ -230,7 +225,7 @@ HOSTS: dict[str, Host] = {
         install=(("qwen", "extensions", "install", "{folder}", "--consent"),),
         remove=(("qwen", "extensions", "uninstall", PLUGIN),),
         lists=((("qwen", "extensions", "list"), f"✓ {PLUGIN} "),),
-        entries=(SettingsEntry(_ENABLED, (), PLUGIN),),
+        entries=((_ENABLED, (), PLUGIN),),
         made=("extensions",),
     ),
 }

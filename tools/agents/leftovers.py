@@ -56,8 +56,8 @@ def take_away(home: Home, host: str) -> Leftovers:
         with suppress(OSError):
             path.parent.rmdir()
         found.taken.append(f"{path}: what {about.name} kept of our server.")
-    for file in dict.fromkeys(entry.file for entry in about.entries):
-        _take_entries(about.folder / file, [entry for entry in about.entries if entry.file == file], home, found)
+    for file in dict.fromkeys(name for name, _, _ in about.entries):
+        _take_entries(about.folder / file, [entry for entry in about.entries if entry[0] == file], home, found)
     for made in about.made:
         _drop_empty(about.folder / made)
     return found
@@ -100,18 +100,18 @@ def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: L
 
 def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
     """Remove an entry and the tables around it that are empty then; return the removed keys."""
-    tables = [document]
-    for name in entry.table:
+    (_, table, ours_is), tables = entry, [document]
+    for name in table:
         inner = tables[-1].get(name)
         if not hasattr(inner, "items"):
             return []
         tables.append(inner)
-    name = entry.key.replace("{home}", str(home.path.absolute()))
+    name = ours_is.replace("{home}", str(home.path.absolute()))
     begins = name if name.endswith(":") else name + os.sep
     ours = [key for key in tables[-1] if key == name or key.startswith(begins)]
     for key in ours:
         del tables[-1][key]
-    for outer, key in reversed(list(zip(tables, entry.table, strict=False))):
+    for outer, key in reversed(list(zip(tables, table, strict=False))):
         inner = outer[key]
         if inner.as_string().strip() if hasattr(inner, "as_string") else inner:  # A key, or somebody's comment.
             break

@@ -173,6 +173,7 @@ class Writer:
                 made = self.events_of(line, erased)
             except Denied as error:
                 refused.append((place, error))
+                self.redactor.counts = Counter(before)  # Nothing of it is stored.
                 continue
             events += made
             counts = self.redactor.counts

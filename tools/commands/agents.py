@@ -11,12 +11,21 @@ import click
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.visible import many, visible
+from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import HOSTS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
-from memtape.tools.commands.options import is_json, print_json, printed_json, say, with_folder, with_log
+from memtape.tools.commands.options import (
+    Output,
+    is_json,
+    print_json,
+    print_output,
+    printed_json,
+    say,
+    with_folder,
+    with_log,
+)
 
 if TYPE_CHECKING:
     from memtape.tools.agents.mcp.handlers import ServedMemory
@@ -79,19 +88,8 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
     serve_http(memory, listening, token)
 
 
-class _NeverWrong(click.Command):
-    """A command without usage errors: exit code 2 would stop the agent at its work."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--help" in args or "-h" in args:
-            return super().parse_args(ctx, args)
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError:
-            return super().parse_args(ctx, [])
-
-
-@click.command(cls=_NeverWrong)
+# Wrong words are passed over, since exit code 2 would stop the agent at its work.
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
 @click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
@@ -144,11 +142,11 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
     """
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
-        _show(folder, host)
+        print_output(_shown(folder, host))
     else:
         from memtape.tools.agents.connecting import connect as install
 
-        ran = [shlex.join(step.command) for step in install(folder, host)]
+        ran = [shlex.join(step.args) for step in install(folder, host)]
         done = f"{HOSTS[host].name} is connected. {HOSTS[host].then}"
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
@@ -159,8 +157,8 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
 
 
-def _show(home: Home, host: str) -> None:
-    """Print the steps for a host, or the settings for any other client."""
+def _shown(home: Home, host: str) -> Output:
+    """Yield the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import install_steps, own_command, plugin_folder
     from memtape.tools.agents.instructions import instructions, server_forms
     from memtape.tools.agents.plugins import plugin_files
@@ -168,19 +166,17 @@ def _show(home: Home, host: str) -> None:
     where = str(home.path.absolute())
     if host == GENERIC:
         forms = server_forms(own_command(), where)
-        if printed_json(forms | {"instructions": instructions()}):
-            return
-        say(f"# Settings in JSON\n{forms['json']}\n\n# Settings in TOML\n{forms['toml']}\n")
-        say(f"# The command of the server\n{forms['command']}\n")
-        say(f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{instructions()}", nl=False)
+        yield forms | {"instructions": instructions()}
+        yield f"# Settings in JSON\n{forms['json']}\n\n# Settings in TOML\n{forms['toml']}\n"
+        yield f"# The command of the server\n{forms['command']}\n"
+        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{instructions().rstrip()}"
         return
     files = plugin_files(host, own_command(), where)
     steps = [shlex.join(words) for words in install_steps(home, host)]
-    if printed_json({"commands": steps, "files": {path: data.decode() for path, data in files.items()}}):
-        return
+    yield {"commands": steps, "files": {path: data.decode() for path, data in files.items()}}
     for path, data in files.items():
-        say(f"# {plugin_folder(home, host) / path}\n{data.decode()}")
-    say("\n".join(steps))
+        yield f"# {plugin_folder(home, host) / path}\n{data.decode()}"
+    yield from steps
 
 
 def _offered(host: str) -> str:
@@ -233,9 +229,9 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
             if not every:
                 raise
             failed = True
-            say(f"Error: {visible(str(error))}", err=True)
+            say(f"Error: {error}", err=True)
             continue
-        ran.append({"host": name, "ran": [shlex.join(step.command) for step in steps]})
+        ran.append({"host": name, "ran": [shlex.join(step.args) for step in steps]})
         found = found.with_all_of(left)
     if every or host == GENERIC:
         found = found.with_all_of(take_instructions(folder))
@@ -245,7 +241,7 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
         for each in ran:
             _tell(each["ran"], f"{HOSTS[each['host']].name} is disconnected.")
         for sentence in (*(f"Taken away: {it}" for it in found.taken), *(f"Left: {it}" for it in found.left)):
-            say(visible(sentence))
+            say(sentence)
         say(data_told(folder))
     if failed:
         sys.exit(1)
@@ -275,10 +271,9 @@ def doctor(home: Path) -> None:
     for finding in examine(Home(home, make=not keeps_nothing(home))):
         findings.append(finding)
         if not is_json():
-            say(f"{finding.state:<10} {finding.subject}: {visible(finding.seen)}")
+            say(f"{finding.state:<10} {finding.subject}: {finding.seen}")
             if finding.todo:
-                say(f"{'':<10} -> {visible(finding.todo)}")
-    if is_json():
-        print_json({"findings": findings})
+                say(f"{'':<10} -> {finding.todo}")
+    printed_json({"findings": findings})
     if any(finding.state == "bad" for finding in findings):
         sys.exit(1)

@@ -17,7 +17,7 @@ from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, Why
 from memtape.tools.ask.inspection import Explained
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import printed_json, progress, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, progress, say, with_arguments, with_client
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 
 SHOWN_CHARS = 120
@@ -28,7 +28,7 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 @click.command()
 @with_arguments("archive")
 @with_client
-def archive(client: Client, ids: tuple[str, ...], reason: str | None) -> None:
+def archive(client: Client, ids: tuple[str, ...], reason: str | None) -> Output:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
     Each returns by `unarchive`, and by itself once used, pinned or said again. Pinned memories stay. Of a
@@ -39,21 +39,20 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None) -> None:
       memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
     """
     done = client.archive(ids, reason=reason)
-    if printed_json(done):
-        return
-    _say_done(done, "Archived", "Archived before")
+    yield done
+    yield from _done(done, "Archived", "Archived before")
     if done.done:
-        say(
+        yield (
             "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
         )
-        say(f"To undo: memtape unarchive {' '.join(it.id for it in done.done)}")
+        yield f"To undo: memtape unarchive {' '.join(it.id for it in done.done)}"
 
 
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @with_arguments("unarchive", "all_of", "reason")
 @with_client
-def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None) -> None:
+def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None) -> Output:
     """Bring back archived texts, also those no longer in the views; by ids, or all of the project by reason.
 
     Texts archived with their project come back by `memtape project resume`.
@@ -66,17 +65,16 @@ def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: 
     if bool(ids) is (all_of is not None):
         raise click.UsageError("Give ids, or --all-of.")
     done = client.unarchive(ids, all_of=all_of, reason=reason)
-    if printed_json(done):
-        return
-    _say_done(done, "Brought back", "Not archived")
+    yield done
+    yield from _done(done, "Brought back", "Not archived")
     if ids and done.done:
-        say(f"To undo: memtape archive {' '.join(it.id for it in done.done)}")
+        yield f"To undo: memtape archive {' '.join(it.id for it in done.done)}"
 
 
 @click.command()
 @with_arguments("archived")
 @with_client
-def archived(client: Client, purged: bool, limit: int) -> None:
+def archived(client: Client, purged: bool, limit: int) -> Output:
     """List the archived texts, the latest first, and the dormant and finished projects.
 
     With --purged list the texts that have left the views; the log still has them. All can come back by
@@ -89,34 +87,33 @@ def archived(client: Client, purged: bool, limit: int) -> None:
     """
     with progress(limit, "Reading") as bar:
         found = client.archived(limit, purged=purged, on_read=lambda done: bar.update(done - bar.pos))
-    if printed_json(found):
-        return
+    yield found
     for why, texts in groupby(found.archived, key=lambda it: it.why):
-        say(f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}")
+        yield f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}"
         for it in texts:
-            say(_archived(it, found.scope))
+            yield _archived(it, found.scope)
     if not found.archived:
-        say("Nothing has left the views by itself." if purged else "Nothing is archived by itself.")
+        yield "Nothing has left the views by itself." if purged else "Nothing is archived by itself."
     elif (left := sum(found.counts.values()) - len(found.archived)) > 0:
-        say(f"{left:,} more; --limit shows them.")
+        yield f"{left:,} more; --limit shows them."
     if found.archived:
-        say("To bring one back: memtape unarchive ID")
+        yield "To bring one back: memtape unarchive ID"
     if found.purged and not purged:
-        say(f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archived --purged")
+        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archived --purged"
     for scope, mark in found.projects.items():
-        say(f"{scope}: {project_told(mark)}")
+        yield f"{scope}: {project_told(mark)}"
     if found.lag:
         say(f"The views lack {many(found.lag, 'event')}, and what they archive.", err=True)
 
 
-def _say_done(done: ArchivedNow, what: str, else_: str) -> None:
+def _done(done: ArchivedNow, what: str, else_: str) -> Iterator[str]:
     for it in done.done[:SHOWN]:
         said = f"{what} {it.kind} {it.id}" + (f", {many(it.captures, 'capture')}" if it.captures > 1 else "")
-        say(f"{said}: {one_line(it.text, SHOWN_CHARS)}")
+        yield f"{said}: {one_line(it.text, SHOWN_CHARS)}"
     if len(done.done) > SHOWN:
-        say(f"{what}: {len(done.done) - SHOWN:,} more.")
+        yield f"{what}: {len(done.done) - SHOWN:,} more."
     for it in done.already:
-        say(f"{else_}: {it.kind} {it.id}: {one_line(it.text, SHOWN_CHARS)}")
+        yield f"{else_}: {it.kind} {it.id}: {one_line(it.text, SHOWN_CHARS)}"
 
 
 def _archived(it: ArchivedText, scope: str) -> str:
@@ -274,7 +271,7 @@ def _share(millionths: int) -> str:
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting of the whole log; may be repeated."
 )
 @with_client
-def lifecycle(client: Client, dry_run: bool, at: str | None, limit: int, changes: tuple[str, ...]) -> None:
+def lifecycle(client: Client, dry_run: bool, at: str | None, limit: int, changes: tuple[str, ...]) -> Output:
     """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
 
     A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state: each text is
@@ -292,14 +289,12 @@ def lifecycle(client: Client, dry_run: bool, at: str | None, limit: int, changes
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
     if changes:
         settings = _change(client, changes)
-        if not printed_json({"settings": settings}):
-            say("\n".join(f"{key:<28}{str(value).lower()}" for key, value in settings.items()))
+        yield {"settings": settings}
+        yield from (f"{key:<28}{str(value).lower()}" for key, value in settings.items())
         return
     aging = client.lifecycle(dry_run=dry_run, at=None if at is None else parse_time(at, now_us()))
-    if printed_json({**msgspec.to_builtins(aging), "settings": lifecycle_settings(client.log)}):
-        return
-    for line in aging_lines(aging, limit):
-        say(line)
+    yield {**msgspec.to_builtins(aging), "settings": lifecycle_settings(client.log)}
+    yield from aging_lines(aging, limit)
 
 
 def _change(client: Client, changes: tuple[str, ...]) -> dict[str, int | bool]:

@@ -28,9 +28,9 @@ from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
+    Output,
     as_of_option,
     is_json,
-    print_json,
     printed_json,
     say,
     with_arguments,
@@ -40,10 +40,13 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.inspection import Behind, Opened, Whole
+    from memtape.tools.ask.inspection import Behind, Opened
     from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
+type_option = click.option(
+    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
+)
 
 
 @click.command()
@@ -55,7 +58,7 @@ SOURCE_CHARS = 200
 )
 @as_of_option
 @with_client
-def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) -> None:
+def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) -> Output:
     """Find memories and turns of this project, and of global, by words.
 
     \b
@@ -71,10 +74,13 @@ def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) 
     """
     with EMBEDDERS.for_one_answer():
         answer = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
-    if printed_json(_as_json(answer, explain=explain, deep=asked["deep"])):
-        return
-    _print_results(answer, explain=explain)
-    _print_nothing(client, answer, asked["as_of"], of_some=bool(asked["origins"]))
+    yield _as_json(answer, explain=explain, deep=asked["deep"])
+    yield from _results(answer, explain=explain)
+    if not (answer.results or answer.after or answer.aside):
+        yield _nothing(client.scope, answer.held, asked["as_of"])
+        if asked["origins"] and answer.held:
+            yield "What is piped is captured as an agent's, unless --origin says whose it is."
+        say_where_it_was(client)
     _print_notes(answer)
 
 
@@ -95,30 +101,20 @@ def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
     }
 
 
-def _print_results(answer: Answer, *, explain: bool) -> None:
-    """Print the results of an answer, their sources, and the note about unsearched texts."""
+def _results(answer: Answer, *, explain: bool) -> Iterator[str]:
+    """Yield the results of an answer, their sources, and the note about unsearched texts."""
     for number, result in enumerate(answer.results, start=answer.after + 1):
-        say(_result(number, result))
+        yield _result(number, result)
         if explain and not result.sums:
-            say("\n".join(explained(result, answer.read)))
+            yield from explained(result, answer.read)
     if told := told_sources(answer, whole=explain):
-        say(told)
+        yield told
     if explain:
-        say("\n".join(explained_question(answer)))
+        yield from explained_question(answer)
     if answer.aside:
-        say(answer.aside if answer.results else f"Nothing found. {answer.aside}")
+        yield answer.aside if answer.results else f"Nothing found. {answer.aside}"
     elif not answer.results and answer.after:
-        say("Nothing more found.")
-
-
-def _print_nothing(client: Client, answer: Answer, as_of: str | None, *, of_some: bool) -> None:
-    """Print why a first page is empty, unless a note says so; `of_some` says that origins were chosen."""
-    if answer.results or answer.after or answer.aside:
-        return
-    say(_nothing(client.scope, answer.held, as_of))
-    if of_some and answer.held:
-        say("What is piped is captured as an agent's, unless --origin says whose it is.")
-    say_where_it_was(client)
+        yield "Nothing more found."
 
 
 def _print_notes(answer: Answer) -> None:
@@ -136,7 +132,7 @@ def _print_notes(answer: Answer) -> None:
 @click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
 @as_of_option
 @with_client
-def show(client: Client, id: str, whole: bool, as_of: str | None) -> None:
+def show(client: Client, id: str, whole: bool, as_of: str | None) -> Output:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
     With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
@@ -148,17 +144,23 @@ def show(client: Client, id: str, whole: bool, as_of: str | None) -> None:
       memtape show 019ab0c4 --whole > guide.md
     """
     if whole:
-        _print_whole(client.whole(id, as_of=as_of))
+        document = client.whole(id, as_of=as_of)
+        yield document
+        if sys.stdout.isatty():
+            yield document.text
+        else:
+            sys.stdout.buffer.write(document.text.encode())
+            sys.stdout.buffer.flush()
         return
     opened = client.show(id, as_of=as_of)
-    if not printed_json(opened):
-        say("\n".join(_opened(opened)))
+    yield opened
+    yield from _opened(opened)
 
 
 @click.command()
 @with_arguments("why")
 @with_client
-def why(client: Client, id: str) -> None:
+def why(client: Client, id: str) -> Output:
     """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
 
     \b
@@ -168,15 +170,12 @@ def why(client: Client, id: str) -> None:
     from memtape.tools.commands.archiving import age_lines, why_of
 
     explanation, age = why_of(client, id)
-    if printed_json({**msgspec.structs.asdict(explanation), "age": age}):
-        return
-    say(f"Memory {explanation.id} in {explanation.scope}")
-    for behind in explanation.events:
-        say(_behind(behind))
-    # What has left the views has no row that tells more.
-    hidden = () if age is not None and age.purged else _hidden(client.show(id))
-    for line in (*hidden, *(() if age is None else age_lines(age))):
-        say(line)
+    yield {**msgspec.structs.asdict(explanation), "age": age}
+    yield f"Memory {explanation.id} in {explanation.scope}"
+    yield from map(_behind, explanation.events)
+    if age is None or not age.purged:  # What has left the views has no row that tells more.
+        yield from _hidden(client.show(id))
+    yield from () if age is None else age_lines(age)
 
 
 @click.command()
@@ -185,19 +184,12 @@ def why(client: Client, id: str) -> None:
     "--from", "offset", type=click.IntRange(0), help="Read from this offset on; needs --partition or a scope."
 )
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
-)
+@type_option
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
 @with_client
 def log(
-    client: Client,
-    partition: int | None,
-    offset: int | None,
-    limit: int,
-    types: tuple[str, ...],
-    follow: bool,
-) -> None:
+    client: Client, partition: int | None, offset: int | None, limit: int, types: tuple[str, ...], follow: bool
+) -> Output:
     """Print events of the log as they stand: the last ones, or from an offset on.
 
     \b
@@ -215,13 +207,11 @@ def log(
         slots = list(islice(backwards(client.log, number, of_scope, types), limit))[::-1]
     else:
         slots = client.log.read(number, offset, limit, scope=of_scope, types=types)
-    if printed_json({"events": [_slot_json(slot) for slot in slots]}):
-        return
-    for slot in slots:
-        say(_slot(slot))
+    yield {"events": [_slot_json(slot) for slot in slots]}
+    yield from map(_slot, slots)
     end = slots[-1].offset + 1 if slots else client.log.ends()[number]
     for slot in followed(client.log, {number: end}, of_scope, types) if follow else ():
-        say(_slot(slot))
+        yield _slot(slot)
         sys.stdout.flush()
 
 
@@ -230,7 +220,7 @@ def log(
 @click.argument("after")
 @click.option("--all", "all_scopes", is_flag=True, help="Every scope, not just this project.")
 @with_client
-def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> None:
+def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> Output:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
     A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
@@ -240,13 +230,12 @@ def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> N
       memtape diff 3d 1h
     """
     changes = client.diff(before, after, scope=None if all_scopes else client.scope)
-    if printed_json(changes):
-        return
+    yield changes
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
             more = f" (+{len(changed.captures)})" if changed.captures else ""
-            say(f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}")
-    say(f"{many(changes.turns, 'turn')} came.")
+            yield f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}"
+    yield f"{many(changes.turns, 'turn')} came."
 
 
 def _slot_json(slot: Slot) -> dict[str, object]:
@@ -300,16 +289,6 @@ def _result(number: int, result: Result) -> str:
     passage = one_line(result.passage, 300)
     beside = "".join(f"    {line}\n" for line in other_wordings(result))
     return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
-
-
-def _print_whole(document: Whole) -> None:
-    if is_json():
-        print_json(document)
-    elif sys.stdout.isatty():
-        say(document.text)
-    else:
-        sys.stdout.buffer.write(document.text.encode())
-        sys.stdout.buffer.flush()
 
 
 def _opened(opened: Opened) -> list[str]:
@@ -479,9 +458,7 @@ PAGE_SLOTS = 500
 @click.command()
 @click.option("--since", help="Begin there: ISO 8601, or an age as 3d; by default now.")
 @click.option("--scope", help="Only this scope, by default all of the home.")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
-)
+@type_option
 @click.option("--texts", is_flag=True, help="Print what was said too.")
 @with_home
 def tail(client: Client, since: str | None, scope: str | None, types: tuple[str, ...], texts: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,20 +11,21 @@ from typing import Any, BinaryIO
 import click
 import msgspec
 
-from memtape.schemas.errors import InvalidEvent, MemtapeError
-from memtape.schemas.events import Event, Kind
-from memtape.schemas.log import SPOOLED, Position
+from memtape.schemas.errors import InvalidEvent, InvalidScope, MemtapeError, Paused
+from memtape.schemas.events import Kind
+from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many
 from memtape.tools.ask.telling import AWAY, hidden_told, redacted
 from memtape.tools.capture.lines import Line, parse_line
 from memtape.tools.capture.profiles import check_storing
-from memtape.tools.capture.writing import Erased, Receipt
+from memtape.tools.capture.writing import Receipt, now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
     KINDS,
+    Output,
     is_json,
     print_json,
-    printed_json,
+    print_output,
     progress,
     say,
     say_some,
@@ -37,8 +37,6 @@ from memtape.tools.commands.projects import say_where_it_was
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
-TakenLine = tuple[int, list[Event], Mapping[str, int]]
-"""A line as events: its number from 1, and how many secrets of which kind were taken out of it."""
 _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 """Characters before a first letter: blanks, and the mark that some programs put at the head of a file."""
 
@@ -97,47 +95,40 @@ def capture(client: Client, text: str | None, path: Path | None, kind: Kind | No
     receipts = client.capture_many([line])
     for _, error in receipts.refused:
         raise error
-    _print_receipts(client, receipts)
+    print_output(_receipts(client, receipts))
     if receipts[0].spooled:
         say(AWAY, err=True)
 
 
-def _print_receipts(client: Client, receipts: Sequence[Receipt]) -> None:
-    """Print the receipts of one text: several for a document in parts."""
+def _receipts(client: Client, receipts: Sequence[Receipt]) -> Output:
+    """Yield the receipts of one text: several for a document in parts."""
     first = receipts[0]
-    taken_out = {"redacted": dict(first.redacted), "profile": first.profile} | (
-        {"hidden": True} if first.hidden else {}
-    )
-    if is_json() and len(receipts) == 1:
-        where = {"partition": first.position.partition, "offset": first.position.offset}
-        print_json({"id": first.id} | (_away(first) or where) | taken_out)
-    elif is_json():
-        print_json({"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | _away(first) | taken_out)
+    about = {"redacted": dict(first.redacted), "profile": first.profile} | ({"hidden": True} if first.hidden else {})
+    waits = {"spooled": True} if first.spooled else {}
+    if len(receipts) == 1:
+        yield {"id": first.id} | (waits or msgspec.structs.asdict(first.position)) | about
     else:
-        parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
-        partition, offset = first.position.partition, first.position.offset
-        place = f"partition {partition}, offset {offset}" if client.profile.keeps else "kept nowhere"
-        if first.spooled:
-            place = "in the spool"
-        say(f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})")
-        _print_redacted(first.redacted)
-        _say_hidden(first.hidden, first.id)
+        yield {"count": len(receipts), "ids": [receipt.id for receipt in receipts]} | waits | about
+    parts = f" in {len(receipts)} parts" if len(receipts) > 1 else ""
+    place = f"partition {first.position.partition}, offset {first.position.offset}"
+    if first.spooled or not client.profile.keeps:
+        place = "in the spool" if first.spooled else "kept nowhere"
+    yield f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})"
+    yield from _notes(first.hidden, first.id, first.redacted)
 
 
-def _away(receipt: Receipt) -> dict[str, object]:
-    """Return the JSON fields of a capture that waits for a broker."""
-    return {"spooled": True} if receipt.spooled else {}
-
-
-def _say_hidden(is_hidden: bool, id: str) -> None:
+def _notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what else there is to say of a capture."""
+    if told := redacted(counts):
+        yield told
     if is_hidden:
-        say(f"It is hidden: the same was forgotten. To show it: memtape restore {id}")
+        yield f"It is hidden: the same was forgotten. To show it: memtape restore {id}"
 
 
 @click.command()
 @with_arguments("update")
 @with_client
-def update(client: Client, id: str, text: str) -> None:
+def update(client: Client, id: str, text: str) -> Output:
     """Replace a memory by a new text: the text is captured, and the memory is kept as the earlier value.
 
     Only a source with at least the trust of the memory's source can replace it. A text that says the same in
@@ -147,20 +138,18 @@ def update(client: Client, id: str, text: str) -> None:
       memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
     """
     done = client.update(id, text)
-    if printed_json(done):
-        return
+    yield done
     said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
     if done.hidden:
         said = f"It replaces {done.replaced or id} once it is shown."
-    say(f"{done.id} ({done.scope}, profile {done.profile}). {said}")
-    _say_hidden(done.hidden, done.id)
-    _print_redacted(done.redacted)
+    yield f"{done.id} ({done.scope}, profile {done.profile}). {said}"
+    yield from _notes(done.hidden, done.id, done.redacted)
 
 
 @click.command()
 @with_arguments("used")
 @with_client
-def used(client: Client, ids: tuple[str, ...], recall: str | None) -> None:
+def used(client: Client, ids: tuple[str, ...], recall: str | None) -> Output:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
     Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
@@ -170,18 +159,9 @@ def used(client: Client, ids: tuple[str, ...], recall: str | None) -> None:
     Example:
       memtape used 019ab0c4-9a3c-7000-8000-0123456789ab
     """
-    receipt = client.use(ids, recall)
-    if is_json():
-        where = receipt.position
-        said = {"id": receipt.id, "ids": list(dict.fromkeys(ids))}
-        print_json({**said, "partition": where.partition, "offset": where.offset})
-    else:
-        say(f"Noted the use of {len(dict.fromkeys(ids))}.")
-
-
-def _print_redacted(counts: Mapping[str, int]) -> None:
-    if told := redacted(counts):
-        say(told)
+    receipt, named = client.use(ids, recall), list(dict.fromkeys(ids))
+    yield {"id": receipt.id, "ids": named} | msgspec.structs.asdict(receipt.position)
+    yield f"Noted the use of {len(named)}."
 
 
 def _read_text(text: str | None, path: Path | None) -> str:
@@ -219,14 +199,13 @@ def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int,
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
         while batch := list(itertools.islice(lines, BATCH_LINES)):
-            taken, refusals = _taken(client, kind, batch)
-            events, positions = _append(client, taken, refusals)
-            hidden += client.hidden_of(events, positions)
-            stored = len(positions)
-            count += stored
-            spooled += positions.count(SPOOLED)
+            refusals: dict[int, str] = {}
+            receipts = _stored(client, list(_read_lines(batch, kind, refusals)), refusals)
+            count += len(receipts)
+            spooled += sum(receipt.spooled for receipt in receipts)
+            hidden += [receipt.id for receipt in receipts if receipt.hidden]
             refused |= dict(sorted(refusals.items()))
-            bar.update(stored if size is None else sum(len(data) for _, data in batch))
+            bar.update(len(receipts) if size is None else sum(len(data) for _, data in batch))
     if is_json():
         said = {
             "count": count,
@@ -239,7 +218,8 @@ def _capture_lines(client: Client, kind: Kind | None, lines: Iterator[tuple[int,
     else:
         kept = "" if client.profile.keeps else ", kept nowhere"
         say(f"Captured {many(count, 'event')}{kept}. Profile {client.profile.name}.")
-        _print_redacted(client.redactor.counts)
+        if told_of := redacted(client.redactor.counts):
+            say(told_of)
         if note := hidden_told(len(hidden), hidden):
             say(note)
     if spooled:
@@ -265,45 +245,33 @@ def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
         yield data
 
 
-def _taken(
-    client: Client, kind: Kind | None, batch: Iterable[tuple[int, bytes]]
-) -> tuple[list[TakenLine], dict[int, str]]:
-    """Return the lines of a batch as events, and by number why others are refused."""
-    taken: list[TakenLine] = []
-    refusals: dict[int, str] = {}
-    erased: Erased = {}
+def _read_lines(
+    batch: Iterable[tuple[int, bytes]], kind: Kind | None, refusals: dict[int, str]
+) -> Iterator[tuple[int, Line]]:
+    """Yield the lines of a batch with their numbers; others are named in `refusals`."""
     for number, data in batch:
         if not data.strip():
             continue
-        counted = client.redactor.counts.copy()
         try:
             line = parse_line(data)
-            events = client.events_of(line if line.kind else msgspec.structs.replace(line, kind=kind), erased)
-            taken.append((number, events, client.redactor.counts - counted))
-        except (InvalidEvent, MemtapeError) as error:
-            client.redactor.counts = counted  # Nothing of this line is stored.
+            if isinstance(line.at, str):
+                parse_time(line.at, now_us())
+            yield number, line if line.kind else msgspec.structs.replace(line, kind=kind)
+        except MemtapeError as error:
             refusals[number] = str(error)
-    return taken, refusals
 
 
-def _append(client: Client, taken: list[TakenLine], refusals: dict[int, str]) -> tuple[list[Event], list[Position]]:
-    """Append the events of lines and return them and their positions; a line that the log refuses is named."""
-    from memtape.sinks.logs.admission import check_admissible
-
-    def append(lines: list[TakenLine]) -> tuple[list[Event], list[Position]]:
-        events = [event for _, its, _ in lines for event in its]
-        return events, client.log.append(events)
-
+def _stored(client: Client, lines: Sequence[tuple[int, Line]], refusals: dict[int, str]) -> list[Receipt]:
+    """Capture lines and return their receipts; a line that cannot be taken is found by halving, and named."""
+    counts = client.redactor.counts.copy()
     try:
-        return append(taken)
-    except InvalidEvent:  # The log took none of them.
-        kept = []
-        for number, its, counts in taken:
-            try:
-                for event in its:
-                    check_admissible(event)
-                kept.append((number, its, counts))
-            except InvalidEvent as error:
-                client.redactor.counts -= Counter(counts)
-                refusals[number] = str(error)
-        return append(kept)
+        receipts = client.capture_many(line for _, line in lines)
+    except (InvalidEvent, InvalidScope, Paused) as error:  # None of them was taken.
+        client.redactor.counts = counts
+        if len(lines) == 1:
+            refusals[lines[0][0]] = str(error)
+            return []
+        half = len(lines) // 2
+        return [*_stored(client, lines[:half], refusals), *_stored(client, lines[half:], refusals)]
+    refusals |= {lines[place][0]: str(error) for place, error in receipts.refused}
+    return receipts

@@ -16,7 +16,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.client import Client
-from memtape.tools.commands.options import print_list, printed_json, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, listed, say, with_arguments, with_client
 
 if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
@@ -27,7 +27,7 @@ TEXT_CHARS = 300
 @click.command()
 @with_arguments("conflicts")
 @with_client
-def conflicts(client: Client, settled: bool) -> None:
+def conflicts(client: Client, settled: bool) -> Output:
     """Show pairs of memories with different values of one thing; each waits for you to say which one holds.
 
     The gravest come first. Until a pair is settled, its memories are found as before.
@@ -38,12 +38,11 @@ def conflicts(client: Client, settled: bool) -> None:
       memtape conflicts --all --json
     """
     found = client.conflicts(settled=settled)
-    if printed_json(found):
-        return
+    yield found
     for conflict in found.conflicts:
-        say("\n".join(_lines(conflict)))
+        yield from _lines(conflict)
     if not found.conflicts:
-        say("No conflict waits." if not settled else "There has been no conflict.")
+        yield "No conflict waits." if not settled else "There has been no conflict."
     if found.lag:
         say(f"The views lack {many(found.lag, 'event')}, and what they contradict.", err=True)
 
@@ -51,7 +50,7 @@ def conflicts(client: Client, settled: bool) -> None:
 @click.command()
 @with_arguments("settle")
 @with_client
-def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None) -> None:
+def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None) -> Output:
     """Say which side of a conflict holds, as `memtape conflicts` lists them, or that both do.
 
     The other side is replaced by the kept one: it is marked, ranks below it and leaves the start context.
@@ -62,14 +61,13 @@ def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note:
       memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
     """
     done = client.settle(conflict, keep, note=note)
-    if printed_json(done):
-        return
+    yield done
     if done.replaced is None:
-        say(f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".')
+        yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
-        say(f'Kept: "{one_line(done.kept[0], 120)}".')
-        say(f'Replaced by it: "{one_line(done.replaced, 120)}".')
-    say(f"To undo, settle it again: memtape settle {done.id} --keep A, B or both")
+        yield f'Kept: "{one_line(done.kept[0], 120)}".'
+        yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
+    yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
 
 
 def _lines(conflict: Conflict) -> list[str]:
@@ -106,7 +104,7 @@ Key = Literal["y", "n", "s"]
 @click.option("--all", "every", is_flag=True, help="All that wait; of those that may be pasted none is taken by this.")
 @click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
 @with_client
-def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> None:
+def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> Output:
     """Accept or decline rules: those for all projects ("In all my projects, use tabs."), and those in pasted text.
 
     Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
@@ -125,42 +123,40 @@ def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) ->
         answer = client.decline if declined else client.accept
         meant = [rule.id for rule in waiting if declined or not rule.is_doubted]
         done = [answer(id) for id in (ids or meant)]
-        if printed_json({"declined" if declined else "accepted": done}):
-            return
+        yield {"declined" if declined else "accepted": done}
         for rule in done:
-            _say_answered(rule, declined=declined)
+            yield _answered(rule, declined=declined)
         if not done:
-            say("No rule waits." if not waiting else "What waits may be pasted: take each by its id.")
+            yield "No rule waits." if not waiting else "What waits may be pasted: take each by its id."
         return
     if declined:
         raise click.UsageError("Name what is declined, or give --all.")
-    if printed_json({"waiting": waiting}):
-        return
-    _go_through(client, waiting)
+    yield {"waiting": waiting}
+    yield from _go_through(client, waiting)
 
 
-def _go_through(client: Client, waiting: list[Proposal]) -> None:
+def _go_through(client: Client, waiting: list[Proposal]) -> Output:
     """List the waiting rules; at a terminal a person answers each by one key."""
     from memtape.tools.ask.naming import shortened
 
     asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and client.actor.origin != "agent"
     short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
-        say(f"{number:2}. {one_line(rule.text, TEXT_CHARS)}")
+        yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
-        say(f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}")
+        yield f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}"
         if not asks:
-            say(f"    memtape accept {short[rule.id]} --scope {rule.scope}, or with --no to decline it")
+            yield f"    memtape accept {short[rule.id]} --scope {rule.scope}, or with --no to decline it"
             continue
         match _key("Is this rule yours" if rule.is_doubted else "In all projects"):
             case "y":
-                _say_answered(client.accept(rule.id), declined=False)
+                yield _answered(client.accept(rule.id), declined=False)
             case "n":
-                _say_answered(client.decline(rule.id), declined=True)
+                yield _answered(client.decline(rule.id), declined=True)
     if not waiting:
-        say("No rule waits.")
+        yield "No rule waits."
     elif not asks:
-        say(f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape accept --all")
+        yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape accept --all"
 
 
 def _key(question: str) -> Key:
@@ -171,20 +167,19 @@ def _key(question: str) -> Key:
             return pressed  # type: ignore[return-value]
 
 
-def _say_answered(rule: Proposal, *, declined: bool) -> None:
+def _answered(rule: Proposal, *, declined: bool) -> str:
     text = one_line(rule.text, TEXT_CHARS)
     if declined:
-        say(f'Declined, and not asked again: "{text}". To take it after all: memtape accept {rule.id}')
-    else:
-        where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
-        origin = " --origin operator" if rule.into == GLOBAL else ""
-        say(f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}')
+        return f'Declined, and not asked again: "{text}". To take it after all: memtape accept {rule.id}'
+    where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
+    origin = " --origin operator" if rule.into == GLOBAL else ""
+    return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
 
 
 @click.command()
 @with_arguments("stale")
 @with_client
-def stale(client: Client, limit: int) -> None:
+def stale(client: Client, limit: int) -> Output:
     """List memories that were neither said nor used for long, the most used first.
 
     The time depends on the subject of a memory: a preference is fresh for a year, a technical fact for 6
@@ -195,13 +190,13 @@ def stale(client: Client, limit: int) -> None:
     Example:
       memtape stale --limit 5
     """
-    print_list("stale", client.stale(limit), _stale, "Nothing is stale.")
+    return listed("stale", client.stale(limit), _stale, "Nothing is stale.")
 
 
 @click.command()
 @with_arguments("orders")
 @with_client
-def orders(client: Client) -> None:
+def orders(client: Client) -> Output:
     """List the orders of people about memory, as "never mention X again", and how to end each.
 
     The subject of an order is left out of unasked context; a search for it still finds it.
@@ -210,7 +205,7 @@ def orders(client: Client) -> None:
     Example:
       memtape orders
     """
-    print_list("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
+    return listed("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
 
 
 def _stale(number: int, it: MemoryRow) -> list[str]:

@@ -11,7 +11,7 @@ from memtape.schemas.events import Captured
 from memtape.schemas.visible import many, one_line
 from memtape.state.consolidation.rules import ConcludedOperation
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, is_json, print_json, say, with_client, with_home
+from memtape.tools.commands.options import is_json, phases, print_json, say, with_client, with_home
 
 SHOWN_CHARS = 300
 _STANDS = {
@@ -38,9 +38,9 @@ def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
       memtape consolidate --dry-run
       memtape consolidate --now
     """
-    with Phases() as phases:
+    with phases() as update:
         done = client.consolidate(
-            dry_run=dry_run, at_once=at_once, on_cluster=lambda at, total: phases.update("looking", at, total)
+            dry_run=dry_run, at_once=at_once, on_cluster=lambda at, total: update("looking", at, total)
         )
     operations = [operation for conclusion in done.conclusions for operation in conclusion.operations]
     if is_json():
@@ -99,12 +99,11 @@ def distill(client: Client, session: str, again: bool) -> None:
 
     if not is_named(client.home):
         raise MemtapeError("No model is named.", "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL.")
-    with Phases() as phases:
-        done = client.distill(session, again=again, on_window=lambda at, total: phases.update("asking", at, total))
+    with phases() as update:
+        done = client.distill(session, again=again, on_window=lambda at, total: update("asking", at, total))
     if not done.turns:
         raise MemtapeError(
-            f"Nothing was said in a session {session}.",
-            "`memtape show ID` prints the session of what a search found.",
+            f"Nothing was said in a session {session}.", "`memtape show ID` prints the session of what a search found."
         )
     facts = [(event, event.body) for event in done.events if isinstance(event.body, Captured)]
     if is_json():

@@ -8,20 +8,19 @@ import click
 
 from memtape.schemas.visible import many
 from memtape.tools.client import Client
-from memtape.tools.commands.options import printed_json, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, with_arguments, with_client
 from memtape.tools.verbs import VERBS, Decision
 
 EXAMPLE_ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 
 
 def _command(name: str, method: str, decision: Decision) -> click.Command:
-    def decide(client: Client, **asked: Any) -> None:
+    def decide(client: Client, **asked: Any) -> Output:
         ids = getattr(client, method)(**asked)
         note = getattr(ids, "note", "")
-        if printed_json({"ids": ids} | ({"was_hidden": False} if note else {})):
-            return
+        yield {"ids": ids} | ({"was_hidden": False} if note else {})
         undo = f" To undo: memtape {decision.undo} {ids[0]}" if decision.undo else ""
-        say(f"{decision.done} {many(len(ids), 'capture')}.{note}{undo}")
+        yield f"{decision.done} {many(len(ids), 'capture')}.{note}{undo}"
 
     decide.__doc__ = f"{decision.help}\n\n\b\nExample:\n  memtape {name} {EXAMPLE_ID}{decision.example}\n"
     return click.command(name)(with_arguments(name)(with_client(decide)))

@@ -14,7 +14,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, is_json, printed_json, progress, say, with_home
+from memtape.tools.commands.options import Output, phases, progress, say, with_home
 from memtape.tools.keep.embedding import EmbedderState
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def embedder() -> None:
 
 @embedder.command("status")
 @with_home
-def embedder_status(client: Client) -> None:
+def embedder_status(client: Client) -> Output:
     """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
 
     Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
@@ -45,7 +45,7 @@ def embedder_status(client: Client) -> None:
     Example:
       memtape embedder status
     """
-    _print(client.embedder())
+    return _told(client.embedder())
 
 
 @embedder.command("set")
@@ -59,7 +59,7 @@ def embedder_status(client: Client) -> None:
     help="Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
 )
 @with_home
-def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None) -> None:
+def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hundredths: int | None) -> Output:
     """Let another embedder take over, and use it on this machine.
 
     The one that decides now goes on until `memtape run` has given every text its vector under the new
@@ -83,15 +83,14 @@ def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hun
     change_over(client.home, client.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(client, options)
     state = client.embedder()
-    _print(state)
-    if not is_json():
-        say("It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors.")
-        say("What was folded stays so; once it decides, `memtape refold` folds all anew under it.")
+    yield from _told(state)
+    yield "It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors."
+    yield "What was folded stays so; once it decides, `memtape refold` folds all anew under it."
 
 
 @embedder.command()
 @with_home
-def retry(client: Client) -> None:
+def retry(client: Client) -> Output:
     """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
 
     `memtape run` does so by itself once a day.
@@ -104,13 +103,13 @@ def retry(client: Client) -> None:
     from memtape.tools.keep.embedding import try_again
 
     refused = try_again(client.home, client.log)
-    if not printed_json({"refused": refused}):
-        say(f"Refused so far: {many(refused, 'text')}. `memtape run --once` tries again, and a running one does.")
+    yield {"refused": refused}
+    yield f"Refused so far: {many(refused, 'text')}. `memtape run --once` tries again, and a running one does."
 
 
 @embedder.command()
 @with_home
-def rollback(client: Client) -> None:
+def rollback(client: Client) -> Output:
     """Call off the next embedder, or return to the embedder that decided before.
 
     The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
@@ -127,7 +126,6 @@ def rollback(client: Client) -> None:
     roll_back(client.log)
     if options is not None:
         _prefer(client, options)
-    _print(client.embedder())
     if options is None:
         say(
             f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
@@ -135,6 +133,7 @@ def rollback(client: Client) -> None:
             "say `memtape embedder set local --model` with its name or folder.",
             err=True,
         )
+    return _told(client.embedder())
 
 
 def _with_leave(options: EmbedderOptions) -> EmbedderOptions:
@@ -165,11 +164,9 @@ def _prefer(client: Client, options: EmbedderOptions) -> None:
         )
 
 
-def _print(state: EmbedderState) -> None:
-    if printed_json(state):
-        return
-    for line in embedder_lines(state):
-        say(line)
+def _told(state: EmbedderState) -> Output:
+    yield state
+    yield from embedder_lines(state)
 
 
 def embedder_lines(state: EmbedderState) -> list[str]:
@@ -196,7 +193,7 @@ SHOWN_PAIRS, SHOWN_CHARS = 20, 200
     help="off: each text stands by itself from now on. on: texts fold again, as by default.",
 )
 @with_home
-def refold(client: Client, dry_run: bool, fold: Folding | None) -> None:
+def refold(client: Client, dry_run: bool, fold: Folding | None) -> Output:
     """Fold everything anew under the rules, the embedder and the thresholds in force.
 
     An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
@@ -210,16 +207,14 @@ def refold(client: Client, dry_run: bool, fold: Folding | None) -> None:
       memtape refold
       memtape refold --fold off
     """
-    with Phases() as phases:
-        found = client.refold(dry_run=dry_run, fold=fold, on_phase=phases.update)
+    with phases() as update:
+        found = client.refold(dry_run=dry_run, fold=fold, on_phase=update)
     if not dry_run:
         with progress(client.reader.unread(), "Projecting") as bar:
             scopes = (pair.scope for pair in found.pairs)
             client.reader.reach(found.revision, scopes, lambda done: bar.update(done - bar.pos))
-    if printed_json(found):
-        return
-    for line in _lines(found, "" if fold is None else f" --fold {fold}"):
-        say(line)
+    yield found
+    yield from _lines(found, "" if fold is None else f" --fold {fold}")
 
 
 def _lines(found: Refolded, said: str) -> list[str]:

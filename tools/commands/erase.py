@@ -14,12 +14,13 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
+from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
-    Phases,
     confirmed,
     is_asked,
     is_json,
+    phases,
     print_json,
     say,
     say_some,
@@ -71,6 +72,7 @@ def erase(
     Example:
       memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
     """
+    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
     from memtape.tools.keep.erasing import ids_matching, plan
 
     chosen = {name: value for name, value in selection.items() if value is not None and name != "limit"}
@@ -78,9 +80,10 @@ def erase(
         raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
     if chosen:
         query, limit = selection.pop("query"), selection.pop("limit")
-        hits = None if query is None else _hits(client, query, limit)
+        found = () if query is None else client.search(query, limit, quiet=True).results
+        hits = None if query is None else [result.id for result in found if result.scope == client.scope]
         ids = ids_matching(client.home, client.log, client.scope, selection, hits=hits, only=only)
-    copies = _copies(client)
+    copies = [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
     scope, ids = (client.scope, ids) if chosen else client.one_scope(ids)
     made = plan(client.home, client.log, scope, ids, only=only)
     if everywhere:
@@ -100,8 +103,8 @@ def erase(
 def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> None:
     """Erase a plan and print the proof. Exits 1 without a proof."""
     started = time.monotonic()
-    with Phases() as phases:
-        erasure = client.erase(made, phases.update, lambda note: say(note, err=True))
+    with phases() as update:
+        erasure = client.erase(made, update, lambda note: say(note, err=True))
     if is_json():
         seconds = round(time.monotonic() - started, 3)
         print_json(_as_json(made, erasure) | {"copies": copies, "seconds": seconds})
@@ -113,13 +116,7 @@ def _erase(client: Client, made: ErasurePlan, copies: list[dict[str, str]]) -> N
         sys.exit(1)
 
 
-def _hits(client: Client, query: str, limit: int) -> list[str]:
-    """Return the ids of the client's scope that a search finds."""
-    results = client.search(query, limit, quiet=True).results
-    return [result.id for result in results if result.scope == client.scope]
-
-
-def print_search(search: FileSearch) -> None:
+def _print_search(search: FileSearch) -> None:
     """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
@@ -132,14 +129,14 @@ def print_search(search: FileSearch) -> None:
         say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
 
 
-def looked_for(needles: Needles) -> str:
+def _looked_for(needles: Needles) -> str:
     """Return the numbers of searched needles by kind."""
     vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
     texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
     return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
 
 
-def search_as_json(search: FileSearch) -> dict[str, Any]:
+def _search_as_json(search: FileSearch) -> dict[str, Any]:
     """Return the searched files and findings; never the needles themselves."""
     return {
         "proves": search.needles.prove,
@@ -148,34 +145,15 @@ def search_as_json(search: FileSearch) -> dict[str, Any]:
         "shared_words": search.needles.shared,
         "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
         "files": [
-            {
-                "path": place.path,
-                "form": place.form,
-                "looked_at": place.looked_at,
-                "unit": place.unit,
-                "found": [{"kind": finding.kind, "where": finding.where} for finding in place.found],
-                "unreadable": place.unreadable,
-                "own": place.own,
-            }
+            place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
             for place in search.places
         ],
     }
 
 
-def _copies(client: Client) -> list[dict[str, str]]:
-    """Return the known copies of the log, out of reach of an erasure, and the way to erase there."""
-    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
-
-    return [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(client.home, client.log)]
-
-
-def carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
+def _carried_as_json(carried: ErasurePlan | Carried) -> dict[str, Any]:
     """Return the other carriers of a text as JSON."""
-    return {
-        "carriers": [item._asdict() for item in carried.carriers],
-        "kept": [name._asdict() for name in carried.kept],
-        "unreadable": carried.unreadable,
-    }
+    return {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
 
 
 def _keeps(made: ErasurePlan, yes: bool) -> bool:
@@ -200,10 +178,10 @@ def _print_plan(made: ErasurePlan) -> None:
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
     also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
     say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
-    print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
+    _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
+def _print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
     say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
     for partition, offset in unreadable:
@@ -229,14 +207,14 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say("The texts are no longer at hand; only ids were looked for.")
     else:
         needles = before.needles
-        say(f"Looked for {looked_for(needles)}.")
+        say(f"Looked for {_looked_for(needles)}.")
         if erasure.plan.carriers or erasure.plan.kept:
             say("What others still carry was not looked for.")
         left = {place.path: place for place in after.found}
         for place in before.found:
             now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
             say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
-    print_search(after)
+    _print_search(after)
     if after.only_own:
         gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
         say(f"{gone}, and stands in files of your own.", err=True)
@@ -248,10 +226,10 @@ def _print_proof(erasure: Erasure, seconds: float) -> None:
         say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
     else:
         say("It is erased for every reader.", err=True)
-    print_unproven(after.needles, erasure.ok)
+    _print_unproven(after.needles, erasure.ok)
 
 
-def print_unproven(needles: Needles, ok: bool) -> None:
+def _print_unproven(needles: Needles, ok: bool) -> None:
     """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
     if needles.hidden:
         why = "each is too short, or other events say the same"
@@ -281,18 +259,43 @@ def _counts(found: tuple[Any, ...]) -> str:
 def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any]:
     said: dict[str, Any] = {
         "scope": made.scope,
-        "erased": [item._asdict() for item in made.items],
+        "erased": made.items,
         "erased_before": made.erased_before,
         "corrections": [{"id": it.id, "text": it.text} for it in made.corrections],
         "keeps_corrections": made.keep_corrections,
-        **carried_as_json(made),
+        **_carried_as_json(made),
     }
     if erasure is not None:
         said["ok"] = erasure.ok
         said["proven"] = erasure.after.proves
-        said["before"] = search_as_json(erasure.before) if erasure.before else None
-        said["after"] = search_as_json(erasure.after)
+        said["before"] = _search_as_json(erasure.before) if erasure.before else None
+        said["after"] = _search_as_json(erasure.after)
     return said
+
+
+def verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> None:
+    """Search for erased ids and texts and print the findings. Exits 1 without a proof."""
+    from memtape.tools.keep.erasing import prove
+
+    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
+    with phases() as update:
+        found, carried = prove(client.home, client.log, whole, texts, update)
+    if is_json():
+        said = {"ok": found.clean, "proven": found.proves}
+        print_json(said | _carried_as_json(carried) | _search_as_json(found))
+    else:
+        say(f"Looked for {_looked_for(found.needles)}.")
+        _print_carried(carried.carriers, carried.unreadable, carried.kept)
+        _print_search(found)
+        if found.only_own:
+            say("Nothing of what was looked for was found in what Memtape made.")
+        elif not found.clean:
+            say("Not all of it is gone; `memtape erase` goes on.")
+        elif found.proves:
+            say("Nothing of what was looked for was found.")
+        _print_unproven(found.needles, found.clean)
+    if not found.proves:
+        sys.exit(1)
 
 
 @click.command()
@@ -312,8 +315,8 @@ def prune(client: Client, tags: tuple[str, ...], before: str, every: bool, dry_r
       memtape prune --dry-run
       memtape prune --tag env:dev --before 2d --yes
     """
-    with Phases() as phases:
-        looked = partial(phases.update, "looking")
+    with phases() as update:
+        looked = partial(update, "looking")
         made = client.prune(tags, before, every=every, dry_run=True, on_progress=looked)
     if not is_json():
         _print(made, dry_run)

@@ -15,7 +15,7 @@ import click
 from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
-from memtape.schemas.visible import many
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.sinks.logs.opening import log_url
@@ -55,12 +55,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @scope_option
 @with_folder
 def import_command(
-    home: Path,
-    paths: tuple[Path, ...],
-    everything: bool,
-    form: str | None,
-    scope: str | None,
-    **options: Any,
+    home: Path, paths: tuple[Path, ...], everything: bool, form: str | None, scope: str | None, **options: Any
 ) -> None:
     """Import the history of other programs: PATH is a file, a folder or an export.
 
@@ -162,7 +157,7 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
 
     for path in paths:
         if not path.is_dir():
-            raise MemtapeError(f"{_shown(path)} is no folder.", "Name a folder of Markdown.")
+            raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
     with Client(home, scope=scope, origin="user") as speaker:
         speaker.session = None
         with _away_told(lambda: 0):
@@ -213,7 +208,7 @@ def watch(client: Client, scope: str | None, logs: bool) -> None:
         elif taken.path is None:
             say(f"Your zones in pages: {many(taken.taken, 'text')} taken or taken back")
         elif taken.taken and not logs:
-            say(f"{_shown(taken.path)}: {taken.taken:,} taken")
+            say(f"{one_line(str(taken.path))}: {taken.taken:,} taken")
 
     own = _project(scope)
     with _speaker(client.home.path, client.log) as speaker:
@@ -294,8 +289,8 @@ def _print_summary(summary: ImportSummary) -> None:
 
 def _print_problems(problems: Sequence[ImportProblem], count: int) -> None:
     for problem in problems[:SHOWN_PROBLEMS]:
-        place = f", {_shown(problem.place)}" if problem.place else ""
-        say(f"{_shown(problem.path)}{place}: {problem.reason}", err=True)
+        place = f", {one_line(str(problem.place))}" if problem.place else ""
+        say(f"{one_line(str(problem.path))}{place}: {problem.reason}", err=True)
     if count > SHOWN_PROBLEMS:
         say(f"… and {count - SHOWN_PROBLEMS:,} more; --json names them.", err=True)
 
@@ -315,8 +310,3 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
     say(f"\n{title.ljust(width)}  " + "  ".join(name.rjust(9) for name in columns).rstrip())
     for name, *counts in lines:
         say(f"{str(name).ljust(width)}  " + "  ".join(f"{count:9,}" for count in counts))
-
-
-def _shown(text: object) -> str:
-    """Return a name of a file as a terminal may show it."""
-    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in str(text))

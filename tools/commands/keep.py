@@ -18,12 +18,12 @@ from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
-from memtape.tools.ask.naming import is_whole, meant
 from memtape.tools.capture.profiles import check_kept, opened_home
 from memtape.tools.client import Client
 from memtape.tools.commands.options import (
-    Phases,
+    Output,
     is_json,
+    phases,
     print_json,
     printed_json,
     progress,
@@ -126,8 +126,8 @@ def _run_once(
 ) -> tuple[int, dict[str, int]]:
     """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
     unread = client.reader.unread()
-    with Phases() as phases:
-        events = owner.project(lambda done: phases.update("projecting", done, unread), phases.update)
+    with phases() as update:
+        events = owner.project(lambda done: update("projecting", done, unread), update)
     if ended:
         return events, {}
     with progress(client.reader.unembedded() if "embed" not in without else None, "Working") as bar:
@@ -170,13 +170,13 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
     if texts and not erased:
         raise click.UsageError("--text needs --erased ID.")
     if erased:
-        _verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
+        from memtape.tools.commands.erase import verify_erased
+
+        verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
         return
     with progress(client.reader.projected(), "Replaying") as bar:
         verdict = client.verify(lambda done: bar.update(done - bar.pos))
-    if not printed_json(
-        verdict._asdict() | {"differences": [difference._asdict() for difference in verdict.differences]}
-    ):
+    if not printed_json(verdict):
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
         say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
         say_some(verdict.differences, lambda it: f"  {it.what}: {it.view} {it.scope} {it.id}")
@@ -188,41 +188,9 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
         sys.exit(1)
 
 
-def _verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> None:
-    from memtape.tools.commands.erase import (
-        carried_as_json,
-        looked_for,
-        print_carried,
-        print_search,
-        print_unproven,
-        search_as_json,
-    )
-    from memtape.tools.keep.erasing import prove
-
-    whole = [id if is_whole(id) else meant(client.log, id, (), ())[1] for id in ids]
-    with Phases() as phases:
-        found, carried = prove(client.home, client.log, whole, texts, phases.update)
-    if is_json():
-        said = {"ok": found.clean, "proven": found.proves}
-        print_json(said | carried_as_json(carried) | search_as_json(found))
-    else:
-        say(f"Looked for {looked_for(found.needles)}.")
-        print_carried(carried.carriers, carried.unreadable, carried.kept)
-        print_search(found)
-        if found.only_own:
-            say("Nothing of what was looked for was found in what Memtape made.")
-        elif not found.clean:
-            say("Not all of it is gone; `memtape erase` goes on.")
-        elif found.proves:
-            say("Nothing of what was looked for was found.")
-        print_unproven(found.needles, found.clean)
-    if not found.proves:
-        sys.exit(1)
-
-
 @click.command()
 @with_home
-def rebuild(client: Client) -> None:
+def rebuild(client: Client) -> Output:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
@@ -235,18 +203,18 @@ def rebuild(client: Client) -> None:
     from memtape.tools.keep.owner import rebuild_as_owner
 
     started = time.monotonic()
-    with Phases() as phases:
-        made = rebuild_as_owner(client.home, client.log, phases.update, _note)
+    with phases() as update:
+        made = rebuild_as_owner(client.home, client.log, update, _note)
     seconds = time.monotonic() - started
-    if not printed_json({**made._asdict(), "seconds": round(seconds, 3)}):
-        say(f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified.")
-        say(f"state hash {made.state_hash}")
+    yield made._asdict() | {"seconds": round(seconds, 3)}
+    yield f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified."
+    yield f"state hash {made.state_hash}"
 
 
 @click.command()
 @click.option("--to", required=True, metavar="URL|PATH", help="kafka://host:port/topic, a new FILE.db, or a home.")
 @with_home
-def copy(client: Client, to: str) -> None:
+def copy(client: Client, to: str) -> Output:
     """Copy the log of a home to another place, slot for slot, and read it back.
 
     The copy is the same log under the same id: every offset, id and time stays, and so do blank and
@@ -265,19 +233,19 @@ def copy(client: Client, to: str) -> None:
     from memtape.tools.keep.copying import copy_log
 
     started = time.monotonic()
-    with Phases() as phases:
-        made = copy_log(client.log, to, phases.update, partial(remember_copy, client.home, client.log))
+    with phases() as update:
+        made = copy_log(client.log, to, update, partial(remember_copy, client.home, client.log))
     seconds = time.monotonic() - started
-    if printed_json({**made._asdict(), "erased_with_source": False, "seconds": round(seconds, 3)}):
-        return
-    say(f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same.")
-    say(f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}")
+    yield made._asdict() | {"erased_with_source": False, "seconds": round(seconds, 3)}
+    yield f"Copied {many(made.copied, 'slot')} in {seconds:.1f} s; all {made.slots:,} were read back the same."
+    yield f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}"
     if made.behind:
-        say(f"The log has got {many(made.behind, 'slot')} more. Stop who writes to it and give the same command again.")
+        more = many(made.behind, "slot")
+        yield f"The log has got {more} more. Stop who writes to it and give the same command again."
     else:
-        say("What is appended to the old log from now on is not in the copy; the same command brings it over.")
-    say("What is erased here stays in the copy until it is erased there too; `erase` will name the copy.")
-    say(f"To use the copy: {how_to_use(made.place)}")
+        yield "What is appended to the old log from now on is not in the copy; the same command brings it over."
+    yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
+    yield f"To use the copy: {how_to_use(made.place)}"
 
 
 @click.command()

@@ -12,15 +12,7 @@ from memtape.schemas.events import Kind
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
-from memtape.tools.commands.options import (
-    as_of_option,
-    print_list,
-    printed_json,
-    say,
-    with_arguments,
-    with_client,
-    with_speaker,
-)
+from memtape.tools.commands.options import Output, as_of_option, listed, say, with_arguments, with_client, with_speaker
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
@@ -35,7 +27,7 @@ TEXT_CHARS, LINE_CHARS = 300, 120
 @click.command()
 @with_arguments("recent")
 @with_client
-def recent(client: Client, limit: int, kinds: tuple[Kind, ...]) -> None:
+def recent(client: Client, limit: int, kinds: tuple[Kind, ...]) -> Output:
     """List the latest memories of this project, the latest first: memories, documents and pages, no turns.
 
     \b
@@ -43,13 +35,13 @@ def recent(client: Client, limit: int, kinds: tuple[Kind, ...]) -> None:
       memtape recent --limit 5
       memtape recent --kind turn
     """
-    _print("recent", client.recent(limit, kinds=kinds))
+    return _listed("recent", client.recent(limit, kinds=kinds))
 
 
 @click.command()
 @with_arguments("timeline")
 @with_client
-def timeline(client: Client, around: str, limit: int) -> None:
+def timeline(client: Client, around: str, limit: int) -> Output:
     """List the texts around a memory or turn, by its id, or around a time, in order.
 
     \b
@@ -57,26 +49,26 @@ def timeline(client: Client, around: str, limit: int) -> None:
       memtape timeline 019ab0c4-9a3c-7000-8000-0123456789ab
       memtape timeline 2026-11-20T14:00:00Z --limit 20
     """
-    _print("timeline", client.timeline(around, limit))
+    return _listed("timeline", client.timeline(around, limit))
 
 
 @click.command()
 @with_arguments("sessions")
 @with_client
-def sessions(client: Client, limit: int) -> None:
+def sessions(client: Client, limit: int) -> Output:
     """List the sessions of this project, the last active first: when, who, and where the work was left.
 
     \b
     Example:
       memtape sessions --limit 3
     """
-    print_list("sessions", client.sessions(limit), _session, "No session was kept yet.")
+    return listed("sessions", client.sessions(limit), _session, "No session was kept yet.")
 
 
 @click.command()
 @with_arguments("given")
 @with_speaker
-def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool) -> None:
+def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool) -> Output:
     """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
 
     A memory was used where an agent said so, or where its next answer carried specifics of the memory.
@@ -92,12 +84,12 @@ def given(client: Client, limit: int, session: str | None, since: str | None, se
 
     found = client.given(limit, session=session, since=since, searches=searches)
     short = shortened(memory.id for one in found for memory in one.memories)
-    print_list("given", found, partial(_given, short), "Nothing was given to an agent unasked.")
+    return listed("given", found, partial(_given, short), "Nothing was given to an agent unasked.")
 
 
-def _print(name: str, found: Sequence[Result]) -> None:
+def _listed(name: str, found: Sequence[Result]) -> Output:
     nothing = "Nothing is remembered yet. `memtape recent --kind turn` lists what was said."
-    print_list(name, found, _result, nothing)
+    return listed(name, found, _result, nothing)
 
 
 def _result(_: int, result: Result) -> list[str]:
@@ -141,7 +133,7 @@ def _memory(memory: GivenMemory, id: str) -> str:
 @click.option("--explain", is_flag=True, help="Say of each line where it comes from: a page of the vault, and the id.")
 @as_of_option
 @with_client
-def context(client: Client, budget_tokens: int, form: FormName, explain: bool, as_of: str | None) -> None:
+def context(client: Client, budget_tokens: int, form: FormName, explain: bool, as_of: str | None) -> Output:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
     Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
@@ -155,11 +147,10 @@ def context(client: Client, budget_tokens: int, form: FormName, explain: bool, a
       memtape context --explain
     """
     found = client.context(budget_tokens, form, as_of=as_of)
-    if printed_json(found):
-        return
+    yield found
     if explain:
         for item in found.items:
-            say(f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}")
+            yield f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}"
     else:
         say(found.text, nl=False)
     if not found.items:
@@ -182,7 +173,7 @@ def _why_empty(client: Client, as_of: str | None, *, has_more: bool) -> str:
 @click.option("--candidates", is_flag=True, help="The strongest of the whole scope, proposed for curated edges.")
 @as_of_option
 @with_client
-def edges(client: Client, id: str | None, candidates: bool, as_of: str | None) -> None:
+def edges(client: Client, id: str | None, candidates: bool, as_of: str | None) -> Output:
     """Show the memories and turns used together with one, with weights as of now.
 
     Two texts used within 30 minutes of one session gain 1, which halves every three days: the first weight.
@@ -197,16 +188,15 @@ def edges(client: Client, id: str | None, candidates: bool, as_of: str | None) -
     if bool(id) is candidates:
         raise click.UsageError("Give an id, or --candidates.")
     found = client.edges(id, as_of=as_of) if id else client.edge_candidates(as_of=as_of)
-    if printed_json(found):
-        return
+    yield found
     for edge in found.edges:
         if candidates:
-            say(f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}")
+            yield f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}"
         learned = f"{edge.learned:5.3f}" if edge.learned else "    -"
         windows = max(edge.windows, edge.learned_windows)
         target = f"{edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}"
-        say(f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}")
+        yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
-        say("Nothing is strong enough." if candidates else "Nothing was used together with it.")
+        yield "Nothing is strong enough." if candidates else "Nothing was used together with it."
     if found.lag:
         say(f"The views lack {many(found.lag, 'event')}, and what they link.", err=True)

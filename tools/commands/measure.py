@@ -18,7 +18,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, printed_json, say, with_client, with_folder, with_home
+from memtape.tools.commands.options import Output, phases, say, with_client, with_folder, with_home
 from memtape.tools.keep.log_settings import States, set_state, states_on
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def eval_command(
     inject: bool,
     foreign: Path | None,
     **embedder: str | None,
-) -> None:
+) -> Output:
     """Measure how much of the evidence of a file's questions retrievers find.
 
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
@@ -74,16 +74,15 @@ def eval_command(
                 "--inject measures hooks, which find by words alone; the other options are for retrievers.",
                 "Give --inject with FILE, --foreign and --json alone.",
             )
-        _inject(home, file, foreign)
-        return
+        return _injected(home, file, foreign)
     from memtape.tools.ask.comparing import LESS
     from memtape.tools.measure.evaluating import evaluate
 
     opened = _embedder(home, **embedder)
     names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
-    with Phases() as phases:
-        measured = evaluate(file, list(dict.fromkeys(names)), opened, phases.update)
-    _print_measured(measured)
+    with phases() as update:
+        measured = evaluate(file, list(dict.fromkeys(names)), opened, update)
+    return _measured(measured)
 
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
@@ -100,48 +99,40 @@ def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
     return embedder
 
 
-def _print_measured(measured: Mapping[str, Any]) -> None:
-    """Print the measured recall of each retriever."""
+def _measured(measured: Mapping[str, Any]) -> Output:
+    """Yield the measured recall of each retriever."""
     for note in measured["notes"]:
         say(note, err=True)
-    if printed_json(measured):
-        return
+    yield measured
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
-    say(f"{counts}, embedder {measured['embedder']}")
-    say("\n".join(_evaluated(measured["retrievers"])))
+    yield f"{counts}, embedder {measured['embedder']}"
+    yield from _evaluated(measured["retrievers"])
 
 
-def _inject(home: Path, file: Path, foreign: Path | None) -> None:
-    """Print the additions of a serverless hook to prompts."""
+def _injected(home: Path, file: Path, foreign: Path | None) -> Output:
+    """Yield the additions of a serverless hook to prompts."""
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
     from memtape.tools.measure.evaluating import inject
 
     chars = local_settings(Home(home)).prompt_recall_chars
-    with Phases() as phases:
+    with phases() as update:
         measured = inject(
             file,
             foreign,
             lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
-            phases.update,
+            update,
         )
     for note in measured["notes"]:
         say(note, err=True)
-    if printed_json(measured):
-        return
-    say(
-        f"{many(measured['turns'], 'turn')}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
-    )
-    say("\n".join(_injected(measured["sets"])))
-
-
-def _injected(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    yield measured
+    turns = many(measured["turns"], "turn")
+    yield f"{turns}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
     heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
-    lines = [f"{'':<22}" + "".join(f"{head:>15}" for head in heads)]
-    for name, its in sets.items():
+    yield f"{'':<22}" + "".join(f"{head:>15}" for head in heads)
+    for name, its in measured["sets"].items():
         evidence = f"{its['with_evidence']:.1%}" if "answer" in name else ""
         cells = (f"{its['prompts']:,}", f"{its['given']:.1%}", evidence, *map(str, its["tokens"].values()))
-        lines.append(f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells))
-    return lines
+        yield f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells)
 
 
 @click.command("compare")
@@ -149,7 +140,7 @@ def _injected(sets: Mapping[str, Mapping[str, Any]]) -> list[str]:
 @click.option("--limit", default=1_000, show_default=True, type=click.IntRange(1, 100_000), help="The latest searches.")
 @click.option("--shadow", is_flag=True, help="Instead compare what shadows answered beside the searches.")
 @with_client
-def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, shadow: bool) -> None:
+def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, shadow: bool) -> Output:
     """Ask several retrievers the past questions of this project, and compare their results.
 
     Recall counts the used results of a search (`memtape used`). Without any known use there is nothing to
@@ -168,26 +159,23 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, sha
         if retrievers:
             raise click.UsageError("--retriever asks again, and --shadow tells what was answered.")
         told = client.compare_shadows()
-        if not printed_json(told):
-            say("\n".join(_shadows(told)))
+        yield told
+        yield from _shadows(told)
         return
-    with Phases() as phases:
-        told = client.compare(retrievers, limit, phases.update)
-    if printed_json(told):
-        return
+    with phases() as update:
+        told = client.compare(retrievers, limit, update)
+    yield told
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
-        say(
+        yield (
             f"Of {searches} of {client.scope} nothing is known to have been used. What a search "
             "returned can only be compared with itself, which says nothing about recall."
         )
-        say("Say what shaped an answer with `memtape used ID --recall RECALL_ID`, then compare again.")
+        yield "Say what shaped an answer with `memtape used ID --recall RECALL_ID`, then compare again."
         return
-    say(
-        f"{searches}, asked of the views as they are now; recall of what was {told['truth']} "
-        f"({many(told['judged'], 'search', 'searches')})"
-    )
-    say("\n".join(_compared(told)))
+    judged = many(told["judged"], "search", "searches")
+    yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"
+    yield from _compared(told)
 
 
 def _shadows(told: Mapping[str, Any]) -> list[str]:
@@ -259,7 +247,7 @@ def retriever() -> None:
 
 @retriever.command("list")
 @with_home
-def list_retrievers(client: Client) -> None:
+def list_retrievers(client: Client) -> Output:
     """List the retrievers and embedders that the log names, with their states.
 
     An active one answers or decides. A shadow works beside it and is never shown. One that is off or
@@ -269,7 +257,7 @@ def list_retrievers(client: Client) -> None:
     Example:
       memtape retriever list
     """
-    _print(states_on(client.log))
+    return _listed(states_on(client.log))
 
 
 @retriever.command("set")
@@ -279,7 +267,7 @@ def list_retrievers(client: Client) -> None:
     "--percent", type=click.IntRange(0, 100), help="Of all searches, the share that shadows are asked; 10 at first."
 )
 @with_home
-def set_retriever(client: Client, name: str, state: State, percent: int | None) -> None:
+def set_retriever(client: Client, name: str, state: State, percent: int | None) -> Output:
     """Put a retriever into a state, from the next search on.
 
     NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an embedder that
@@ -293,23 +281,12 @@ def set_retriever(client: Client, name: str, state: State, percent: int | None) 
       memtape retriever set bm25 deprecated
     """
     set_state(client.log, name, state, percent)
-    _print(states_on(client.log))
+    return _listed(states_on(client.log))
 
 
-def _print(states: States) -> None:
-    if printed_json(states):
-        return
-    say("\n".join(states_lines(states)))
-
-
-def states_lines(states: States) -> list[str]:
-    """Return the states as lines for people."""
-    lines = [f"retriever  {state:<10}  {_named(name)}" for name, state in states.retrievers.items()]
-    lines += [f"embedder   {state:<10}  {_named(name)}" for name, state in states.embedders.items()]
+def _listed(states: States) -> Output:
+    yield states
+    for what, named in (("retriever", states.retrievers), ("embedder", states.embedders)):
+        yield from (f"{what:<9}  {state:<10}  {one_line(name, SHOWN_CHARS)}" for name, state in named.items())
     if "shadow" in states.retrievers.values():
-        lines.append(f"Shadow retrievers answer {states.shadow_percent} % of all searches.")
-    return lines
-
-
-def _named(name: str) -> str:
-    return one_line(name, SHOWN_CHARS)
+        yield f"Shadow retrievers answer {states.shadow_percent} % of all searches."

@@ -34,6 +34,8 @@ from memtape.tools.verbs import VERBS
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 ListedT = TypeVar("ListedT")
 Option = Callable[[CommandT], CommandT]
+Output = Iterator[Any]
+"""What a command yields: the document for `--json`, which ends there, then the lines for people."""
 
 LEAST_RATED_S = 0.5
 """A shorter duration gives no rate."""
@@ -143,10 +145,19 @@ def with_folder(command: CommandT) -> CommandT:
     return _with(command, {}, lambda home: nullcontext(Path(home) if home is not None else default_home()))
 
 
+def print_output(output: Output | None) -> None:
+    """Print the document of an output under `--json`, else its lines; nothing where a command has printed by itself."""
+    for number, said in enumerate(output or ()):
+        if is_json():
+            return print_json(said)
+        if number:
+            say(said)
+
+
 def _with(
     command: CommandT, options: dict[str, Option[Any]], make: Callable[..., AbstractContextManager[Any]]
 ) -> CommandT:
-    """Open a client from a command's options and pass it on; print an error as one sentence."""
+    """Open a client from a command's options and pass it on; print the output, or an error as one sentence."""
 
     @functools.wraps(command)
     def wrapped(as_json: bool, **kwargs: Any) -> Any:  # `is_json` reads `as_json` of the running command.
@@ -157,9 +168,9 @@ def _with(
                 if isinstance(client, Client):
                     client.door = "cli"
                 with _folding_shown():
-                    return command(client, **kwargs)
+                    print_output(command(client, **kwargs))
 
-        with _explained(as_json, home):
+        with _explained(home):
             _check_kept(home)
             if "" in (kwargs.get("scope"), described.get("scope")):
                 check_scope("")
@@ -217,7 +228,7 @@ def default_origin() -> Origin:
 
 
 @contextmanager
-def _explained(as_json: bool, home: str | None) -> Iterator[None]:
+def _explained(home: str | None) -> Iterator[None]:
     """Print errors of Memtape or the system as one sentence and the next step; exit with code 1.
 
     The error is counted in the home if the home exists and the profile keeps anything.
@@ -230,17 +241,14 @@ def _explained(as_json: bool, home: str | None) -> Iterator[None]:
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
         said = _RUST_LINE.sub("", str(error))
-        _count_error(Path(home) if home is not None else default_home())
-        if as_json:
+        place = Path(home) if home is not None else default_home()
+        if place.is_dir() and not stores_nothing() and not keeps_nothing(place):
+            note(place, [("error", "cli", "", 1)])
+        if is_json():
             waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
             print_json({"error": said, "hint": hint} | waiting)
         say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
-
-
-def _count_error(home: Path) -> None:
-    if home.is_dir() and not stores_nothing() and not keeps_nothing(home):
-        note(home, [("error", "cli", "", 1)])
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -249,14 +257,15 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:
-    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are
-    escaped.
-    """
-    plain = msgspec.to_builtins(value, str_keys=True)
-    form = orjson.OPT_INDENT_2 if indent else 0
-    document = orjson.dumps(plain, option=form | orjson.OPT_APPEND_NEWLINE)
+    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are escaped."""
+    form = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    document = orjson.dumps(value, default=_plain, option=form)
     sys.stdout.buffer.write(visible_json(document))
     sys.stdout.buffer.flush()
+
+
+def _plain(value: Any) -> Any:
+    return value._asdict() if hasattr(value, "_asdict") else msgspec.to_builtins(value, str_keys=True)
 
 
 def is_asked() -> bool:
@@ -281,18 +290,13 @@ def printed_json(value: Any, *, indent: bool = True) -> bool:
     return is_json()
 
 
-def print_list(
-    name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str
-) -> None:
-    """Print a list as JSON under `name`, or as the lines of each entry; `lines` gets the entry's number from
-    1 on.
-    """
-    if printed_json({name: found}):
-        return
+def listed(name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Output:
+    """Yield a list under `name`, then the lines of each entry; `lines` gets the entry's number from 1 on."""
+    yield {name: found}
     for number, one in enumerate(found, start=1):
-        say("\n".join(lines(number, one)))
+        yield from lines(number, one)
     if not found:
-        say(nothing)
+        yield nothing
 
 
 def say_some(
@@ -307,28 +311,21 @@ def say_some(
         say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
 
 
-class Phases:
-    """A bar for each phase of long work, on stderr, which only a terminal shows; it tells rate and time left."""
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that says how far a phase of long work is; each phase has a bar on stderr of its own."""
+    shown, current, bar = ExitStack(), "", None
 
-    def __init__(self) -> None:
-        self._phase = ""
-        self._bar: Any = None
-        self._shown = ExitStack()
+    def update(phase: str, done: int, total: int) -> None:
+        nonlocal current, bar
+        if phase != current:
+            shown.close()
+            current, bar = phase, shown.enter_context(progress(total, phase.capitalize()))
+        assert bar is not None
+        bar.update(min(done, total) - bar.pos)
 
-    def update(self, phase: str, done: int, total: int) -> None:
-        """Say how far a phase is; a new phase has a new bar."""
-        if phase != self._phase:
-            self.__exit__()
-            self._phase = phase
-            self._bar = self._shown.enter_context(progress(total, phase.capitalize()))
-        self._bar.update(min(done, total) - self._bar.pos)
-
-    def __enter__(self) -> Phases:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._phase = ""
-        self._shown.close()
+    with shown:
+        yield update
 
 
 @contextmanager
@@ -417,9 +414,7 @@ def with_log(command: CommandT) -> CommandT:
     for option in (
         click.option("--log-level", type=click.Choice(LEVELS), help="From which level on; by default info."),
         click.option(
-            "--log-format",
-            type=click.Choice(("json", "text")),
-            help="Tell events of operation on stderr, a line each.",
+            "--log-format", type=click.Choice(("json", "text")), help="Tell events of operation on stderr, a line each."
         ),
     ):
         wrapped = option(wrapped)

@@ -18,15 +18,7 @@ from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.project import once_elsewhere
 from memtape.tools.client import Client
-from memtape.tools.commands.options import (
-    confirmed,
-    print_list,
-    printed_json,
-    say,
-    with_client,
-    with_folder,
-    with_home,
-)
+from memtape.tools.commands.options import Output, confirmed, listed, say, with_client, with_folder, with_home
 
 if TYPE_CHECKING:
     from memtape.tools.ask.projects import Project
@@ -48,7 +40,7 @@ def project() -> None:
 @project.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_client
-def finish(client: Client, yes: bool) -> None:
+def finish(client: Client, yes: bool) -> Output:
     """Finish this project: all its texts are archived, as a whole.
 
     Nothing of it is purged or erased. Later texts are found as always. Only people finish a project: --origin
@@ -66,15 +58,14 @@ def finish(client: Client, yes: bool) -> None:
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     done = client.projects.finish()
-    if printed_json(done):
-        return
-    say(f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}.")
-    say(f"To undo: {undo}")
+    yield done
+    yield f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}."
+    yield f"To undo: {undo}"
 
 
 @project.command()
 @with_client
-def resume(client: Client) -> None:
+def resume(client: Client) -> Output:
     """Continue this project: texts archived with it are found again. Only people continue one.
 
     Texts archived by themselves stay archived. `memtape resume`, without project, ends a pause.
@@ -84,15 +75,14 @@ def resume(client: Client) -> None:
       memtape project resume
     """
     done = client.projects.resume()
-    if printed_json(done):
-        return
-    say(f"{done.scope} goes on. Found again: {many(done.texts, 'text')}.")
+    yield done
+    yield f"{done.scope} goes on. Found again: {many(done.texts, 'text')}."
 
 
 @project.command()
 @click.argument("name")
 @with_client
-def rename(client: Client, name: str) -> None:
+def rename(client: Client, name: str) -> Output:
     """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
 
     \b
@@ -100,14 +90,13 @@ def rename(client: Client, name: str) -> None:
       memtape project rename "The harbour lights"
     """
     done = client.projects.rename(name)
-    if printed_json(done):
-        return
-    say(f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now.")
+    yield done
+    yield f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now."
 
 
 @project.command("list")
 @with_home
-def list_projects(client: Client) -> None:
+def list_projects(client: Client) -> Output:
     """List all projects of this data folder, the last active first.
 
     \b
@@ -116,7 +105,7 @@ def list_projects(client: Client) -> None:
     """
     client.catch_up()
     nothing = "There is no project yet. `memtape capture` makes that of this folder."
-    print_list("projects", client.projects.listed(), _lines, nothing)
+    return listed("projects", client.projects.listed(), _lines, nothing)
 
 
 def _lines(number: int, it: Project) -> Iterator[str]:
@@ -128,7 +117,7 @@ def _lines(number: int, it: Project) -> Iterator[str]:
 
 @project.command()
 @with_client
-def show(client: Client) -> None:
+def show(client: Client) -> Output:
     """Show this project: state, last activity, aging of texts, folder.
 
     \b
@@ -136,8 +125,7 @@ def show(client: Client) -> None:
       memtape project show
     """
     it = client.projects.shown()
-    if printed_json(it):
-        return
+    yield it
     lines = {
         "scope": it.scope,
         "name": one_line(it.mark.name, SHOWN_CHARS),
@@ -147,11 +135,9 @@ def show(client: Client) -> None:
         "aging": lives_told([it.mark]),
         "folder": one_line(it.folder or ""),
     }
-    for name, told in lines.items():
-        if told:
-            say(f"{name:<8}{told}")
+    yield from (f"{name:<8}{told}" for name, told in lines.items() if told)
     if told := project_told(it.mark):
-        say(told)
+        yield told
 
 
 def _state(it: Project) -> str:
@@ -165,7 +151,7 @@ SHOWN_FOLDERS = 3
 @click.command()
 @click.argument("once", metavar="FOLDER|SCOPE")
 @with_folder
-def adopt(home: Path, once: str) -> None:
+def adopt(home: Path, once: str) -> Output:
     """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
 
     A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
@@ -176,11 +162,10 @@ def adopt(home: Path, once: str) -> None:
       memtape adopt ../the-old-name
     """
     adopted = adopt_scope(Path.cwd(), Home(home), once)
-    if printed_json(adopted._asdict()):
-        return
-    say(f"{adopted.folder} has the memory of {adopted.scope} now.")
+    yield adopted
+    yield f"{adopted.folder} has the memory of {adopted.scope} now."
     if adopted.before is not None:
-        say(f"What was captured here before stays in {adopted.before}; `--scope {adopted.before}` asks it.")
+        yield f"What was captured here before stays in {adopted.before}; `--scope {adopted.before}` asks it."
 
 
 def say_where_it_was(client: Client) -> None:

@@ -19,9 +19,9 @@ from memtape.sinks.home.pauses import resume as resume_home
 from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
-from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
+from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.writing import check_person, now_us
-from memtape.tools.commands.options import ORIGINS, default_origin, is_json, printed_json, say, with_folder
+from memtape.tools.commands.options import ORIGINS, Output, default_origin, with_folder
 
 origin_option = click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent.")
 
@@ -39,7 +39,7 @@ def secrets() -> None:
 
 @secrets.command("list")
 @with_folder
-def list_secrets(home: Path) -> None:
+def list_secrets(home: Path) -> Output:
     """List the secrets known to this home: the digits of their placeholders, and who told them where.
 
     No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
@@ -50,19 +50,18 @@ def list_secrets(home: Path) -> None:
       memtape secrets list
     """
     known = _met(home).all()
-    if printed_json({"secrets": [secret._asdict() for secret in known]}):
-        return
+    yield {"secrets": known}
     for secret in known:
         place = "all projects" if secret.trust == "person" else secret.scope or "no project"
-        say(f"{secret.id}  {secret.kind:<16}  {many(secret.chars, 'character')}, known in {place}")
-    say(f"{many(len(known), 'known secret')}. `memtape secrets forget ID` undoes one.")
+        yield f"{secret.id}  {secret.kind:<16}  {many(secret.chars, 'character')}, known in {place}"
+    yield f"{many(len(known), 'known secret')}. `memtape secrets forget ID` undoes one."
 
 
 @secrets.command("forget")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @origin_option
 @with_folder
-def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None) -> None:
+def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None) -> Output:
     """Stop redacting a false secret; ID is the digits of its placeholder, or of the list.
 
     Only people do so. The log stays as it is. A text that itself calls the value a password still loses it.
@@ -73,21 +72,18 @@ def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None) -> N
     """
     check_person(origin or default_origin(), "say what is no secret")
     met = _met(home)
-    known: dict[str, KnownSecret] = {secret.id: secret for secret in met.all()}
+    known = {secret.id for secret in met.all()}
     if unknown := [id for id in ids if id not in known]:
         raise MemtapeError(f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape secrets list` names them.")
     met.forget(ids)
-    if printed_json({"forgotten": list(ids)}):
-        return
-    say(
-        f"{many(len(ids), 'value')} is left alone from now on." if len(ids) == 1 else "They are left alone from now on."
-    )
+    yield {"forgotten": ids}
+    yield f"{many(len(ids), 'value is', 'values are')} left alone from now on."
 
 
 @secrets.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @with_folder
-def share(home: Path, file: Path) -> None:
+def share(home: Path, file: Path) -> Output:
     """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
 
     All homes of one log should have one key: under two, one secret has two placeholders. Send the file and
@@ -104,16 +100,15 @@ def share(home: Path, file: Path) -> None:
         write_secret(file, data)
     except FileExistsError:
         raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
-    if printed_json({"file": str(file)}):
-        return
-    say(f"The wrapped key is in {file}. Others take it by `memtape secrets join {file.name}`.")
+    yield {"file": str(file)}
+    yield f"The wrapped key is in {file}. Others take it by `memtape secrets join {file.name}`."
 
 
 @secrets.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--replace", is_flag=True, help="Also where this home knows secrets under another key, and lose those.")
 @with_folder
-def join(home: Path, file: Path, replace: bool) -> None:
+def join(home: Path, file: Path, replace: bool) -> Output:
     """Take the key of a file that `memtape secrets share` wrote, before anything is captured here.
 
     Secrets known to this home under its own key are then unknown: the command needs --replace for that.
@@ -133,9 +128,10 @@ def join(home: Path, file: Path, replace: bool) -> None:
     if is_new:
         here.met_secrets_path.unlink(missing_ok=True)
         own.replace(key)
-    if printed_json({"joined": is_new}):
-        return
-    say("This home has the key now. Start servers of agents and `memtape run` again." if is_new else "It had this key.")
+    yield {"joined": is_new}
+    yield (
+        "This home has the key now. Start servers of agents and `memtape run` again." if is_new else "It had this key."
+    )
 
 
 def _met(home: Path) -> MetSecrets:
@@ -155,7 +151,7 @@ scope_option = click.option("--scope", help="Only this project, as project:NAME.
 @project_option
 @scope_option
 @with_folder
-def pause(home: Path, length: str | None, project: bool, scope: str | None) -> None:
+def pause(home: Path, length: str | None, project: bool, scope: str | None) -> Output:
     """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
 
     Memories are still found and given to agents. Text of the pause is never stored, also not by a later
@@ -169,14 +165,14 @@ def pause(home: Path, length: str | None, project: bool, scope: str | None) -> N
     """
     of, now = _scope_of(home, project, scope), now_us()
     pause_home(Home(home).path, of, now, None if length is None else now + _length_us(length))
-    _tell(home)
+    return _lasting(home)
 
 
 @click.command()
 @project_option
 @scope_option
 @with_folder
-def resume(home: Path, project: bool, scope: str | None) -> None:
+def resume(home: Path, project: bool, scope: str | None) -> Output:
     """End a pause, and name the pauses still in effect.
 
     Turns from before the pause that are not yet stored are taken by the next `memtape import --all`.
@@ -187,17 +183,14 @@ def resume(home: Path, project: bool, scope: str | None) -> None:
       memtape resume --project
     """
     ended = resume_home(Home(home).path, _scope_of(home, project, scope), now_us())
-    if not is_json():
-        say("The pause has ended." if ended else "There was no such pause.")
-    _tell(home)
+    return _lasting(home, "The pause has ended." if ended else "There was no such pause.")
 
 
-def _tell(home: Path) -> None:
+def _lasting(home: Path, *done: str) -> Output:
     lasting = pauses_of(home).lasting(now_us())
-    if printed_json({"paused": lasting}):
-        return
-    for it in lasting:
-        say(str(silence_by(it)))
+    yield {"paused": lasting}
+    yield from done
+    yield from map(str, map(silence_by, lasting))
 
 
 def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:

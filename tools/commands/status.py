@@ -16,7 +16,7 @@ from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, silence_by
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Phases, as_of_option, printed_json, say, with_home
+from memtape.tools.commands.options import Output, as_of_option, phases, with_home
 
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
@@ -34,7 +34,7 @@ SIZES = ("B", "kB", "MB", "GB", "TB")
 @click.command()
 @as_of_option
 @with_home
-def status(client: Client, as_of: str | None) -> None:
+def status(client: Client, as_of: str | None) -> Output:
     """Print on one screen the contents of the home, the state of each view, and the next step.
 
     A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
@@ -45,8 +45,8 @@ def status(client: Client, as_of: str | None) -> None:
       memtape status --json
     """
     state = client.status(as_of=as_of)
-    if not printed_json(state):
-        say("\n".join(_status(state)))
+    yield state
+    yield from _status(state)
 
 
 def _status(state: Status) -> list[str]:
@@ -252,7 +252,7 @@ CHARTS: tuple[tuple[str, str, Value], ...] = (
 @click.option("--since", default="30d", show_default=True, help="From then on: ISO 8601, or an age as 3d.")
 @click.option("--scope", help="Only this scope, by default all of the home.")
 @with_home
-def stats(client: Client, since: str, scope: str | None) -> None:
+def stats(client: Client, since: str, scope: str | None) -> Output:
     """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
 
     A use rate above 100 % says that recalls were used more than once.
@@ -263,15 +263,14 @@ def stats(client: Client, since: str, scope: str | None) -> None:
       memtape stats --scope project:shop
     """
     now = now_us()
-    with Phases() as phases:
-        found = client.stats(parse_time(since, now), scope, lambda done, total: phases.update("reading", done, total))
+    with phases() as update:
+        found = client.stats(parse_time(since, now), scope, lambda done, total: update("reading", done, total))
+    yield found
     groups = grouped(found.days)
-    if printed_json(found):
-        return
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
-    say(f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before.")
+    yield f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before."
     for title, unit, value in CHARTS:
-        say(drawn(title, unit, value, found.days, groups))
+        yield drawn(title, unit, value, found.days, groups)
 
 
 def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:

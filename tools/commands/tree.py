@@ -20,18 +20,20 @@ from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, Page
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
 from memtape.tools.commands.options import (
+    Output,
     confirmed,
     is_asked,
     is_json,
+    listed,
     print_json,
-    print_list,
     printed_json,
     say,
+    say_some,
     with_client,
 )
 
 
-def field_options(command: Callable[..., None]) -> Callable[..., None]:
+def field_options(command: Callable[..., Output]) -> Callable[..., Output]:
     """Let a command take the fields of a page."""
     options = (
         click.option("--title", help="What it is called; by default its first heading."),
@@ -50,7 +52,7 @@ def field_options(command: Callable[..., None]) -> Callable[..., None]:
 @field_options
 @click.option("--under", help="The page below which it stands; by default that whose slug it begins with, or _root.")
 @with_client
-def new(client: Client, slug: str, text: str | None, under: str | None, **fields: Any) -> None:
+def new(client: Client, slug: str, text: str | None, under: str | None, **fields: Any) -> Output:
     """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
 
     \b
@@ -61,7 +63,7 @@ def new(client: Client, slug: str, text: str | None, under: str | None, **fields
     said = _text(text, lambda: f"# {fields['title'] or slug}\n\n")
     if said is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
-    _say(client.tree.new(slug, said, edit_of(**fields), under=under), "Wrote")
+    return _written(client.tree.new(slug, said, edit_of(**fields), under=under), "Wrote")
 
 
 @click.command()
@@ -70,7 +72,7 @@ def new(client: Client, slug: str, text: str | None, under: str | None, **fields
 @field_options
 @click.option("--base", help="The version that the text was written upon; by default the current one.")
 @with_client
-def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
+def edit(client: Client, page: str, text: str | None, **fields: Any) -> Output:
     """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
     With --title and the like alone the text stays. All versions are kept. If the page has another version by
@@ -90,7 +92,7 @@ def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
         if said is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
     given = given if said is not None else replace(given, base=None)
-    _say(client.tree.edit(page, said, given), "Changed")
+    return _written(client.tree.edit(page, said, given), "Changed")
 
 
 @click.command()
@@ -98,14 +100,14 @@ def edit(client: Client, page: str, text: str | None, **fields: Any) -> None:
 @click.argument("slug", required=False)
 @click.option("--under", help="The page below which it stands from now on, and below that alone.")
 @with_client
-def move(client: Client, page: str, slug: str | None, under: str | None) -> None:
+def move(client: Client, page: str, slug: str | None, under: str | None) -> Output:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
 
     \b
     Example:
       memtape tree move deploy/staging staging --under _root
     """
-    _say(client.tree.move(page, slug, under=under), "Moved")
+    return _written(client.tree.move(page, slug, under=under), "Moved")
 
 
 @click.command()
@@ -114,7 +116,7 @@ def move(client: Client, page: str, slug: str | None, under: str | None) -> None
 @click.option("--as", "relation", type=click.Choice(EDGES), default="related", show_default=True, help="As what.")
 @click.option("--undo", is_flag=True, help="End this link.")
 @with_client
-def link(client: Client, page: str, to: str, relation: str, undo: bool) -> None:
+def link(client: Client, page: str, to: str, relation: str, undo: bool) -> Output:
     """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
     \b
@@ -123,15 +125,15 @@ def link(client: Client, page: str, to: str, relation: str, undo: bool) -> None:
       memtape tree link deploy/staging backups --as depends_on
     """
     done = client.tree.link(page, to, relation, undo=undo)
-    if printed_json(done):
-        return
+    yield done
     ends = f"{done.source} {done.relation} {done.target}"
+    again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
     if undo:
-        say(f"Ended: {ends}. To undo: memtape tree link {done.source} {done.target} --as {done.relation}")
+        yield f"Ended: {ends}. {again}"
         return
     waits = "" if done.is_there else " No page has this slug yet; the link leads there when one is written."
-    say(f"Linked: {ends}.{waits}")
-    say(f"To undo: memtape tree link {done.source} {done.target} --as {done.relation} --undo")
+    yield f"Linked: {ends}.{waits}"
+    yield f"{again} --undo"
 
 
 def _text(text: str | None, start: Callable[[], str]) -> str | None:
@@ -143,18 +145,15 @@ def _text(text: str | None, start: Callable[[], str]) -> str | None:
     return click.edit(start(), extension=".md")
 
 
-def _say(done: Written, what: str) -> None:
-    if printed_json(done):
-        return
+def _written(done: Written, what: str) -> Output:
+    yield done
     below = f", below {done.under}" if done.under else ""
-    say(f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}.")
+    yield f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}."
     if done.beside:
-        say(
-            f"{many(done.beside, 'other version stands', 'other versions stand')} beside the current one: "
-            f"memtape tree show {done.slug or done.id}"
-        )
+        beside = many(done.beside, "other version stands", "other versions stand")
+        yield f"{beside} beside the current one: memtape tree show {done.slug or done.id}"
     if told := redacted(done.redacted):
-        say(told)
+        yield told
 
 
 SHOWN_CHARS = 80
@@ -190,7 +189,7 @@ def tree() -> None:
 @click.option("--depth", default=DEPTH, show_default=True, type=click.IntRange(0, MOST_DEPTH), help="How far down.")
 @click.option("--limit", default=PER_PAGE, show_default=True, type=click.IntRange(1), help="The most below one page.")
 @with_client
-def draw(client: Client, page: str, depth: int, limit: int) -> None:
+def draw(client: Client, page: str, depth: int, limit: int) -> Output:
     """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
     \b
@@ -200,21 +199,18 @@ def draw(client: Client, page: str, depth: int, limit: int) -> None:
       memtape tree deploy --json
     """
     drawn = client.tree.draw(page, depth, limit)
-    if printed_json(drawn):
-        return
+    yield drawn
     if drawn.top is None:
-        say(f"{drawn.scope} has no page yet. `memtape tree new` writes one.")
+        yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
     said = drawn.scope if drawn.top.name == ROOT else drawn.top.title
-    say(f"{drawn.top.name}  {one_line(said, SHOWN_CHARS)} ({many(drawn.pages, 'page')})")
-    for line in _below(drawn.top, ""):
-        say(line)
+    yield f"{drawn.top.name}  {one_line(said, SHOWN_CHARS)} ({many(drawn.pages, 'page')})"
+    yield from _below(drawn.top, "")
     if drawn.loose:
-        say("Below no page:")
+        yield "Below no page:"
         for node in drawn.loose:
-            say(_named(node))
-            for line in _below(node, ""):
-                say(line)
+            yield _named(node)
+            yield from _below(node, "")
 
 
 def _below(node: TreeNode, margin: str) -> Iterator[str]:
@@ -237,7 +233,7 @@ def _named(node: TreeNode) -> str:
 @tree.command()
 @click.argument("page")
 @with_client
-def show(client: Client, page: str) -> None:
+def show(client: Client, page: str) -> Output:
     """Show a page: text, child pages, links, backlinks and versions.
 
     \b
@@ -245,10 +241,8 @@ def show(client: Client, page: str) -> None:
       memtape tree show _root
     """
     shown = client.tree.show(page)
-    if printed_json(shown):
-        return
-    for line in _page(shown):
-        say(line)
+    yield shown
+    yield from _page(shown)
 
 
 def _page(shown: PageShown) -> Iterator[str]:
@@ -286,14 +280,14 @@ def _version(it: Version) -> str:
 
 @tree.command("list")
 @with_client
-def list_pages(client: Client) -> None:
+def list_pages(client: Client) -> Output:
     """List all pages of the project by their slugs.
 
     \b
     Example:
       memtape tree list --json
     """
-    print_list("pages", client.tree.listed(), _listed, "There is no page yet. `memtape tree new` writes one.")
+    return listed("pages", client.tree.listed(), _listed, "There is no page yet. `memtape tree new` writes one.")
 
 
 def _listed(number: int, it: ListedNode) -> Iterator[str]:
@@ -318,13 +312,10 @@ def check(client: Client, fix: bool, yes: bool) -> None:
     problems = client.tree.problems()
     mended = [problem for problem in problems if problem.fix]
     if is_json() and not fix:
-        print_json({"problems": [problem._asdict() for problem in problems]})
+        print_json({"problems": problems})
         return
     if not is_json():
-        for problem in problems[:SHOWN_PROBLEMS]:
-            say(f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}")
-        if len(problems) > SHOWN_PROBLEMS:
-            say(f"… and {len(problems) - SHOWN_PROBLEMS:,} more; --json names them.")
+        say_some(problems, lambda it: f"{it.kind:<13}{it.slug or it.page}: {one_line(it.what)}")
         if not problems:
             say("Nothing is wrong with the tree.")
         elif not fix and mended:
@@ -339,7 +330,7 @@ def check(client: Client, fix: bool, yes: bool) -> None:
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     left = client.tree.mend(mended)
-    if printed_json({"mended": [problem._asdict() for problem in mended], "problems": [it._asdict() for it in left]}):
+    if printed_json({"mended": mended, "problems": left}):
         return
     for said, undo in steps[:SHOWN_PROBLEMS]:
         say(f"Done: {said}\n  To undo: {undo}")

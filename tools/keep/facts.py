@@ -63,8 +63,9 @@ class Fact(msgspec.Struct, frozen=True):
 class FactAsker:
     """Asks the model of a home for the facts of windows of talk, and counts how it went."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, limit_s: float = LIMIT_S) -> None:
         self._home = home
+        self._limit_s = limit_s
         self._redactor = Redactor(home)
 
     def __call__(self, window: Window, number: int) -> WindowAnswer:
@@ -73,7 +74,7 @@ class FactAsker:
         Raises `BudgetSpent`, and `MemtapeError` without a usable model.
         """
         try:
-            outcome, events = self._ask(window, number)
+            outcome, events = self.ask(window, number)
         except (ModelTimeout, BadAnswer) as error:
             self._count("timeout" if isinstance(error, ModelTimeout) else "refused")
             return WindowAnswer([], str(error))
@@ -85,14 +86,15 @@ class FactAsker:
         self._count(outcome)
         return WindowAnswer(events)
 
-    def _ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
+    def ask(self, window: Window, number: int) -> tuple[Outcome, list[Event]]:
+        """Return the captures of a window and what became of the answer, uncounted. Raises `MemtapeError`."""
         talk = talk_of(window)
         if not self._is_worth_it(talk):
             return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
             raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
-        found = facts_of(model.answer(prompt_for(talk), LIMIT_S), len(window))
+        found = facts_of(model.answer(prompt_for(talk), self._limit_s), len(window))
         texts = self._without_secrets([fact.text for fact in found])
         actor = author(model, self._redactor)
         events = [

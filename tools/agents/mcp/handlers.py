@@ -28,8 +28,7 @@ from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.mcp.bounds import bounded, sentence
-from memtape.tools.agents.mcp.tools import TOOLS, Tool, call, schema_of
+from memtape.tools.agents.mcp.tools import TOOLS, Tool, bounded, schema_of, sentence
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import told_session
@@ -94,6 +93,8 @@ class ServedMemory:
 
         After `LogGone` the next call opens the log again.
         """
+        from memtape.tools.agents.mcp.answers import call
+
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
