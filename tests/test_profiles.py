@@ -77,6 +77,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "tree check": ("--fix", "--yes"),
     "tree new": ("crane", "The crane is number seven."),
     "tree edit": ("crane", "The crane is number eight."),
+    "tree show": ("crane",),
     "tree move": ("crane", "harbour/crane"),
     "tree link": ("crane", "harbour"),
     "hook": ("--host", "claude"),
@@ -89,6 +90,7 @@ ASKED: dict[str, dict[str, Any]] = {
     name: {each: SAMPLES.get(each, [ID]) for each in schema_of(tool).get("required", ())}
     for name, tool in TOOLS.items()
 }
+ASKED["new_page"]["text"] = ASKED["edit_page"]["text"] = "The harbour has one crane."
 """What each tool can be called with."""
 
 

@@ -76,14 +76,12 @@ def two_ways(client: Client) -> tuple[str, str]:
 def rash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has a vector is folded with the first that has one, as by a rule that is wrong."""
 
-    def judge(
-        state: Memories, capture: Capture, vector: bytes, of: Any, settings: Settings, barred: Sequence[int]
-    ) -> Verdict:
+    def judge(state: Memories, capture: Capture, vector: bytes, context: Any, barred: Sequence[int]) -> Verdict:
         others = (memory.birth for memory in state.living() if memory.birth not in state.waiting)
         known = [birth for birth in others if birth not in (capture.seq, *barred)]
         return Verdict("similar", known[0], 9_000) if known else NEW
 
-    monkeypatch.setattr(memories, "_judge_by_vector", judge)
+    monkeypatch.setattr(memories, "_judge_alike", judge)
 
 
 def with_vectors(client: Client, **said: tuple[str, list[int]]) -> dict[str, str]:

@@ -19,13 +19,14 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 import ijson
 import orjson
+from ijson.common import ObjectBuilder
 
 from memtape.tools.importing.skips import Skipped
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line beyond it is skipped and named; pictures in a transcript make lines of some megabytes."""
-MAX_ITEM_BYTES = 256 * 1024 * 1024
-"""An item of a JSON document beyond it ends the reading of the document: the library holds an item whole."""
+MAX_ITEM_BYTES, MAX_LEVELS = 256 * 1024 * 1024, 1_000
+"""An item of a JSON document that is longer or deeper ends the reading of the document: an item is held whole."""
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 SKIP_BYTES = 1024 * 1024
 
@@ -120,11 +121,29 @@ def items(file: IO[bytes]) -> Iterator[Any]:
     """Yield the items of a JSON document that is a list, or the document; a bad end is a `Skipped`."""
     bounded = _BoundedFile(file)
     try:
-        for item in ijson.items(bounded, "item" if bounded.begin.lstrip()[:1] == b"[" else "", use_float=True):
+        for item in _items(bounded, 1 if bounded.begin.lstrip()[:1] == b"[" else 0):
             bounded.pending = 0
             yield item
     except (ijson.JSONError, UnicodeError, ValueError, RecursionError, OverflowError):
         yield ITEM_TOO_LARGE if bounded.pending > MAX_ITEM_BYTES else BAD_DOCUMENT
+
+
+def _items(file: _BoundedFile, level: int) -> Iterator[Any]:
+    """Yield the values at a level of nesting. Raises `RecursionError` below `MAX_LEVELS`.
+
+    `ijson.items` would hold a path for each level, which takes gigabytes for a file of brackets.
+    """
+    depth, builder = 0, ObjectBuilder()
+    for event, value in ijson.basic_parse(file, use_float=True):
+        depth -= event in ("end_array", "end_map")
+        if depth >= level:
+            builder.event(event, value)
+        depth += event in ("start_array", "start_map")
+        if depth > MAX_LEVELS:
+            raise RecursionError
+        if depth == level and event != "start_array":
+            yield builder.value
+            builder = ObjectBuilder()
 
 
 def text(file: IO[bytes]) -> tuple[str, Skipped | None]:
