@@ -265,7 +265,8 @@ DENSE, OTHER = "m@1/3", "n@1/3"
 def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
     settings: dict[str, str], own: str, planned: EmbedderPlan
 ) -> None:
-    assert plan(now := Settings(**settings), [now], own) == planned  # type: ignore[arg-type]
+    now = Settings(**settings)  # type: ignore[arg-type]
+    assert plan(now, [now], own) == planned
 
 
 # --- A home, an endpoint, and the commands ---

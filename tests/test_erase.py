@@ -319,7 +319,7 @@ def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> 
     assert again.exit_code == 1 and "stray" in again.output
 
 
-@pytest.mark.parametrize("text", ["pin 4711", TEXT])
+@pytest.mark.parametrize("text", ["bus 4711", TEXT])
 def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: Path, text: str) -> None:
     """Of a text that is too short, or that the name of a session says as well."""
     if text == TEXT:

@@ -211,7 +211,7 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
     result = call("import", good, bad, hosts / "none", "--scope", SCOPE)
     assert result.exit_code == 0
-    assert "ba\\x1bd.jsonl, byte 0: not JSON" in result.stderr
+    assert "ba<U+001B>d.jsonl, byte 0: not JSON" in result.stderr
     assert "none: there is no such file" in result.stderr
     assert "\x1b" not in result.output
     for words, code in (([bad], 1), ([hosts / "none"], 1), ([hosts / "home"], 0)):  # An empty folder is no error.

@@ -28,7 +28,7 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import HOUR_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.vault import Vault
-from memtape.tools.ask.context import ContextQuery, context_of
+from memtape.tools.ask.context import context_of
 from memtape.tools.ask.measuring import CHARACTERS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main as memtape
@@ -128,7 +128,7 @@ def play(folder: Path, *, extract: bool, documents: bool) -> Run:
     for words in (["import", "--scope", SCOPE, *sources], ["run", "--once"]):
         run_command(home, *words)
     with Client(home, scope=SCOPE) as client:
-        start = client.reader.held(lambda views: context_of(views, SCOPE, ContextQuery(BUDGET_TOKENS), CHARACTERS))
+        start = client.reader.held(lambda views: context_of(views, SCOPE, BUDGET_TOKENS))
         events = [event for event in events_of(client) if isinstance(event.body, Captured)]
         # Nobody wrote in the zone of the page; links differ with every run.
         vault = LINK.sub("", Vault(Home(home)).read(SCOPE)["MEMORY.md"].decode())

@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import project_name
 from memtape.sinks.home.locks import FileLock, all_of
@@ -53,6 +51,8 @@ def write_whole(
 
 def read_json(path: Path, kind: type[ContentT]) -> ContentT | None:
     """Return the content of a file of JSON, None for a missing or damaged one."""
+    import msgspec  # A process that only hands on has no time for it.
+
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
