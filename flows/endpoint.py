@@ -121,16 +121,17 @@ class Endpoint:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def ask(self, body: bytes, read: Callable[[bytes], AnswerT]) -> AnswerT:
+    def ask(self, body: bytes, read: Callable[[bytes], AnswerT], attempts: int | None = None) -> AnswerT:
         """Return what `read`, which may raise `Unanswered`, makes of the answer to a request.
 
-        A request is repeated after a failure that may pass, as often as the limits say. Raises
+        A request is repeated after a failure that may pass, by default as often as the limits say. Raises
         `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
         """
         import tenacity
 
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._limits.attempts) | tenacity.stop_before_delay(self._limits.all_s),
+            stop=tenacity.stop_after_attempt(attempts or self._limits.attempts)
+            | tenacity.stop_before_delay(self._limits.all_s),
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, Unanswered) and error.may_pass),
             wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
             sleep=self._sleep,

@@ -264,7 +264,7 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, EmbeddingFailure) and bad.reason and "beta" not in bad.reason
-    alone = [*[["beta"]] * 3, [HARMLESS]]
+    alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
     assert server.asked == [["alpha", "beta", "gamma"]] * 3 + [["alpha"], *alone, ["gamma"]]
 
 

@@ -98,18 +98,25 @@ class HttpEmbedder(Embedder):
             if error.how in ("unreachable", "busy"):
                 self._endpoint_failed(error)
             if len(texts) == 1:
-                made = [self._failed_alone(error)]
+                made = [self._failed_alone(texts, error)]
             else:
                 made = (one for text in texts for one in self._batch([text]))
         yield from made
 
-    def _failed_alone(self, error: Unanswered) -> Embedding:
-        """Return the failure of one text, if a harmless text is answered."""
+    def _failed_alone(self, text: list[str], error: Unanswered) -> Embedding:
+        """Return the failure of one text, if a harmless text was answered and the text then failed again."""
         try:
             self._vectors(self._ask([HARMLESS]))
         except Unanswered as harmless:
             self._endpoint_failed(harmless)
-        return EmbeddingFailure(error.reason)
+        if not error.may_pass:
+            return EmbeddingFailure(error.reason)
+        try:  # The endpoint may have come back between the two.
+            return self._vectors(self._ask(text, attempts=1))[0]
+        except Unanswered as again:
+            if again.how in ("unreachable", "busy"):
+                self._endpoint_failed(again)
+            return EmbeddingFailure(again.reason)
 
     def _endpoint_failed(self, error: Unanswered) -> NoReturn:
         if error.how in ("refused", "long"):
@@ -135,9 +142,9 @@ class HttpEmbedder(Embedder):
             raise Unanswered(f"no vector of its answer can be used ({made[0].reason})")
         return made
 
-    def _ask(self, texts: list[str]) -> EndpointAnswer:
+    def _ask(self, texts: list[str], attempts: int | None = None) -> EndpointAnswer:
         asked = {"model": self._target.model, "input": texts, "encoding_format": "float"}
-        return self._endpoint.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)))
+        return self._endpoint.ask(orjson.dumps(asked), partial(parse_answer, count=len(texts)), attempts)
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
