@@ -40,7 +40,7 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
 from memtape.state.text.named import key_of_name, projects_named
-from memtape.state.text.open_ends import open_ends, said_of
+from memtape.state.text.open_ends import may_end, open_ends, said_of
 from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
@@ -98,6 +98,28 @@ def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
 def test_what_is_open_stands_in_the_text(text: str, of_agent: bool) -> None:
     for end in open_ends(text, START, of_agent=of_agent):
         assert 0 <= end.start < end.end <= len(text) and said_of(text, end, START)
+
+
+LEFT_OPEN = (
+    TASK, "TODO: write the migration for the ledger table.", "Remind me to call the landlord tomorrow.",
+    "I'll send Kelly the draft of the contract by Monday.", "We still need to renew the lease of the flat.",
+)  # fmt: skip
+CLOSING = (*" ".join(LEFT_OPEN).split(), "renewed", "sent", "called", "written", "Verträge", "nothing")
+
+
+@given(
+    st.lists(st.sampled_from(LEFT_OPEN), min_size=1, max_size=5, unique=True),
+    st.lists(st.sampled_from(CLOSING), max_size=12).map(" ".join),
+)
+def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str], said: str) -> None:
+    scope = state_of([turn(text, number) for number, text in enumerate(left)]).scopes[SCOPE]
+    threads = scope.threads
+    assert len(threads.open) == len(left)
+    while threads.open:
+        near = threads.near(said, scope)
+        told = {key: threads.told(key, scope) for key in threads.open}
+        assert near == {key: its for key, its in told.items() if may_end(its, said.lower())}
+        threads.close(next(iter(threads.open)))
 
 
 OPEN = [turn(TASK, "task")]

@@ -12,7 +12,8 @@ from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import HasCaptures
-from memtape.state.text.instructions import heard_in, orders_in
+from memtape.state.text.instructions import heard_in
+from memtape.state.text.orders import may_order
 
 INSTRUCTION_TAGS = (STATED_TAG, "instruction")
 
@@ -32,6 +33,6 @@ def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> 
     # A turn's instructions are captured as its statements, and are the most expensive to find.
     if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or heard_in(body.text).instructs):
         state.wanted[context.seq] = None
-    if orders_in(body.text):
+    if may_order(body.text) and heard_in(body.text).orders:
         state.orders[context.seq] = None
     return []

@@ -148,13 +148,9 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
         return False
     action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
     near = state.near(action, of)
-    said = (
-        [(frozenset(terms(action, ENGLISH)), True)]
-        if near and act is not None
-        else [*said_in(body.text, near.values())]
-        if near
-        else []
-    )
+    said: list[tuple[frozenset[str], bool]] = []
+    if near:
+        said = [*said_in(body.text, near.values())] if act is None else [(frozenset(terms(action, ENGLISH)), True)]
     ended = [
         key
         for key, told in near.items()

@@ -9,9 +9,9 @@ a text has.
 
 from __future__ import annotations
 
-import itertools
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 import msgspec
 
@@ -253,7 +253,7 @@ def may_instruct(text: str) -> bool:
     return (
         not text.replace("’", "'").isascii()
         or any(map(_is_cue, words))
-        or not _NEXT_TO.isdisjoint(itertools.pairwise(words))
+        or not _NEXT_TO.isdisjoint(pairwise(words))
         or not (_WHEN.isdisjoint(words) or _ANY.isdisjoint(words))
     )
 
@@ -328,11 +328,6 @@ def sets_standing(sentence: str) -> bool:
     if len(said) > MOST_CHARS or not may_instruct(said) or not (_has_form(said) or _has_form_abroad(said)):
         return False
     return not (asks(said) or is_order(said) or _IS_NONE.search(said))
-
-
-def orders_in(text: str) -> tuple[str, ...]:
-    """Return the orders about memory in a text, in its sender's own words."""
-    return orders_of(own_words(text)) if may_order(text) else ()
 
 
 def _has_form_abroad(said: str) -> bool:
