@@ -106,9 +106,11 @@ def of_model(client: Client) -> list[Event]:
     return tagged(client, DISTILLED_TAG)
 
 
-def worker(client: Client, later_us: int = UNANSWERED_US, notes: list[str] | None = None) -> Distillation:
+def worker(
+    client: Client, later_us: int = UNANSWERED_US, notes: list[str] | None = None, limit_s: float = 30.0
+) -> Distillation:
     """Return a worker of a home, which lives a while later."""
-    asked, ask = AskedWindows(client.home), FactAsker(client.home)
+    asked, ask = AskedWindows(client.home), FactAsker(client.home, limit_s)
     note = notes.append if notes is not None else print
     return Distillation(client.log, asked, ask, lambda: now_us() + later_us, lambda: True, note)
 
@@ -283,15 +285,14 @@ BADLY: dict[str, str | int | bytes | None] = {
 
 @pytest.mark.parametrize("reply", BADLY.values(), ids=BADLY)
 def test_whatever_is_answered_badly_changes_nothing_and_is_counted(
-    reply: str | int | bytes | None, client: Client, model: Scripted, monkeypatch: pytest.MonkeyPatch
+    reply: str | int | bytes | None, client: Client, model: Scripted
 ) -> None:
-    monkeypatch.setattr(facts, "LIMIT_S", 0.3 if reply is None else 30.0)
     said(client, "We decided to keep Postgres.", "Always run the tests first.")
     client.project()
     before = client.verify().state_hash
     model.script = lambda prompt: reply
     notes: list[str] = []
-    made = worker(client, notes=notes)
+    made = worker(client, notes=notes, limit_s=0.3 if reply is None else 30.0)
     made.once()
     client.project()
     assert client.verify().state_hash == before and of_model(client) == []
