@@ -13,7 +13,7 @@ import msgspec
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.events import EVENT_TYPES, Embedded
 from memtape.schemas.log import Log
 from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
@@ -237,10 +237,16 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
             )
         if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
             first = _waiting_since(home, log, number, key) if mark.waiting else None
-            made, fault = bool(mark.counters.embedded.get(key)), embedder_fault if mark.waiting else ""
-            yield health(
-                "vectors", number, lag_events=mark.waiting, oldest_us=first, now_us=now_us, made=made, why=fault
-            )
+            left = mark.waiting and max(0, mark.waiting - _embedded_since(log, number, offset, key))
+            made, fault = bool(mark.counters.embedded.get(key)), embedder_fault if left else ""
+            yield health("vectors", number, lag_events=left, oldest_us=first, now_us=now_us, made=made, why=fault)
+
+
+def _embedded_since(log: Log, number: int, offset: int, key: str) -> int:
+    """Return the number of vectors of an embedder that a partition holds from an offset on."""
+    slots = log.read(number, offset, max(0, log.ends()[number] - offset), types=("embedded",))
+    bodies = (event.body for slot in slots if (event := event_of(slot.payload)) is not None)
+    return sum(isinstance(body, Embedded) and body.embedder == key and body.vector is not None for body in bodies)
 
 
 def _waiting_since(home: Home, log: Log, number: int, key: str) -> int | None:
