@@ -112,12 +112,12 @@ def part_of(entries: Sequence[IndexEntry], usual: int | None = None, choice: Cho
 
     `usual` is the language of texts that may be in several; by default derived from these entries.
     """
-    told = [_told_once(entry.document.text) for entry in entries]
+    told = [_told_once(entry.text) for entry in entries]
     if usual is None:
         sure = [number.bit_length() - 1 for number in told if number.bit_count() == 1]
         usual = usual_language(np.bincount(sure, minlength=1).tolist() if sure else [])
     made = [
-        (entry, _take_once(entry.document.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
+        (entry, _take_once(entry.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
         for entry, its in zip(entries, told, strict=True)
     ]
     segment = segment_of(made)
