@@ -170,7 +170,7 @@ class Corpus:
         similar = None
         among = self._saying(among or (lambda places: places))
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
-            similar = self._meaning.ask(query_vector, among)
+            similar = Similar(self._meaning, query_vector, among)
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):
