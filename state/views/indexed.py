@@ -43,11 +43,11 @@ from memtape.state.index.entries import (
     take,
     told_of,
 )
+from memtape.state.index.parts import languages_of
 from memtape.state.index.segments import Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
-from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
@@ -209,13 +209,8 @@ def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
 
     Summaries repeat other texts, and are not counted.
     """
-    counts = [0] * len(TOLD_LANGUAGES)
-    for row, its in zip(rows, told, strict=True):
-        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
-            for text in its:
-                if text.bit_count() == 1:
-                    counts[text.bit_length() - 1] += 1
-    return counts
+    shown = (isinstance(row, (MemoryRow, TurnRow)) and not row.hidden for row in rows)
+    return languages_of([text for is_shown, its in zip(shown, told, strict=True) if is_shown for text in its])
 
 
 def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
