@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN
 from memtape.state.index.parts import Floats, Ints
-from memtape.state.index.sorted_values import distinct, firsts, is_one_of
+from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stands
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
@@ -31,7 +31,6 @@ from memtape.state.ranking.yielding import (
     held_with_question,
     just_said,
     may_only_ask,
-    stands,
 )
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import best_passage
