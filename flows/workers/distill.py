@@ -255,7 +255,11 @@ def distill_session(
     the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
     """
     scope = ended.scope
-    talk = Talk(log, asked, ask, now_us, lambda event: event.session == ended.name and event.at >= ended.since_us)
+
+    def is_wanted(event: Event) -> bool:
+        return event.session == ended.name and event.at >= ended.since_us
+
+    talk = Talk(log, asked, ask, now_us, is_wanted)
     ends = log.ends()
     for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
         talk.read(number, 0, ends[number], scope)

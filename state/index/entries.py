@@ -52,13 +52,14 @@ class TextTokens(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A text as the index stores it, said at `at` in microseconds UTC. A `HIDDEN` text is not found until unhidden.
+    """A text as the index stores it, said at `at` in microseconds UTC.
 
-    `flags` has the flags of the row; the words of the text decide the others. `record` is the displayed row, in
-    a format of the caller's choice. `said` is equal for texts with the same content. `ids` are all ids of the
-    text; `spoken` is the id of the capture with the text, by default `id`. `wording` is 0 for the canonical
-    text, and n for the nth of the further wordings stored right behind the canonical text. `ages_from` is None
-    for a text that does not age, `confidence` 1 without contrary evidence. `kind` and `id` order equals.
+    `flags` has the flags of the row; the words of the text decide the others. A `HIDDEN` text is not found
+    until unhidden. `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts
+    with the same content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by
+    default `id`. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored right
+    behind the canonical text. `ages_from` is None for a text that does not age, `confidence` 1 without contrary
+    evidence. `kind` and `id` order equals.
     """
 
     text: str

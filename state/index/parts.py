@@ -93,7 +93,7 @@ def joined(arrays: Sequence[Any], dtype: Any) -> Any:
 
 
 def languages_of(told: Sequence[int] | NDArray[Any]) -> list[int]:
-    """Return for each language the number of texts in this language alone, of the languages that texts may be in."""
+    """Return for each language the number of texts in this language alone, as in `told_of`."""
     its = np.asarray(told, np.int64)
     sure = its[(its != 0) & (its & (its - 1) == 0)]
     languages = len(TOLD_LANGUAGES)

@@ -65,8 +65,8 @@ class Meaning:
 class Similar:
     """A question's vector compared with all of few texts, or with the texts of the nearest sketches of many.
 
-    `places` are those of the allowed texts that may be near, ascending, with their `cosines`; `best` is the greatest
-    cosine of all texts, 0 if none is greater.
+    `places` are those of the allowed texts that may be near, ascending, with their `cosines`; `best` is the
+    greatest cosine of all texts, 0 if none is greater.
     """
 
     def __init__(self, meaning: Meaning, query: Vectors, among: Among) -> None:
