@@ -34,12 +34,11 @@ from memtape.sinks.index_files import (
 )
 from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, KINDS, SUMMARY, TURN, language_read, number_of, usual_language
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, MaskedSegment, counted_languages, shown_of
+from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, MaskedSegment, joined, languages_of, shown_of
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
 from memtape.state.index.vectors import VectorSegment, merged_vectors, vector_segment_of
-from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (
     FOUND,
     GONE,
@@ -348,8 +347,7 @@ class _IndexBuilder:
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
-        shown = [MaskedSegment(part, shown_of(part, alive, EVERY_TEXT)) for part, alive in segments]
-        counts = counted_languages(shown, len(TOLD_LANGUAGES))
+        counts = languages_of(joined([it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments], np.int64))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:

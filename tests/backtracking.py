@@ -15,12 +15,11 @@ from typing import Any
 sre = "re._{}" if sys.version_info >= (3, 11) else "sre_{}"
 tree: Any = importlib.import_module(sre.format("parser" if sys.version_info >= (3, 11) else "parse"))
 ops: Any = importlib.import_module(sre.format("constants"))
-POSSESSIVE, ATOMIC = getattr(ops, "POSSESSIVE_REPEAT", None), getattr(ops, "ATOMIC_GROUP", None)
 End = Callable[[int], int]
 """What is tried from a place on: it returns where the whole match ends, -1 where there is none."""
 Matcher = Callable[[int, End], int]
 SINGLE = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
-REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, POSSESSIVE)
+REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT)
 LOOKS = (ops.ASSERT, ops.ASSERT_NOT)
 CATEGORIES = {
     ops.CATEGORY_DIGIT: str.isdecimal,
@@ -135,8 +134,6 @@ class Backtracking:
             return self._repeat(op, *value, flags)
         if op in LOOKS:
             return self._look(op is ops.ASSERT, value[0], value[1], flags)
-        if op is ATOMIC:
-            return self._atomic(self._sequence(list(value), flags))
         if op is ops.GROUPREF:
             return self._reference(value, flags)
         assert op is ops.AT, op
@@ -198,10 +195,7 @@ class Backtracking:
     def _repeat(self, op: Any, least: int, most: int, inner: Any, flags: int) -> Matcher:
         if len(inner) == 1 and inner[0][0] in SINGLE:
             return self._run(op, least, most, Chars(*inner[0], flags))
-        body = self._sequence(list(inner), flags)
-        if op is POSSESSIVE:
-            return self._atomic(self._loop(ops.MAX_REPEAT, least, most, body))
-        return self._loop(op, least, most, body)
+        return self._loop(op, least, most, self._sequence(list(inner), flags))
 
     def _run(self, op: Any, least: int, most: int, chars: Chars) -> Matcher:
         """Return what repeats one character."""
@@ -212,11 +206,10 @@ class Backtracking:
             while after < last and chars[text[after]]:
                 after += 1
             self._step(1 + after - at)
-            for there in (after,) if op is POSSESSIVE else range(after, at + least - 1, -1):
-                if there >= at + least:
-                    self._step()
-                    if (found := end(there)) >= 0:
-                        return found
+            for there in range(after, at + least - 1, -1):
+                self._step()
+                if (found := end(there)) >= 0:
+                    return found
             return -1
 
         def lazy(at: int, end: End) -> int:
@@ -246,13 +239,6 @@ class Backtracking:
             if op is ops.MIN_REPEAT:
                 return found if (found := end(at)) >= 0 else again()
             return found if (found := again()) >= 0 else end(at)
-
-        return match
-
-    def _atomic(self, inner: Matcher) -> Matcher:
-        def match(at: int, end: End) -> int:
-            after = inner(at, lambda there: there)
-            return end(after) if after >= 0 else -1
 
         return match
 
@@ -319,8 +305,6 @@ class Beginning:
                 empty = any(added)
             elif op in REPEATS:
                 empty = self._add(value[2], flags) or value[0] == 0
-            elif op is ATOMIC:
-                empty = self._add(value, flags)
             else:
                 empty = True
                 if op is ops.GROUPREF:
@@ -340,7 +324,7 @@ def parts_of(op: Any, value: Any) -> list[Any]:
         return [value[2]]
     if op in LOOKS:
         return [value[1]]
-    return [value] if op is ATOMIC else []
+    return []
 
 
 def nodes_of(items: Any) -> list[tuple[Any, Any]]:

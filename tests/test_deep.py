@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from corpora import corpus_of
+from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.lanes import MOST_LOOKS
-from memtape.state.index.entries import Document
 from memtape.state.ranking.deep import (
     GATED,
     HOPS,

@@ -259,14 +259,15 @@ def test_a_window_is_asked_about_once_whoever_reads_the_log(client: Client, mode
 def test_another_answer_about_the_same_window_adds_nothing(client: Client, model: Scripted) -> None:
     """As where two machines ask at the same time, of which each has a lock of its own."""
     said(client, *(f"Message number {n}." for n in range(6)))
-    talk = Talk(client.log, lambda event: True)
+    asked, ask = AskedWindows(client.home), FactAsker(client.home)
+    talk = Talk(client.log, asked, ask, lambda: START, lambda event: True)
     for number, end in enumerate(client.log.ends()):
         talk.read(number, 0, end)
         talk.read(number, 0, end)  # As after an error in the middle.
     ((session, turns),) = talk.turns.items()
     for answer in ([GOOD], [GOOD | {"text": "Another."}]):
         model.script = lambda prompt, answer=answer: json.dumps(answer)  # type: ignore[misc]
-        append_new(client.log, FactAsker(client.home)(tuple(turns.values()), 1).events)
+        append_new(client.log, ask(tuple(turns.values()), 1).events)
     assert texts(of_model(client)) == [SAYS] and len(model.asked) == 2 and len(turns) == 6 and session.name == "s"
 
 

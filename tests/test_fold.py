@@ -41,45 +41,6 @@ def only(scope: Scope) -> MemoryRow:
     return row
 
 
-def test_the_same_text_is_a_confirmation() -> None:
-    row = only(world(captured("Use tabs.", 1), captured("  use   tabs. ", 2, sent=START + MINUTE)))
-    assert row.id == make_id(1)
-    assert row.confirmations == 1
-    assert [member.how for member in row.members] == ["new", "same"]
-    assert (row.first_at, row.last_at) == (START, START + MINUTE)
-
-
-def test_equal_content_folds_and_other_specifics_do_not() -> None:
-    first, second = memories(
-        world(
-            captured("The staging database listens on port 5433.", 1),
-            captured("the staging db listens on port 5433", 2),
-            captured("The staging database listens on port 5434.", 3),
-        )
-    )
-    assert [member.how for member in first.members] == ["new", "similar"]
-    assert [member.how for member in second.members] == ["new"]
-
-
-def test_only_kinds_of_one_family_are_compared() -> None:
-    scope = world(*(captured("We deploy on Tuesdays.", kind, kind) for kind in ("fact", "insight", "journal")))
-    assert [row.confirmations for row in memories(scope)] == [1, 0]
-
-
-@pytest.mark.parametrize("kind", ["turn", "document", "page"])
-def test_what_is_session_memory_never_folds(kind: str) -> None:
-    scope = world(captured("Yes.", 1, kind), captured("Yes.", 2, kind))
-    assert len(scope.captures.by_seq) == 2
-    assert all(row.confirmations == 0 for row in memories(scope))
-
-
-def test_a_goal_replaces_the_one_before_and_keeps_history() -> None:
-    scope = world(captured("Ship it.", 1, "goal"), captured("Polish it.", 2, "goal"))
-    assert [row.replaced for row in memories(scope)] == [True, False]
-    scope = world(*(captured(text, n, "goal") for n, text in enumerate(("Ship it.", "Polish it.", "ship it."))))
-    assert [(row.replaced, row.confirmations) for row in memories(scope)] == [(False, 1), (True, 0)]
-
-
 def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
     row = only(
         world(
@@ -91,11 +52,6 @@ def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
     row = only(world(captured("Use tabs", 1), captured("use tabs", 2, sent=START + MINUTE)))
     assert row.text == "use tabs"
     assert row.id == make_id(1)
-
-
-def test_a_negative_threshold_switches_folding_off() -> None:
-    scope = world(captured("a b c", 1), captured("a b c", 2), settings=Settings(fold_cosine_hundredths=-1))
-    assert len(memories(scope)) == 2
 
 
 ECHO: dict[str, Any] = {"session": "s", "origin": "agent", "sent": START + 2 * MINUTE}
@@ -156,30 +112,6 @@ def test_starts_push_no_recall_out_of_what_makes_an_echo() -> None:
     assert len(only(world(captured("Use tabs.", 1), search, *starts, captured("use tabs", 2, **ECHO))).echoes) == 1
 
 
-def test_an_echo_is_found_by_any_member_and_never_names_or_speaks() -> None:
-    scope = world(
-        captured("Use tabs.", 1, origin="agent"),
-        captured("use tabs", 2),
-        recalled([2], "r", session="s", sent=START + MINUTE),
-        captured("Use tabs", 3, **ECHO),
-    )
-    row = only(scope)
-    assert [echo.id for echo in row.echoes] == [make_id(3)]
-    assert row.text == "use tabs"
-
-
-def test_forgetting_hides_every_member_and_the_same_text_before_and_after() -> None:
-    events = [
-        captured("Use tabs.", 1),
-        captured("use tabs.", 2, "journal"),
-        forgotten([1], "f"),
-        captured("Use  tabs.", 3),
-    ]
-    rows = memories(world(*events))
-    assert [(row.hidden, row.ids) for row in rows] == [(True, (make_id(1), make_id(3))), (True, (make_id(2),))]
-    assert not any(row.hidden for row in memories(world(*events, restored([3], "u"))))
-
-
 def test_an_id_may_be_forgotten_before_it_comes() -> None:
     events = [forgotten([1, 2], "f"), captured("Use tabs.", 1), captured("Hello.", 2, "turn")]
     scope = world(*events)
@@ -187,11 +119,6 @@ def test_an_id_may_be_forgotten_before_it_comes() -> None:
     assert only(world(*events, captured("use tabs.", 3))).hidden
     scope = world(forgotten([1], "f"), restored([1], "u"), captured("Use tabs.", 1))
     assert not only(scope).hidden
-
-
-def test_a_turn_is_hidden_by_its_id_alone() -> None:
-    scope = world(captured("Yes.", 1, "turn"), captured("Yes.", 2, "turn"), forgotten([1], "f"))
-    assert [capture.hidden for capture in scope.captures.by_seq.values()] == [True, False]
 
 
 def test_dead_members_are_never_name_canonical_or_candidate() -> None:

@@ -177,13 +177,18 @@ def named(texts: Texts, place: int) -> str:
     return f"{int(texts.column('ids', np.array([place]))[0][0]):016x}"
 
 
+def make_small(patch: pytest.MonkeyPatch) -> None:
+    """Segments are sealed and merged after a few rows."""
+    for module, name, rows in (
+        (index_tiers, "DELTA_ROWS", 3), (index_tiers, "TIER", 2),
+        (search_index, "MOST_ROWS", 9), (search_index, "MOST_VECTORS", 9),
+    ):  # fmt: skip
+        patch.setattr(module, name, rows)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments are sealed and merged after a few rows."""
-    monkeypatch.setattr(index_tiers, "DELTA_ROWS", 3)
-    monkeypatch.setattr(index_tiers, "TIER", 2)
-    monkeypatch.setattr(search_index, "MOST_ROWS", 9)
-    monkeypatch.setattr(search_index, "MOST_VECTORS", 9)
+    make_small(monkeypatch)
 
 
 @given(steps)
@@ -191,10 +196,7 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
     tmp_path_factory: pytest.TempPathFactory, given: Any
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_tiers, "DELTA_ROWS", 3)
-        patch.setattr(index_tiers, "TIER", 2)
-        patch.setattr(search_index, "MOST_ROWS", 9)
-        patch.setattr(search_index, "MOST_VECTORS", 9)
+        make_small(patch)
         folder = tmp_path_factory.mktemp("index")
         standing = written(folder, given)
         opened = open_index(scope_folder(folder, A))
@@ -220,8 +222,7 @@ def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
     index, offset = SearchIndex(tmp_path_factory.mktemp("index")), 0
     opened, before = None, None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_tiers, "DELTA_ROWS", 3)
-        patch.setattr(index_tiers, "TIER", 2)
+        make_small(patch)
         for batch in given:
             offset += 10
             index.write([row_of(number, what, offset + n) for n, (number, what) in enumerate(batch)])

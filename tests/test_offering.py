@@ -153,9 +153,7 @@ def test_what_is_sure_keeps_its_order_and_every_promise(
 
 @given(st.text(max_size=120))
 def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFactory, prompt: str) -> None:
-    from corpora import corpus_of
-
-    from memtape.state.index.entries import Document
+    from corpora import Document, corpus_of
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
     corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])

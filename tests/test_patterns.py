@@ -19,31 +19,18 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import test_bounds
 from backtracking import LOOKS, REPEATS, SINGLE, Backtracking, Beginning, Chars, TooManySteps, nodes_of, ops, parts_of
 from soaked import soaked
+from test_bounds import AT
 
 from memtape import state
 from memtape.schemas import patterns
-from memtape.state.fold import near_verbatim
-from memtape.state.text import (
-    asking,
-    claims,
-    instructions,
-    markdown,
-    named,
-    normal,
-    open_ends,
-    opposing,
-    own_words,
-    polarity,
-    replacing,
-    statements,
-    terms,
-)
+from memtape.state.text import asking, open_ends, polarity, replacing
 from memtape.state.text.statements import MOST_CHARS
 
 DATA = Path(__file__).parent / "data"
-LONG_CHARS, AT = 16 * 1024, 1_790_000_000_000_000
+LONG_CHARS = 16 * 1024
 SENTENCE_CHARS = 1_024
 """What a pattern is given at most of which the rules give it one sentence."""
 MOST_GROWTH, LEAST_STEPS = 2.3, 1_000
@@ -58,29 +45,12 @@ WIDE = 16
 """A repeat of at least so many takes a text in."""
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
-    claims.reading,
+    *test_bounds.RULES.values(),
     polarity.correction_of,
     asking.is_goodbye,
-    asking.is_nod,
-    named.named_files,
-    near_verbatim.read,
-    normal.normal_text,
-    polarity.corrections_in,
-    instructions.heard_in,
-    own_words.own_words,
-    named.people_named,
-    polarity.polarity,
-    terms.terms,
-    lambda text: list(markdown.points(text)),
-    lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
     lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
-    lambda text: opposing.oppose(text, "Never deploy on Fridays."),
-    lambda text: replacing.replaces("The port is 5433.", text),
-    lambda text: replacing.replaces(text, "The port is 5433."),
     lambda text: replacing.replaces("The plan is to use Redis for the cache.", text),
     lambda text: replacing.replaces(text, "We use Postgres for the cache."),
-    lambda text: statements.statements(text, AT, of_agent=False),
-    lambda text: statements.statements(text, AT, of_agent=True),
 )
 
 Pattern = tuple[str, int]

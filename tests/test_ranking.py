@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders import START
-from corpora import corpus_of
+from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
-from memtape.state.index.entries import KINDS, Document
+from memtape.state.index.entries import KINDS
 from memtape.state.ranking.lanes import (
     DENSE_HITS,
     EDGE_HITS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,60 +20,20 @@ from memtape.tools.client import Client
 DATA = Path(__file__).parent / "data"
 
 
+def rows_of(name: str) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(row) for row in (DATA / name).read_bytes().splitlines()]
+
+
 def pairs_of(name: str, label: str | None = None) -> list[tuple[str, str]]:
     """Return the pairs of a file of `tests/data`, of one label."""
-    rows = (msgspec.json.decode(row) for row in (DATA / name).read_bytes().splitlines())
-    return [(row["a"], row["b"]) for row in rows if label in (None, row.get("label"))]
+    return [(row["a"], row["b"]) for row in rows_of(name) if label in (None, row.get("label"))]
 
 
 REPLACED, HOLD, DIFFER = (pairs_of("replacing-own.jsonl", label) for label in ("replaced", "holds", "differs"))
 """Pairs of which the newer replaces the older, of which both hold, and of two attributes of one subject."""
 OF_OTHERS = pairs_of("replacing-differ.jsonl")
 """Written by somebody who did not know the rule."""
-ATTRIBUTES = {
-    "The ledger service": (
-        "is written in Go", "now runs on Kubernetes", "listens on port 8080", "is owned by Mira Kolb",
-        "moved from AWS to Hetzner", "was upgraded to Postgres 16", "is hosted in Frankfurt",
-        "is now deployed every Monday", "is monitored with Datadog", "switched to Tailwind",
-        "has a timeout of 30 seconds", "is on version 3.2", "was renamed to quill", "uses Redis as its queue",
-        "now writes its logs to Loki", "is backed up nightly", "costs 90 euros a month",
-        "no longer sends mails", "is now maintained by Olek Dudek's team", "sends invoices to Stripe",
-        "is built with Bazel", "is now tested by Nora", "requires Python 3.12", "was moved to 9 May",
-        "is led by Ida", "is under MIT", "has three replicas", "has a memory limit of 512 MB",
-        "now lives at ledger.example.com", "is licensed to Acme",
-    ),
-    "The chess club": (
-        "meets on Wednesdays", "meets at Elena's place", "is now chaired by Olek Dudek",
-        "moved to room Nordsee", "costs 40 euros a year", "now starts at 19:00", "ends at 22:00",
-        "is called Gambit", "has 30 members", "switched to Lichess", "no longer plays blitz",
-        "was moved from hall B to hall F", "is open on Mondays", "now uses DGT clocks", "is run by Finn",
-        "plays in the second league", "is now sponsored by Hansa", "lasts two hours", "opens at 18:00",
-        "closes at 23:00", "now takes cards", "is at chess.example.org",
-        "changed its colours from red to blue", "was founded on 3 May 1990", "has its party on 9 June",
-        "will be in Ulm in May",
-    ),
-    "My sister": (
-        "lives in Porto", "works at Siemens", "is now a paramedic", "drives a Golf",
-        "moved from Hamburg to Leipzig", "now plays the cello", "weighs 61 kilos", "is allergic to nuts",
-        "no longer eats meat", "switched from tea to coffee", "was born on 4 May", "is now called Ada Quist",
-        "has two kids", "reports to Ina Bell", "starts work at 7:00", "changed her number to 0171 5550192",
-        "sold the Polo", "left Nokia",
-    ),
-    "I": (
-        "live in Porto", "work at Siemens", "am now a paramedic", "drive a Golf",
-        "moved from Hamburg to Leipzig", "switched from Vim to Zed", "now play the cello", "weigh 61 kilos",
-        "use Zed instead of Nano", "no longer eat meat", "report to Ina Bell", "now use Firefox",
-        "take the train at 7:40", "sold the Polo", "left Nokia", "was born on 4 May", "pay 900 euros of rent",
-        "now work from the Dublin office", "have an exam on 9 June", "write my notes in Obsidian",
-        "now commute by bike",
-    ),
-    "The exam": (
-        "is on 14 June", "lasts 90 minutes", "starts at 9:00", "is now held in English",
-        "is supervised by Dr. Quist", "costs 30 euros", "was moved from hall B to hall F", "ends at 11:00",
-        "has 40 questions", "is now graded by Ina", "is due for review on 3 July", "is written on paper",
-        "no longer has an oral part", "switched to Moodle", "is open to everyone", "has a pass mark of 60%",
-    ),
-}  # fmt: skip
+ATTRIBUTES = {row["subject"]: row["said"] for row in rows_of("attributes.jsonl")}
 """What may be said of a subject: no two of these are values of one attribute."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import START, captured, worlds
 from click.testing import CliRunner
-from corpora import corpus_of
+from corpora import Document, corpus_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 from overlaying import laid_over
@@ -19,7 +19,6 @@ from memtape.schemas.log import Slot
 from memtape.schemas.rows import MemoryRow
 from memtape.schemas.times import parse_time
 from memtape.state.core.partition import Partition, fold
-from memtape.state.index.entries import Document
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line

@@ -227,8 +227,6 @@ def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
     taken = statements(secret, START, of_agent=False)
     assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
 
-
-def test_what_it_is_comes_along_or_nothing_does() -> None:
     found = statements("The gateway is new. It listens on port 8443.", START, of_agent=False)
     assert [one.text for one in found] == ["The gateway is new. It listens on port 8443."]
     assert statements("Is the gateway new? It listens on port 8443.", START, of_agent=False) == []
@@ -276,7 +274,7 @@ def client(tmp_path: Path) -> Client:
     return Client(tmp_path / "home", scope="project:talk", origin="user", actor="Ada", session="s")
 
 
-def test_a_statement_is_captured_as_its_speaker_said_it(client: Client) -> None:
+def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_turn(client: Client) -> None:
     with client:
         (turn,) = said(client, "Hi! We decided to keep Postgres for the ledger. Can you look at the tests?", at=START)
         client.reader.project()
@@ -290,16 +288,9 @@ def test_a_statement_is_captured_as_its_speaker_said_it(client: Client) -> None:
         said(client, "We decided to keep Postgres for the ledger.", at=START + 1)
         client.reader.project()
         assert len(client.search("postgres ledger").results) == 2
-
-
-def test_why_says_which_turn_a_statement_was_taken_from(client: Client) -> None:
-    with client:
-        (turn,) = said(client, "We decided to keep Postgres for the ledger.")
-        client.reader.project()
-        (event,) = stated(client)
         home = str(client.home.path)
-    told = CliRunner().invoke(cli.main, ["why", event.id, "--home", home, "--scope", "project:talk"])
-    assert told.exit_code == 0 and f"taken from {turn}" in told.output
+    why = CliRunner().invoke(cli.main, ["why", event.id, "--home", home, "--scope", "project:talk"])
+    assert why.exit_code == 0 and f"taken from {turn}" in why.output
 
 
 def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None:
@@ -321,29 +312,6 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
         assert len(stated(client)) == len(before) + 1
 
 
-def test_only_people_and_agents_state_anything(client: Client) -> None:
-    with client:
-        for origin in ("tool", "web", "model"):
-            said(client, "We decided to keep Postgres for the ledger.", origin=origin)
-        client.capture("We decided to drop Redis for the queue.")
-        client.reader.project()
-        assert stated(client) == []
-
-
-def test_what_was_forgotten_or_erased_before_is_not_stated(client: Client) -> None:
-    with client:
-        forgotten, erased, kept = said(
-            client,
-            "We decided to keep Postgres.",
-            "We decided to drop Redis today.",
-            "We decided to use NATS for events.",
-        )
-        client.forget(forgotten)
-        erase(client, erased)
-        client.reader.project()
-        assert [event.refs for event in stated(client)] == [(kept,)]
-
-
 def test_a_statement_is_erased_with_its_turn_in_every_byte(client: Client) -> None:
     with client:
         turn, _ = said(client, "We decided to name the service Quetzalcoatl-7.", "We decided to keep Postgres.")
@@ -357,21 +325,29 @@ def test_a_statement_is_erased_with_its_turn_in_every_byte(client: Client) -> No
         assert texts(stated(client)) == ["We decided to keep Postgres."]
 
 
-def test_a_home_can_do_without(client: Client) -> None:
-    client.home.path.mkdir(parents=True, exist_ok=True)
+def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(client: Client) -> None:
+    with client:
+        for origin in ("tool", "web", "model"):
+            said(client, "We decided to keep Postgres for the ledger.", origin=origin)
+        client.capture("We decided to drop Redis for the queue.")
+        forgotten, erased, kept = said(
+            client,
+            "We decided to keep Postgres.",
+            "We decided to drop Redis today.",
+            f"Remember that the key is {'AKIA' + 'Q3EGVNPZ7WJ5TXRD'} and the port is 5433.",
+        )
+        client.forget(forgotten)
+        erase(client, erased)
+        client.reader.project()
+        (event,) = stated(client)
+        assert event.refs == (kept,)
+        (text,) = texts([event])
+        assert "AKIA" not in text and "port is 5433" in text
     client.home.settings_path.write_text("extract = false\n")
-    with client:
-        said(client, "We decided to keep Postgres.")
-        client.reader.project()
-        assert stated(client) == []
-
-
-def test_no_secret_is_stated(client: Client) -> None:
-    with client:
-        said(client, f"Remember that the key is {'AKIA' + 'Q3EGVNPZ7WJ5TXRD'} and the port is 5433.")
-        client.reader.project()
-        (text,) = texts(stated(client))
-        assert "AKIA" not in text and re.search("port is 5433", text)
+    with Client(client.home.path, scope="project:talk", origin="user") as without:
+        said(without, "We decided to use NATS for events.")
+        without.reader.project()
+        assert len(stated(without)) == 1
 
 
 def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

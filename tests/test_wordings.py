@@ -233,7 +233,7 @@ def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> t
     entries = [entry for row in rows for entry in entries_of(row)]
     texts = Texts([part_of(entries, 0)])
     dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
-    said = [entry.document.text for entry in entries]
+    said = [entry.text for entry in entries]
     return Corpus(texts, lambda place: said[place], texts.called, dense), texts
 
 

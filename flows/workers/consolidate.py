@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.flows.workers.turns import append_new
-from memtape.flows.workers.worker import OnNote, Worker
+from memtape.flows.workers.worker import OnNote, OnProgress, Worker
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import (
     CONSOLIDATED_TAG,
@@ -56,7 +56,6 @@ reached.
 """
 ScopeAlone = Callable[[str], AbstractContextManager[Scope | None]]
 """Holds the right to consolidate, and gives the state of a scope then. Raises `Locked`."""
-OnCluster = Callable[[int, int], None]
 
 
 class Passed(NamedTuple):
@@ -126,7 +125,7 @@ class Consolidation(Worker):
 
 def consolidate(
     log: Log, scope: Scope, conclude: Conclude, now_us: Callable[[], int],
-    on_cluster: OnCluster = lambda done, total: None,
+    on_cluster: OnProgress = lambda done, total: None,
 ) -> Passed:  # fmt: skip
     """Consolidate all due clusters of a scope, append the decisions, and return them.
 

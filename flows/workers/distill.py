@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.turns import append_new, hidden_from, statement_id, text_of, turns_among
-from memtape.flows.workers.worker import OnNote, Worker
+from memtape.flows.workers.worker import OnNote, OnProgress, Worker
 from memtape.schemas.errors import BudgetSpent, Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
@@ -76,14 +76,22 @@ class LogSession(NamedTuple):
 
 
 class Talk:
-    """The wanted turns of a log that were read so far, by session in the order of the log."""
+    """The wanted turns of a log that were read so far, by session in the order of the log.
 
-    def __init__(self, log: Log, is_wanted: Callable[[Event], bool]) -> None:
+    Asks a model about their windows and appends the facts, under `WindowStore.alone`.
+    """
+
+    def __init__(
+        self, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[Event], bool]
+    ) -> None:
         self._log = log
+        self._asked = asked
+        self._ask = ask
+        self._now_us = now_us
         self._is_wanted = is_wanted
         self.turns: dict[LogSession, dict[str, Event]] = {}
         self._offsets: list[int] | None = None
-        self.made_of: dict[str, None] = {}
+        self._made_of: dict[str, None] = {}
         """The turns with a model's facts on the log."""
 
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
@@ -94,7 +102,7 @@ class Talk:
             self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
         for _, event in wanted:
             if event.actor.origin == "model" and _is_fact(event):
-                self.made_of |= dict.fromkeys(event.refs)
+                self._made_of |= dict.fromkeys(event.refs)
 
     def catch_up(self, since_us: int) -> None:
         """Read the new events of the log, at first from a time; forget older turns."""
@@ -125,20 +133,9 @@ class Talk:
             return turns
         return [turn for turn in turns if not any(id in hidden or id in erased for id in _with_statements(turn))]
 
-
-class WindowAsker:
-    """Asks a model about windows and appends the statements. Use under `WindowStore.alone`."""
-
-    def __init__(self, talk: Talk, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int]) -> None:
-        self._talk = talk
-        self._log = log
-        self._asked = asked
-        self._ask = ask
-        self._now_us = now_us
-
     def is_settled(self, turn: str) -> bool:
         """Return whether a model has answered about a turn; other processes' answers as of `alone`."""
-        return turn in self._talk.made_of or self._asked.is_settled(turn)
+        return turn in self._made_of or self._asked.is_settled(turn)
 
     def is_due(self, window: Window, now_us: int) -> bool:
         """Return whether a window is due: some time after its last try, and not after too many failures."""
@@ -155,7 +152,7 @@ class WindowAsker:
             self._note(window, settled=True)
             return WindowAnswer([])
         answered = self._ask(window, number)
-        standing = {turn.id: None for turn in self._talk.standing(session)}
+        standing = {turn.id: None for turn in self.standing(session)}
         if not all(turn.id in standing for turn in window):
             return WindowAnswer([], "A message was erased or forgotten meanwhile.")
         made = append_new(self._log, answered.events)
@@ -182,12 +179,10 @@ class Distillation(Worker):
         on_note: OnNote,
     ) -> None:  # fmt: skip
         super().__init__(on_note)
-        self._log = log
         self._asked = asked
         self._now_us = now_us
         self._is_wanted = is_wanted
-        self._talk = Talk(log, lambda event: event.at >= now_us() - LATE_US)
-        self._asking = WindowAsker(self._talk, log, asked, ask, now_us)
+        self._talk = Talk(log, asked, ask, now_us, lambda event: event.at >= now_us() - LATE_US)
         self._look_at = 0
 
     def catch_up(self) -> None:
@@ -215,7 +210,7 @@ class Distillation(Worker):
             try:
                 with self._asked.alone(0):
                     if window in self._due(session):  # Another process may have asked meanwhile.
-                        answered = self._asking.about(session, window)
+                        answered = self._talk.about(session, window)
                         self.done += len(answered.events)
                         self.changed = self.changed or bool(answered.events)
             except Locked:
@@ -228,8 +223,8 @@ class Distillation(Worker):
 
     def _due_among(self, turns: Sequence[Event]) -> list[Window]:
         now = self._now_us()
-        ended = windows(turns, self._asking.is_settled, now)
-        return [window for window in ended if self._asking.is_due(window, now)]
+        ended = windows(turns, self._talk.is_settled, now)
+        return [window for window in ended if self._talk.is_due(window, now)]
 
 
 class Distilled(NamedTuple):
@@ -239,9 +234,6 @@ class Distilled(NamedTuple):
     asked: int
     events: list[Event]
     problems: list[str]
-
-
-OnWindow = Callable[[int, int], None]
 
 
 class EndedSession(NamedTuple):
@@ -255,22 +247,26 @@ class EndedSession(NamedTuple):
 
 def distill_session(
     log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], ended: EndedSession,
-    on_window: OnWindow = lambda done, total: None,
+    on_window: OnProgress = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
     """Extract facts by a model from an ended session.
 
     The model is asked about windows without a known answer, or `again` about all. `on_window` is called with
     the number of finished windows, and of all. Raises `MemtapeError` if the model cannot be reached.
     """
-    talk, scope = Talk(log, lambda event: event.session == ended.name and event.at >= ended.since_us), ended.scope
+    scope = ended.scope
+
+    def is_wanted(event: Event) -> bool:
+        return event.session == ended.name and event.at >= ended.since_us
+
+    talk = Talk(log, asked, ask, now_us, is_wanted)
     ends = log.ends()
     for number in range(len(ends)) if scope is None else (partition_of(scope, len(ends)),):
         talk.read(number, 0, ends[number], scope)
-    asking = WindowAsker(talk, log, asked, ask, now_us)
 
     def left(session: LogSession) -> list[Window]:
         turns = talk.standing(session)
-        is_done = (lambda _: False) if ended.again else asking.is_settled
+        is_done = (lambda _: False) if ended.again else talk.is_settled
         return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US)  # None is open.
 
     events: list[Event] = []
@@ -282,7 +278,7 @@ def distill_session(
         with asked.alone(WAIT_S):
             if window not in left(session):  # Another process has asked meanwhile.
                 continue
-            answered = asking.about(session, window, again=ended.again)
+            answered = talk.about(session, window, again=ended.again)
         events += answered.events
         problems += [answered.problem] if answered.problem else []
     on_window(len(found), len(found))

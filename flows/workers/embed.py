@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
+from memtape.flows.workers.worker import OffsetStore
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
@@ -27,15 +28,11 @@ PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
 
-class EmbeddingMarkStore(Protocol):
+class EmbeddingMarkStore(OffsetStore, Protocol):
     """The store, by embedder, of the offsets below which no text waits, and of refusals.
 
     `tried_again` stores the time of the last retry of given-up texts, `given_up` the first ever given up.
     """
-
-    def read(self, embedder: str) -> list[int] | None: ...
-
-    def write(self, embedder: str, offsets: list[int]) -> None: ...
 
     def given_up(self, embedder: str, now_s: int) -> None: ...
 

@@ -8,7 +8,6 @@ nothing twice. A statement refers to its turn, is erased with the turn, and has 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from memtape.flows.workers.correct import may_correct, resolved
 from memtape.flows.workers.turns import (
@@ -20,7 +19,7 @@ from memtape.flows.workers.turns import (
     text_of,
     turns_among,
 )
-from memtape.flows.workers.worker import OnNote, Worker
+from memtape.flows.workers.worker import OffsetStore, OnNote, Worker
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import Event
 from memtape.schemas.log import Log
@@ -31,21 +30,13 @@ from memtape.state.text.statements import statements
 _NAME = "statements"
 
 
-class ExtractMarkStore(Protocol):
-    """The store, by name, of the offsets below which every turn was read."""
-
-    def read(self, name: str) -> list[int] | None: ...
-
-    def write(self, name: str, offsets: list[int]) -> None: ...
-
-
 class Extraction(Worker):
     """Captures the statements of the turns on a log. `is_wanted` says whether that is wanted at all."""
 
     def __init__(
         self,
         log: Log,
-        marks: ExtractMarkStore,
+        marks: OffsetStore,
         now_us: Callable[[], int],
         is_wanted: Callable[[], bool],
         on_note: OnNote,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Protocol
 
 POLL_S = 1.0
 RETRY_S = (2.0, 60.0)
@@ -16,6 +17,16 @@ RETRY_S = (2.0, 60.0)
 NOTES_KEPT = 256
 
 OnNote = Callable[[str], None]
+OnProgress = Callable[[int, int], None]
+"""Gets how many parts of a work are done, and how many there are."""
+
+
+class OffsetStore(Protocol):
+    """The store, by name, of the offsets of each partition below which all was read."""
+
+    def read(self, name: str) -> list[int] | None: ...
+
+    def write(self, name: str, offsets: list[int]) -> None: ...
 
 
 class Worker(ABC):

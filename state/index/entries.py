@@ -52,27 +52,31 @@ class TextTokens(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A text as the index stores it. A `hidden` text is not found until unhidden.
+    """A text as the index stores it, said at `at` in microseconds UTC.
 
-    `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts with the same
-    content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by default the
-    document's own. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored
-    right behind the canonical text.
+    `flags` has the flags of the row; the words of the text decide the others. A `HIDDEN` text is not found
+    until unhidden. `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts
+    with the same content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by
+    default `id`. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored right
+    behind the canonical text. `ages_from` is None for a text that does not age, `confidence` 1 without contrary
+    evidence. `kind` and `id` order equals.
     """
 
-    document: Document
+    text: str
+    session: str | None
+    speaker: str
+    at: int
+    kind: str
+    id: str
+    flags: int
     record: bytes
     said: int
     ids: tuple[str, ...] = ()
     spoken: str = ""
     origin: str = ""
-    hidden: bool = False
-    tagged: bool = False
-    cued: bool = False
     wording: int = 0
-    orders: bool = False
-    archived: bool = False
-    summary: bool = False
+    ages_from: int | None = None
+    confidence: float = 1
 
 
 class RowGuard(NamedTuple):
@@ -122,23 +126,14 @@ def take(text: str, told: int, read: int) -> TextTokens:
 
 
 def flags_of(entry: IndexEntry) -> int:
-    """Return the flags of a text."""
-    document = entry.document
+    """Return the flags of a text, by its row and its words."""
     flags = (
-        TURN * document.turn
-        | ANSWERS * document.answers
-        | HIDDEN * entry.hidden
-        | ENDS_ASKING * document.asks()
-        | ASKS * ("?" in document.text)
-        | AGES * (document.ages_from is not None)
-        | TAGGED * entry.tagged
-        | CUED * entry.cued
-        | EMPTY_WORDS * (document.turn and is_nod(document.text))
-        | ORDERS * entry.orders
-        | ARCHIVED * entry.archived
-        | SUMMARY * entry.summary
+        entry.flags
+        | ENDS_ASKING * entry.text.rstrip().endswith("?")
+        | ASKS * ("?" in entry.text)
+        | EMPTY_WORDS * (bool(entry.flags & TURN) and is_nod(entry.text))
     )
-    return flags | sum(flag for flag, is_held in zip(HOLDS, held(document.text), strict=True) if is_held)
+    return flags | sum(flag for flag, is_held in zip(HOLDS, held(entry.text), strict=True) if is_held)
 
 
 def id_numbers(id: str) -> tuple[int, int]:
@@ -151,31 +146,3 @@ def id_numbers(id: str) -> tuple[int, int]:
             pass
     data = id.encode("utf-8", "surrogatepass")[:16].ljust(16, b"\0")
     return int.from_bytes(data[:8], "big"), int.from_bytes(data[8:], "big")
-
-
-class Document(NamedTuple):
-    """A ranked document. `turn` marks a turn in a `session`, `answers` a turn by an assistant.
-
-    `at` is in microseconds UTC, and so is `ages_from`, None for a text that does not age. `uses` is the
-    number of uses, `hot` the recent uses, on any scale from 0 on. `confidence` is 1 without contrary
-    evidence. `neighbours` are ids of others with the weights of their edges, 1 for a full one. `kind` and
-    `id` order equals.
-    """
-
-    text: str
-    session: str | None
-    speaker: str
-    turn: bool
-    answers: bool
-    at: int
-    kind: str = ""
-    id: str = ""
-    ages_from: int | None = None
-    uses: int = 0
-    hot: float = 0
-    confidence: float = 1
-    neighbours: tuple[tuple[str, float], ...] = ()
-
-    def asks(self) -> bool:
-        """Return whether the text ends as a question."""
-        return self.text.rstrip().endswith("?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from memtape.state.index.entries import (
     usual_language,
 )
 from memtape.state.index.segments import Flags, Segment, segment_of
+from memtape.state.text.terms import TOLD_LANGUAGES
 
 KEPT_TEXTS = 2_048
 """So many texts that stand in no segment are kept as they were taken apart."""
@@ -69,10 +71,7 @@ def shown_of(segment: Segment, living: Flags, choice: Choice = AT_HAND) -> Flags
 
 def starts_of(parts: Sequence[MaskedSegment]) -> list[int]:
     """Return the place of the first text of each part, texts counted through, and last the number of all."""
-    starts = [0]
-    for part in parts:
-        starts.append(starts[-1] + part.segment.size)
-    return starts
+    return list(accumulate((part.segment.size for part in parts), initial=0))
 
 
 def column_of(parts: Sequence[MaskedSegment], starts: Sequence[int], name: str, places: Ints) -> Any:
@@ -93,14 +92,12 @@ def joined(arrays: Sequence[Any], dtype: Any) -> Any:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
 
 
-def counted_languages(parts: Sequence[MaskedSegment], languages: int) -> list[int]:
-    """Return for each language the number of shown texts of this language alone."""
-    counts = np.zeros(languages, np.int64)
-    for part in parts:
-        told = part.segment.told[part.shown].astype(np.int64)
-        sure = told[(told != 0) & (told & (told - 1) == 0)]
-        counts += np.bincount(sure, minlength=1 << languages)[1 << np.arange(languages)]
-    return counts.tolist()
+def languages_of(told: Sequence[int] | NDArray[Any]) -> list[int]:
+    """Return for each language the number of texts in this language alone, as in `told_of`."""
+    its = np.asarray(told, np.int64)
+    sure = its[(its != 0) & (its & (its - 1) == 0)]
+    languages = len(TOLD_LANGUAGES)
+    return np.bincount(sure, minlength=1 << languages)[1 << np.arange(languages)].tolist()
 
 
 # The texts behind the watermark are taken in anew with each that comes.
@@ -112,12 +109,11 @@ def part_of(entries: Sequence[IndexEntry], usual: int | None = None, choice: Cho
 
     `usual` is the language of texts that may be in several; by default derived from these entries.
     """
-    told = [_told_once(entry.document.text) for entry in entries]
+    told = [_told_once(entry.text) for entry in entries]
     if usual is None:
-        sure = [number.bit_length() - 1 for number in told if number.bit_count() == 1]
-        usual = usual_language(np.bincount(sure, minlength=1).tolist() if sure else [])
+        usual = usual_language(languages_of(told))
     made = [
-        (entry, _take_once(entry.document.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
+        (entry, _take_once(entry.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
         for entry, its in zip(entries, told, strict=True)
     ]
     segment = segment_of(made)

@@ -174,33 +174,31 @@ def segment_of(
     """
     entries = [entry for entry, _, _, _ in documents]
     taken = [its for _, its, _, _ in documents]
-    spoken = [entry.document for entry in entries]
-    postings = _postings(taken)
-    names = list(dict.fromkeys(document.speaker for document in spoken))
+    names = list(dict.fromkeys(entry.speaker for entry in entries))
     name_places = {name: place for place, name in enumerate(names)}
-    keys = [NO_SESSION if document.session is None else number_of(document.session) for document in spoken]
+    keys = [NO_SESSION if entry.session is None else number_of(entry.session) for entry in entries]
     session_keys, sessions = numbered(np.array(keys, "<u8"))
     guards = [*(guard for _, _, guard, _ in documents), *(guard for *_, guard in others)]
     records = [*(entry.record for entry in entries), *(record for _, record, _ in others)]
     return _finished(
-        **postings._asdict(),
-        ids=np.array([id_numbers(document.id) for document in spoken], "<u8").reshape(-1, 2),
-        kinds=[KINDS.index(document.kind) for document in spoken],
+        **_postings(taken),
+        ids=np.array([id_numbers(entry.id) for entry in entries], "<u8").reshape(-1, 2),
+        kinds=[KINDS.index(entry.kind) for entry in entries],
         origins=[ORIGINS.index(entry.origin) for entry in entries],
         flags=[flags_of(entry) for entry in entries],
         told=[its.told for its in taken],
         read=[its.read for its in taken],
-        speakers=[name_places[document.speaker] for document in spoken],
+        speakers=[name_places[entry.speaker] for entry in entries],
         names=np.frombuffer(msgspec.json.encode(names), np.uint8),
         sessions=sessions,
         session_keys=session_keys,
-        at=[document.at for document in spoken],
-        ages_from=[document.ages_from or 0 for document in spoken],
-        confidences=[round(document.confidence * FULL_CONFIDENCE) for document in spoken],
+        at=[entry.at for entry in entries],
+        ages_from=[entry.ages_from or 0 for entry in entries],
+        confidences=[round(entry.confidence * FULL_CONFIDENCE) for entry in entries],
         lengths=[its.length for its in taken],
-        chars=[len(document.text) for document in spoken],
+        chars=[len(entry.text) for entry in entries],
         said=[entry.said for entry in entries],
-        spoken=[number_of(entry.spoken or entry.document.id) for entry in entries],
+        spoken=[number_of(entry.spoken or entry.id) for entry in entries],
         wordings=[entry.wording for entry in entries],
         keys=[guard.key for guard in guards],
         generations=[guard.generation for guard in guards],
@@ -213,19 +211,8 @@ def segment_of(
     )
 
 
-class _Postings(NamedTuple):
-    """The arrays of a segment that tell which documents hold a term, and how often (`Segment`)."""
-
-    terms: Array
-    starts: Array
-    term_text: Array
-    term_ends: Array
-    rows: Array
-    counts: Array
-
-
-def _postings(taken: Sequence[TextTokens]) -> _Postings:
-    """Return the postings of documents given by their tokens."""
+def _postings(taken: Sequence[TextTokens]) -> dict[str, Array]:
+    """Return the arrays of a segment about terms, of documents given by their tokens."""
     numbers = {term: number_of(term) for term in dict.fromkeys(term for its in taken for term in its.terms)}
     ordered = sorted(numbers, key=numbers.__getitem__)
     encoded = [f"{term}\n".encode("utf-8", "surrogatepass") for term in ordered]
@@ -234,20 +221,19 @@ def _postings(taken: Sequence[TextTokens]) -> _Postings:
     places = np.fromiter((place_of[term] for its in taken for term in its.terms), np.int64, sum(sizes))
     counts = np.fromiter((count for its in taken for count in its.terms.values()), np.uint16, len(places))
     by_term = np.argsort(places, kind="stable")
-    return _Postings(
-        np.array([numbers[term] for term in ordered], np.uint64),
-        np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
-        np.frombuffer(b"".join(encoded), np.uint8),
-        np.cumsum([len(data) for data in encoded], dtype=np.uint64),
-        np.repeat(np.arange(len(taken)), sizes)[by_term],
-        counts[by_term],
-    )
+    return {
+        "terms": np.array([numbers[term] for term in ordered], np.uint64),
+        "starts": np.searchsorted(places[by_term], np.arange(len(ordered) + 1)),
+        "term_text": np.frombuffer(b"".join(encoded), np.uint8),
+        "term_ends": np.cumsum([len(data) for data in encoded], dtype=np.uint64),
+        "rows": np.repeat(np.arange(len(taken)), sizes)[by_term],
+        "counts": counts[by_term],
+    }
 
 
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
     of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
-    postings = _merged_postings(segments, of_documents)
     names, name_places = _union([segment.speaker_names() for segment in segments])
     session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
@@ -268,7 +254,7 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
     called = [_called(part, alive, base) for part, alive, base in zip(segments, of_documents, bases, strict=False)]
     return _finished(
-        **postings._asdict(),
+        **_merged_postings(segments, of_documents),
         ids=kept([part.ids for part in segments]),
         speakers=kept(speakers),
         names=np.frombuffer(msgspec.json.encode(names), np.uint8),
@@ -289,14 +275,13 @@ def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
     return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
 
 
-def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> _Postings:
+def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> dict[str, Array]:
     """Return the postings of the living documents of segments."""
     base, terms, rows, counts = 0, [], [], []
     for segment, alive in zip(segments, living, strict=True):
         moved = base + np.cumsum(alive) - 1
         kept = alive[segment.rows]
-        held = np.repeat(segment.terms, segment.sizes())
-        terms.append(held[kept])
+        terms.append(np.repeat(segment.terms, segment.sizes())[kept])
         rows.append(moved[segment.rows[kept]])
         counts.append(segment.counts[kept])
         base += int(alive.sum())
@@ -314,7 +299,8 @@ def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> _P
         first[np.searchsorted(known, unique)],
     )
     starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
-    return _Postings(unique, starts, text, ends, np.concatenate(rows)[by_term], np.concatenate(counts)[by_term])
+    held = {"rows": np.concatenate(rows)[by_term], "counts": np.concatenate(counts)[by_term]}
+    return {"terms": unique, "starts": starts, "term_text": text, "term_ends": ends, **held}
 
 
 def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, Array]:

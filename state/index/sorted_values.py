@@ -29,8 +29,12 @@ def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def is_one_of(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the `values` found in `known`."""
-    if not len(known):
+    return stands(np.sort(known), values)
+
+
+def stands(ordered: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return a mask of the values found among values in ascending order."""
+    if not len(ordered):
         return np.zeros(len(values), np.bool_)
-    ordered = np.sort(known)
     found: NDArray[np.bool_] = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
     return found

@@ -21,10 +21,11 @@ from memtape.schemas.patterns import lazy
 from memtape.state.index.entries import ENDS_ASKING
 from memtape.state.index.parts import Ints
 from memtape.state.index.sessions import NOBODY
+from memtape.state.index.sorted_values import stands
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Scale
-from memtape.state.ranking.yielding import LEAST_STEP, just_said, stands
+from memtape.state.ranking.yielding import LEAST_STEP, just_said
 from memtape.state.text.lexicon import lines_of
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,20 +31,6 @@ NOWHERE = -2.0
 """The cosine of the best of a session without vectors: less than any."""
 
 
-class Similar(NamedTuple):
-    """The result of a question's vector: `places` of texts that may be near, ascending, with their `cosines`.
-
-    `best` is the greatest cosine of all, 0 if none is greater. `of` gives the cosine of each place, 0 without
-    a vector, and the mask of places with one; `sessions_of` the best cosine of each place's session.
-    """
-
-    places: Ints
-    cosines: Floats
-    best: float
-    of: Callable[[Ints], tuple[Floats, Flags]]
-    sessions_of: Callable[[Ints], Floats]
-
-
 class Meaning:
     """The vectors of the texts of a scope that are shown, and the number of each text's session."""
 
@@ -52,16 +38,6 @@ class Meaning:
         self.vectors = vectors
         self.session = session
         self.rows = np.flatnonzero(vectors.known)
-
-    def ask(self, query: Vectors, among: Among) -> Similar:
-        """Return the texts near a question. Raises `ValueError` for a vector of other dimensions."""
-        if query.shape != (self.vectors.dimensions,):
-            raise ValueError(f"A question's vector has {query.size} dimensions and not {self.vectors.dimensions}.")
-        compared = _Comparison(self, query)
-        best = max(0.0, float(compared.nearest(self.rows)[1].max()))
-        places, cosines = compared.nearest(among(self.rows))
-        near = cosines >= PERHAPS_COSINE
-        return Similar(places[near], cosines[near], best, compared.of, compared.sessions_of)
 
     def cosines(self, places: Ints) -> Floats:
         """Return how similar all texts are to some, shape (texts, places), 0 without a vector."""
@@ -86,19 +62,31 @@ class Meaning:
         return np.where(self.vectors.known, _cosines(*self._matrix, query), 0)
 
 
-class _Comparison:
-    """A question's vector compared with all of few texts, or with the texts of the nearest sketches of many."""
+class Similar:
+    """A question's vector compared with all of few texts, or with the texts of the nearest sketches of many.
 
-    def __init__(self, meaning: Meaning, query: Vectors) -> None:
+    `places` are those of the allowed texts that may be near, ascending, with their `cosines`; `best` is the
+    greatest cosine of all texts, 0 if none is greater.
+    """
+
+    def __init__(self, meaning: Meaning, query: Vectors, among: Among) -> None:
+        """Compare a question. Raises `ValueError` for a vector of other dimensions."""
+        if query.shape != (meaning.vectors.dimensions,):
+            raise ValueError(f"A question's vector has {query.size} dimensions and not {meaning.vectors.dimensions}.")
         self._meaning = meaning
         self._query = query
-        self._cosines = meaning.compared(query) if len(meaning.session) <= EXACT_TEXTS else None
-        self._distances: Any = meaning.vectors.distances(query) if self._cosines is None else -self._cosines
+        self._compared = meaning.compared(query) if len(meaning.session) <= EXACT_TEXTS else None
+        self._distances: Any = meaning.vectors.distances(query) if self._compared is None else -self._compared
+        self.best = max(0.0, float(self._nearest(meaning.rows)[1].max()))
+        places, cosines = self._nearest(among(meaning.rows))
+        near = cosines >= PERHAPS_COSINE
+        self.places: Ints = places[near]
+        self.cosines: Floats = cosines[near]
 
-    def nearest(self, rows: Ints) -> tuple[Ints, Floats]:
+    def _nearest(self, rows: Ints) -> tuple[Ints, Floats]:
         """Return those of some texts that may be near, and their cosines."""
         most = max(NEAR_TEXTS, round(NEAR_SHARE * len(rows)))
-        if self._cosines is None and most < len(rows):
+        if self._compared is None and most < len(rows):
             rows = np.sort(rows[np.argpartition(self._distances[rows], most)[:most]])
         return rows, self.of(rows)[0]
 
@@ -106,8 +94,8 @@ class _Comparison:
         """Return the cosine of each text, 0 without a vector, and a mask of the texts with one."""
         vectors = self._meaning.vectors
         known = vectors.known[places]
-        if self._cosines is not None:
-            return self._cosines[places], known
+        if self._compared is not None:
+            return self._compared[places], known
         taken = vectors.taken(places).astype(np.float32)
         return np.where(known, _cosines(taken, vectors.lengths(places), self._query), 0), known
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.entries import AGES, EMPTY_WORDS, ENDS_ASKING, FULL_CONFIDENCE, HOLDS, TURN
 from memtape.state.index.parts import Floats, Ints
-from memtape.state.index.sorted_values import distinct, firsts, is_one_of
+from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stands
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
@@ -31,7 +31,6 @@ from memtape.state.ranking.yielding import (
     held_with_question,
     just_said,
     may_only_ask,
-    stands,
 )
 from memtape.state.text.asking import first_person, held_by_answers, is_about_answers, only_asks
 from memtape.state.text.passages import best_passage
@@ -170,7 +169,7 @@ class Corpus:
         similar = None
         among = self._saying(among or (lambda places: places))
         if self._meaning is not None and query_vector is not None and "dense" in lanes:
-            similar = self._meaning.ask(query_vector, among)
+            similar = Similar(self._meaning, query_vector, among)
         found = self._found(words, similar, among, lanes)
         places = distinct(np.concatenate([np.zeros(0, np.int64), *(its.places for its in found.values())]))
         if not len(places):

@@ -14,7 +14,7 @@ from memtape.state.index.entries import ASKS, ENDS_ASKING, TAGGED, TURN
 from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.segments import Array, Flags
 from memtape.state.index.sessions import NOBODY
-from memtape.state.index.sorted_values import is_one_of
+from memtape.state.index.sorted_values import is_one_of, stands
 from memtape.state.index.texts import Texts
 
 JUST_US = 600 * US_PER_S
@@ -88,11 +88,3 @@ def below(scores: Floats, asks: Flags, said: Flags, own: Array, answering: Array
             below_it = float(its.min() if asks[n] else its.max())
             lowered[n] = max(0.0, min(float(scores[n]), below_it - LEAST_STEP))
     return lowered
-
-
-def stands(rows: Ints, places: Ints) -> Flags:
-    """Return a mask of the places found in sorted rows."""
-    if not len(rows):
-        return np.zeros(len(places), np.bool_)
-    stands: Flags = rows[np.minimum(np.searchsorted(rows, places), len(rows) - 1)] == places
-    return stands

@@ -104,21 +104,21 @@ AMOUNT = lazy(
 )
 """A sum, a time of day, a share or a day of a month."""
 
+_KIN = (
+    r"wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+|daughters?|sons?|kids?|child(?:ren)?|mom|mum"
+    r"|mother|dad|father|parents|brothers?|sisters?|twins?|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?"
+    r"|nieces?|nephews?|dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|boss|manager|colleague|roommate|best friend"
+    r"|doctor|therapist|landlord"
+)
 LIFE = lazy(
-    r"\b(?:my|our)\s+(?:\w+\s+){0,2}?(?:(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+"
-    r"|daughters?|sons?|kids?|child(?:ren)?|mom|mum|mother|dad|father|parents|brothers?|sisters?|twins?"
-    r"|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?|dogs?|cats?|pets?|pupp(?:y"
-    r"|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)|(?:name"
+    rf"\b(?:my|our)\s+(?:\w+\s+){{0,2}}?(?:(?:{_KIN})|(?:name"
     r"|birthday|job|company|employer|team|startup|store|shop|studio|business|blog|channel|band|car|house"
     r"|apartment|flat|hometown|address|phone|e-?mail|username|handle|website|degree|major|thesis|salary"
     r"|budget|goal|visa|wedding|anniversary|appointment|interview|exam|flight|trip|school|university"
     r"|diagnosis|allerg\w+|laptop|time ?zone))\b(?:,?\s+[A-Z]\w+,?)?\s+(?:is|are|was|were|has|have|had|got"
     r"|just|lives?|works?|loves?|likes?|starts?|started|began|turned|turns|passed|died|opened|moved|bought"
     r"|runs?|goes|went|recommended|gave|taught|plays?)\b|\bi(?:'ve|’ve)?\s+(?:also\s+)?(?:have|had|got"
-    r"|adopted|own)\s+(?:\w+\s+){0,3}(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc[ée]+"
-    r"|daughters?|sons?|kids?|child(?:ren)?|mom|mum|mother|dad|father|parents|brothers?|sisters?|twins?"
-    r"|grandm\w+|grandpa\w*|grandfather|aunt|uncle|cousins?|nieces?|nephews?|dogs?|cats?|pets?|pupp(?:y"
-    r"|ies)|kittens?|boss|manager|colleague|roommate|best friend|doctor|therapist|landlord)\b|\bi(?:'ve|’ve"
+    rf"|adopted|own)\s+(?:\w+\s+){{0,3}}(?:{_KIN})\b|\bi(?:'ve|’ve"
     r"| have)?\s+(?:also\s+|just\s+|recently\s+|currently\s+|now\s+|always\s+)*(?:live[sd]?"
     r"|work(?:ed)? (?:as|at|for|in|on)|moved (?:to|from|here|in)|was born|grew up|studi?ed|study|graduated"
     r"|teach|majored|am from|come from|volunteer(?:ed)?|retired|got (?:married|engaged|divorced|promoted"

@@ -14,10 +14,9 @@ from memtape.schemas.rows import GoneRow, Guarded, LivingRow, TableName, VectorR
 from memtape.state.core.digests import RULES, digest, logical_row
 from memtape.state.core.scope import Scope
 from memtape.state.index.entries import number_of, usual_language
-from memtape.state.index.parts import EVERY_TEXT, MaskedSegment, counted_languages, shown_of
+from memtape.state.index.parts import EVERY_TEXT, joined, languages_of, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.vectors import VectorSegment, merged_vectors
-from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.indexed import (
     FOUND,
     GONE,
@@ -44,8 +43,8 @@ def is_sound(segment: Segment) -> bool:
 def usual_of(segments: Sequence[Segment], living: Sequence[Flags]) -> int:
     """Return the commonest language of the texts that are not hidden."""
     pairs = zip(segments, living, strict=True)
-    parts = [MaskedSegment(segment, shown_of(segment, alive, EVERY_TEXT)) for segment, alive in pairs]
-    return usual_language(counted_languages(parts, len(TOLD_LANGUAGES)))
+    told = [segment.told[shown_of(segment, alive, EVERY_TEXT)] for segment, alive in pairs]
+    return usual_language(languages_of(joined(told, np.int64)))
 
 
 def are_sound_vectors(segment: VectorSegment) -> bool:

@@ -26,12 +26,28 @@ from memtape.schemas.rows import (
     VectorRow,
     Wording,
 )
-from memtape.state.index.entries import Document, IndexEntry, RowGuard, language_read, number_of, take, told_of
+from memtape.state.index.entries import (
+    AGES,
+    ANSWERS,
+    ARCHIVED,
+    CUED,
+    HIDDEN,
+    ORDERS,
+    SUMMARY,
+    TAGGED,
+    TURN,
+    IndexEntry,
+    RowGuard,
+    language_read,
+    number_of,
+    take,
+    told_of,
+)
+from memtape.state.index.parts import languages_of
 from memtape.state.index.segments import Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.text.instructions import NOTHING_HEARD, Heard, heard_in
-from memtape.state.text.terms import TOLD_LANGUAGES
 from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
@@ -130,20 +146,15 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[IndexEntry]:
 def _summary_entry(row: SummaryRow) -> IndexEntry:
     """Return the index entry of a summary: without speaker or session, at the time of its last text."""
     (text,) = texts_of(row)
-    document = Document(text, None, "", False, False, row.last_at, kind=row.kind, id=row.id)
-    return IndexEntry(document, record_of(row), said_number(row.text), (row.id,), summary=True)
+    return IndexEntry(
+        text, None, "", row.last_at, row.kind, row.id, SUMMARY, record_of(row), said_number(row.text), (row.id,)
+    )
 
 
 def _worded(head: IndexEntry, number: int, wording: Wording) -> IndexEntry:
     """Return another wording of a memory. It is called by no id, and its record is that of the memory."""
-    return head._replace(
-        document=head.document._replace(text=wording.text),
-        record=b"",
-        said=said_number(wording.text),
-        ids=(),
-        spoken=wording.id,
-        wording=number,
-    )
+    said = said_number(wording.text)
+    return head._replace(text=wording.text, record=b"", said=said, ids=(), spoken=wording.id, wording=number)
 
 
 def text_entry(
@@ -160,30 +171,31 @@ def text_entry(
     turn = shown.kind == "turn"
     text = "\n".join((shown.text, *captions))
     heard = _heard_by(shown)
-    document = Document(
+    flags = (
+        TURN * turn
+        | ANSWERS * (turn and shown.origin in ANSWERING)
+        | HIDDEN * hidden
+        | AGES * (ages_from is not None)
+        | TAGGED * bool(shown.tags)
+        | CUED * bool(heard.orders or heard.standing or heard.doubted)
+        | ORDERS * bool(heard.orders)
+        | ARCHIVED * (shown.archived_at is not None)
+    )
+    return IndexEntry(
         text,
         shown.session,
         shown.actor,
-        turn,
-        turn and shown.origin in ANSWERING,
         shown.at,
-        kind=shown.kind,
-        id=shown.id,
-        ages_from=ages_from,
-        confidence=MODELS_CONFIDENCE if shown.origin == "model" and not turn else 1,
-    )
-    return IndexEntry(
-        document,
+        shown.kind,
+        shown.id,
+        flags,
         record,
         said_number(text if turn else shown.text),
         tuple(dict.fromkeys((shown.id, *ids))),
         spoken,
         shown.origin,
-        hidden,
-        bool(shown.tags),
-        bool(heard.orders or heard.standing or heard.doubted),
-        orders=bool(heard.orders),
-        archived=shown.archived_at is not None,
+        ages_from=ages_from,
+        confidence=MODELS_CONFIDENCE if shown.origin == "model" and not turn else 1,
     )
 
 
@@ -197,13 +209,8 @@ def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
 
     Summaries repeat other texts, and are not counted.
     """
-    counts = [0] * len(TOLD_LANGUAGES)
-    for row, its in zip(rows, told, strict=True):
-        if isinstance(row, (MemoryRow, TurnRow)) and not row.hidden:
-            for text in its:
-                if text.bit_count() == 1:
-                    counts[text.bit_length() - 1] += 1
-    return counts
+    shown = (isinstance(row, (MemoryRow, TurnRow)) and not row.hidden for row in rows)
+    return languages_of([text for is_shown, its in zip(shown, told, strict=True) if is_shown for text in its])
 
 
 def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
@@ -213,7 +220,7 @@ def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -
         guard = RowGuard(key_of(table, row.id), generation, offset)
         if isinstance(row, (MemoryRow, TurnRow, SummaryRow)):
             for entry, text in zip(entries_of(row), its, strict=True):
-                taken = take(entry.document.text, text, language_read(text, usual))
+                taken = take(entry.text, text, language_read(text, usual))
                 documents.append((entry, taken, guard, table_number(table)))
         elif isinstance(row, GoneRow):
             others.append((GONE, b"", guard))
