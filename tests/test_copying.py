@@ -55,7 +55,7 @@ def partitions() -> int:
     return 16
 
 
-few_partitions = pytest.mark.parametrize("partitions", [4], ids=[""])
+few_partitions = pytest.mark.parametrize("partitions", [4], ids=["few"])
 """So that no copy on a broker waits for many."""
 
 
