@@ -135,8 +135,8 @@ class World:
         return found
 
     def latest_at(self, *names: str) -> int:
-        """Return the time of the latest text that these scopes can show, in microseconds; 0 if there is none."""
-        found = self.visible(*names)
+        """Return the time of the latest text that these scopes can show, covered ones too, in microseconds; else 0."""
+        found = self.visible(*names, covered=True)
         scopes = [self.scopes[name] for name in names if name in self.scopes]
         rows = [row for scope in scopes for row in (*scope.memory_rows(), *scope.turn_rows())]
         return max((row["at"] for row in rows if row["id"] in found), default=0)

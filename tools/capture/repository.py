@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import tomllib
+import msgspec
 
 from memtape.schemas.events import REPOSITORY_TAG
 from memtape.schemas.times import US_PER_S
@@ -71,7 +71,7 @@ def _told(path: Path, tell: Callable[[bytes], str]) -> str:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
             return ""
         return tell(path.read_bytes())
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+    except (OSError, ValueError, msgspec.DecodeError, TypeError, AttributeError, KeyError, RecursionError):
         return ""
 
 
@@ -83,7 +83,7 @@ def _named(language: str, names: Iterable[Any]) -> str:
 
 
 def _python(data: bytes) -> str:
-    project = tomllib.loads(data.decode()).get("project", {})
+    project = msgspec.toml.decode(data).get("project", {})
     wanted = project.get("requires-python")
     return _named(f"Python {wanted}" if isinstance(wanted, str) else "Python", project.get("dependencies", []))
 
@@ -95,7 +95,7 @@ def _node(data: bytes) -> str:
 
 
 def _rust(data: bytes) -> str:
-    return _named("Rust", tomllib.loads(data.decode()).get("dependencies", {}))
+    return _named("Rust", msgspec.toml.decode(data).get("dependencies", {}))
 
 
 def _go(data: bytes) -> str:
