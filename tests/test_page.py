@@ -199,7 +199,8 @@ def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: 
 
 def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Page) -> None:
     with own.client() as client:
-        ids = [client.capture(f"The locker has a {name} key.").id for name in ("red", "tin")]
+        names = enumerate(("red", "tin"))
+        ids = [client.capture(f"The locker {number} has a {name} key.").id for number, name in names]
         other = client.capture("The kettle is blue.").id
         before = own.ends()
         assert own.act("forget", [*ids, NOWHERE]).status_code == 404 and own.ends() == before

@@ -186,9 +186,10 @@ def test_the_cookie_of_a_page_is_of_no_use_to_another_user_of_the_machine(page: 
 
 
 COOKIE = "Cookie: memtape-{port}={token}\r\n"
+SOCKET = "Sec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
 RAW = [
     ("/?token={token}", "Host: evil.example\r\n", ("400", "421")),
-    ("/", "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: eA==\r\n", ()),
+    ("/", f"Upgrade: websocket\r\nConnection: Upgrade\r\n{SOCKET}", ()),
     *(
         (path, COOKIE, ("404", "400", "405"))
         for path in (

@@ -170,14 +170,19 @@ def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: 
     settled(client)
 
 
-def test_a_deleted_file_is_written_again_and_told_and_editors_of_windows_change_nothing(client: Client) -> None:
-    id = client.tree.show("deploy/staging").row.id
-    before, end = file(client, "deploy/staging").read_bytes(), sum(client.log.ends())
-    file(client, "deploy/staging").unlink()
-    path = file(client, "deploy")
+def test_editors_of_windows_change_nothing(client: Client) -> None:
+    path, end = file(client, "deploy"), sum(client.log.ends())
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    (note,) = project(client)
+    project(client)
     assert sum(client.log.ends()) == end and not kept(client.home)
+    settled(client)
+
+
+def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) -> None:
+    id = client.tree.show("deploy/staging").row.id
+    before = file(client, "deploy/staging").read_bytes()
+    file(client, "deploy/staging").unlink()
+    (note,) = project(client)
     assert "was deleted and is written again" in note and f"memtape forget {id}" in note
     assert file(client, "deploy/staging").read_bytes() == before
     settled(client)
