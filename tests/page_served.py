@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import queue
 import shutil
 import threading
 import time
@@ -78,19 +79,35 @@ class Page(NamedTuple):
 
 
 @contextmanager
-def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
-    """Serve the page of a home while the context lasts."""
+def _serving(home: Path, scope: str, **options: bool) -> Iterator[str]:
+    """Serve the page of a home while the context lasts, and give its first address."""
     serving = Serving(home, scope, 0)
-    thread = threading.Thread(target=serving.serve)
+    thread = threading.Thread(target=serving.serve, kwargs=options)
     thread.start()
-    base = serving.address.partition("/?")[0]
     try:
-        with httpx.Client(base_url=base, timeout=120, trust_env=False) as http:
-            assert http.get(serving.address, follow_redirects=True).status_code == 200
-            yield Page(home, serving.address, base, http)
+        yield serving.address
     finally:
         serving.stop()
         thread.join()
+
+
+@contextmanager
+def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
+    """Serve the page of a home while the context lasts."""
+    with _serving(home, scope) as address:
+        base = address.partition("/?")[0]
+        with httpx.Client(base_url=base, timeout=120, trust_env=False) as http:
+            assert http.get(address, follow_redirects=True).status_code == 200
+            yield Page(home, address, base, http)
+
+
+@contextmanager
+def opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    """Serve a page that opens a browser; give its first address, and the address of the file that the browser gets."""
+    named = queue.SimpleQueue[str]()
+    monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", named.put)
+    with _serving(home, SCOPE, open_browser=True) as address:
+        yield address, named.get(timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -43,11 +43,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def source(home: Path) -> Iterator[EmbeddedLog]:
-    log = EmbeddedLog(home / "log.db", settings=Settings(echo_recalls=7))
+def source(home: Path, partitions: int) -> Iterator[EmbeddedLog]:
+    log = EmbeddedLog(home / "log.db", partitions, settings=Settings(echo_recalls=7))
     fill(log)
     yield log
     log.close()
+
+
+@pytest.fixture
+def partitions() -> int:
+    return 16
+
+
+few_partitions = pytest.mark.parametrize("partitions", [4], ids=["few"])
+"""So that no copy on a broker waits for many."""
 
 
 def fill(log: Log, count: int = 30, start: int = 0) -> None:
@@ -199,15 +208,6 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
 
 
 @pytest.fixture
-def small(home: Path) -> Iterator[EmbeddedLog]:
-    """A log of few partitions, so that no copy on a broker waits for many."""
-    log = EmbeddedLog(home / "log.db", 4, settings=Settings(echo_recalls=7))
-    fill(log)
-    yield log
-    log.close()
-
-
-@pytest.fixture
 def opened(kafka: Broker) -> Iterator[Callable[..., KafkaLog]]:
     logs: list[KafkaLog] = []
 
@@ -221,45 +221,47 @@ def opened(kafka: Broker) -> Iterator[Callable[..., KafkaLog]]:
 
 
 @pytest.mark.slow
+@few_partitions
 def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
-    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path, home: Path
+    source: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path, home: Path
 ) -> None:
     url = kafka.url()
     result = copy_command("--to", url)
     assert result.exit_code == 0, result.output
     assert f"{LOG_VARIABLE}='{url}'" in result.stdout
     there = opened(url)
-    assert everything(there) == everything(small)
-    assert there.log_id == small.log_id
+    assert everything(there) == everything(source)
+    assert there.log_id == source.log_id
     result = CliRunner().invoke(main, ["copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
     assert result.exit_code == 0, result.output
     back = EmbeddedLog(tmp_path / "back" / "log.db")
-    assert everything(back) == everything(small)
-    hashes = {state_hash(folder, log) for folder, log in ((home, small), (tmp_path / "kafka", there))}
+    assert everything(back) == everything(source)
+    hashes = {state_hash(folder, log) for folder, log in ((home, source), (tmp_path / "kafka", there))}
     assert len(hashes) == 1
     # The views that were made from the log serve its copy: it is the same log.
     assert verify(Home(home), there).ok
 
 
 @pytest.mark.slow
+@few_partitions
 def test_a_topic_of_kafka_in_its_next_generation_is_copied_as_it_is_now(
-    small: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path
+    source: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path
 ) -> None:
     url = kafka.url()
-    copy_log(small, url)
-    number = partition_of(SCOPES[1], small.partitions)
-    offset = small.read(number, 0, 9, scope=SCOPES[1])[0].offset
+    copy_log(source, url)
+    number = partition_of(SCOPES[1], source.partitions)
+    offset = source.read(number, 0, 9, scope=SCOPES[1])[0].offset
     there = opened(url)
     there.blank({number: [offset]})
     copy_log(there, str(tmp_path / "back"))
-    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(small)
+    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
     # What was erased on the copy is not put back, and what was erased on both is the same again.
     with pytest.raises(MemtapeError, match=f"offset {offset} of partition {number}"):
-        copy_log(small, url)
-    small.blank({number: [offset]})
-    fill(small, 10, start=104)
-    assert copy_log(small, url).copied > 0
-    assert everything(opened(url)) == everything(small)
+        copy_log(source, url)
+    source.blank({number: [offset]})
+    fill(source, 10, start=104)
+    assert copy_log(source, url).copied > 0
+    assert everything(opened(url)) == everything(source)
 
 
 KILLED = """
@@ -293,26 +295,19 @@ def killed_at(source: EmbeddedLog, to: str, at: Sequence[str]) -> None:
     child.stdout.close()
 
 
-def goes_on_after_kills(source: EmbeddedLog, to: str, open_copy: Callable[[], Log]) -> None:
-    """Kill a copy twice on its way, and hold that the next one brings it to its end."""
-    killed_at(source, to, ("copying", "5"))
-    killed_at(source, to, ("copying", "25"))
-    made = copy_log(source, to)
-    assert 0 < made.copied < made.slots == sum(source.ends())
-    with closing(open_copy()) as log:
-        assert everything(log) == everything(source)
-
-
 @pytest.mark.slow
-def test_a_copy_that_was_killed_goes_on(source: EmbeddedLog, tmp_path: Path) -> None:
+@pytest.mark.parametrize("to", ["a file", "kafka"])
+def test_a_copy_that_was_killed_twice_goes_on(
+    source: EmbeddedLog, tmp_path: Path, request: pytest.FixtureRequest, to: str
+) -> None:
     path = tmp_path / "copy.db"
-    goes_on_after_kills(source, str(path), lambda: EmbeddedLog(path))
-
-
-@pytest.mark.slow
-def test_a_copy_to_kafka_that_was_killed_goes_on(source: EmbeddedLog, kafka: Broker) -> None:
-    url = kafka.url()
-    goes_on_after_kills(source, url, lambda: KafkaLog(url))
+    place = str(path) if to == "a file" else request.getfixturevalue("kafka").url()
+    killed_at(source, place, ("copying", "5"))
+    killed_at(source, place, ("copying", "25"))
+    made = copy_log(source, place)
+    assert 0 < made.copied < made.slots == sum(source.ends())
+    with closing(EmbeddedLog(path) if to == "a file" else KafkaLog(place)) as log:
+        assert everything(log) == everything(source)
 
 
 @pytest.mark.slow

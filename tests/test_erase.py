@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -256,8 +257,6 @@ def test_nothing_brings_it_back(client: Client, tmp_path: Path) -> None:
 
 
 def test_a_living_projector_erases_when_it_is_asked(client: Client) -> None:
-    import threading
-
     id = client.capture(TEXT).id
     client.project()
     log = EmbeddedLog(client.home.log_path)
@@ -287,19 +286,6 @@ def test_a_reader_of_an_old_state_is_named_as_what_keeps_it(client: Client, monk
     reader.close()
     assert erase(client, id).ok
     assert remains(client.home) == []
-
-
-def test_many_are_erased_at_once_and_a_session_as_a_whole(client: Client) -> None:
-    said = [
-        captured(f"Secret of Zebrafish number {number}.", kind="turn", scope=SCOPE, session="secret")
-        for number in range(100)
-    ]
-    client.log.append(said)
-    ids = [event.id for event in said]
-    done = document("erase", "--session", "secret", "--yes", client=client)
-    assert [item["id"] for item in done["erased"]] == ids
-    assert done["ok"]
-    assert not any(found["found"] for found in done["after"]["files"])
 
 
 def test_the_command_lists_erases_and_proves(client: Client, tmp_path: Path) -> None:
@@ -337,7 +323,13 @@ def test_what_cannot_be_looked_for_is_not_called_gone(client: Client, tmp_path: 
         assert json.loads(CliRunner().invoke(main, [*again, *where, "--json"]).stdout)["proven"] is False
 
 
-def test_what_was_selected_is_confirmed_first(client: Client) -> None:
+def test_what_was_selected_is_confirmed_first_and_many_go_at_once(client: Client) -> None:
+    texts = [f"Secret of Zebrafish number {number}." for number in range(100)]
+    said = [captured(text, kind="turn", scope=SCOPE, session="secret") for text in texts]
+    client.log.append(said)
+    done = document("erase", "--session", "secret", "--yes", client=client)
+    assert done["ok"] and [item["id"] for item in done["erased"]] == [event.id for event in said]
+    assert not any(found["found"] for found in done["after"]["files"])
     id = client.capture(TEXT, tags=["codename"]).id
     refused = call("erase", "--tag", "codename", client=client)
     assert refused.exit_code == 1 and "--yes" in refused.output

@@ -10,7 +10,6 @@ import pytest
 from page_served import served
 
 from memtape.flows import projection
-from memtape.sinks.home.folders import make_folder
 from memtape.tools.client import Client
 from memtape.tools.keep import erasing
 from memtape.tools.keep.owner import Owner
@@ -57,9 +56,3 @@ def test_every_file_of_a_walk_is_readable_by_its_owner_alone(tmp_path: Path, mon
 
 def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_each_folder_that_is_missing_is_made_for_its_owner_alone(tmp_path: Path) -> None:
-    make_folder(tmp_path / "a" / "b" / "c")
-    make_folder(tmp_path / "a" / "b" / "c")
-    assert [path.stat().st_mode & 0o777 for path in sorted(tmp_path.rglob("*"))] == [0o700] * 3

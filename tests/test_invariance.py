@@ -160,7 +160,6 @@ def project(path: Path, row: Row) -> Row:
     from memtape.schemas.rows import TABLES
     from memtape.sinks.tables import Shard
     from memtape.tools.keep.build_views import BuildViews
-    from memtape.tools.keep.leases import FlowOptions
     from memtape.tools.keep.projector import Projector
     from memtape.tools.keep.rebuild import mend_vault
     from memtape.tools.keep.verify import verify
@@ -171,8 +170,7 @@ def project(path: Path, row: Row) -> Row:
     for step in range(steps):
         log.share = (step + 1, steps)
         epoch = timedelta(seconds=row["epoch_s"])
-        options = FlowOptions(epoch=epoch, batch_events=row["batch"])
-        projector = Projector(BuildViews(home, log), once=True, options=options)
+        projector = Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=row["batch"])
         projector.run()
         if projector.doubts:  # Of views that were made anew an owner lays the pages: some may be no more.
             for number, end in enumerate(log.ends()):

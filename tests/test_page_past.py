@@ -11,9 +11,11 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 from page_served import Page, living, own, page, served  # noqa: F401
 
+from memtape.sinks.home.counts import HomeCounts
 from memtape.tools.page.past import MODULE, MOST_KEPT
 
 THEN = {"at": "20d", "diff": "1"}
@@ -79,8 +81,6 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        import httpx
-
         with httpx.Client(base_url=address.partition("/?")[0], trust_env=False, timeout=60) as http:
             http.get(address)
             while "refresh" in http.get("/timeline", params=THEN).headers:
@@ -97,8 +97,6 @@ def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -
 
 
 def test_what_is_wrong_with_a_past_is_told_and_counted(page: Page) -> None:
-    from memtape.sinks.home.counts import HomeCounts
-
     before = HomeCounts(page.home).sums("error", "page").total
     for given in ({"at": "the day after"}, {"at": "99:1"}):
         answer = page.get("/search", q="port", **given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -39,7 +38,6 @@ from memtape.state.views.diff import folds_of, moved
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.keep.owner import Owner
 
 SCOPE = "project:mine"
 LONG, SHORT, PLAIN = "The staging database listens on port 5433.", "the staging db listens on port 5433", "We sail."
@@ -188,18 +186,3 @@ def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
     assert "Taken in by others: 1 memory." in on and found(client) == [SHORT] and client.verify().ok
     assert settings_on(client.log) == Settings(refolded=2)
     assert "0 memories. Come apart from others: 0 memories" in command(client, "refold")
-
-
-def test_it_waits_for_a_projector_that_runs(client: Client) -> None:
-    client.capture(LONG)
-    client.capture(SHORT)
-    with Owner(client.home, client.log) as owner:
-        running = threading.Thread(target=owner.serve, kwargs={"without": ("embed", "distill", "consolidate")})
-        running.start()
-        try:
-            command(client, "refold", "--fold", "off")
-            assert len(client.reader.held(lambda views: views.found(SCOPE)[0]).places()) == 2
-        finally:
-            owner.stop()
-            running.join()
-    assert client.verify().ok

@@ -106,16 +106,13 @@ def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(
     project(client)
     shown = client.tree.show("deploy")
     assert shown.row.title == "deploy" and not shown.below and "# mine" not in shown.rest
-    settled(client)
-
-
-def test_children_are_put_in_another_order(client: Client) -> None:
-    client.tree.new("deploy/live", "Live listens on port 5434.")
+    for slug in ("deploy/live", "deploy/test"):
+        client.tree.new(slug, f"The port of {slug}.")
     project(client)
-    one, other = "  - page: deploy/staging\n", "  - page: deploy/live\n"
+    one, other = "  - page: deploy/live\n", "  - page: deploy/test\n"
     change(client, "deploy", (one + other, other + one))
     project(client)
-    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/live", "deploy/staging"]
+    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/test", "deploy/live"]
     settled(client)
 
 
@@ -155,16 +152,8 @@ def test_a_page_that_was_renamed_on_disk_has_another_slug(client: Client, name: 
     settled(client)
 
 
-def test_a_copy_of_a_page_is_a_page_of_its_own(client: Client) -> None:
+def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: Client) -> None:
     file(client, "release").write_text(file(client, "deploy").read_text().replace("Tuesdays", "Sundays"))
-    project(client)
-    assert client.tree.show("release").text == "We deploy on Sundays."
-    assert client.tree.show("deploy").text == "We deploy on Tuesdays."
-    assert client.tree.show("release").row.id != client.tree.show("deploy").row.id
-    settled(client)
-
-
-def test_a_file_that_a_person_puts_there_is_a_page(client: Client) -> None:
     file(client, "deploy/On call").write_text("---\nsummary: Who is on call.\nedges:\n  - [[deploy]]\n---\nAda is.\n")
     file(client, "Ünterwegs").write_text("# On the way\n\nTwo trains.\n")
     (file(client, "x").parent / ".hidden.md").write_text("Not mine to read.")
@@ -175,6 +164,17 @@ def test_a_file_that_a_person_puts_there_is_a_page(client: Client) -> None:
     assert [it.name for it in client.tree.show("deploy").below] == ["deploy/staging", "deploy/on-call"]
     assert client.tree.show("unterwegs").row.title == "On the way"
     assert not file(client, "deploy/On call").exists() and not kept(client.home)
+    copy, whole = client.tree.show("release"), client.tree.show("deploy")
+    assert (copy.text, whole.text) == ("We deploy on Sundays.", "We deploy on Tuesdays.")
+    assert copy.row.id != whole.row.id
+    settled(client)
+
+
+def test_editors_of_windows_change_nothing(client: Client) -> None:
+    path, end = file(client, "deploy"), sum(client.log.ends())
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    project(client)
+    assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
 
 
@@ -259,14 +259,6 @@ def test_what_cannot_be_taken_is_kept_beside_and_told(client: Client, odd: str) 
     assert [told in problem for problem in zone_problems(client.home)] == [True] * bool(told)
     beside = [(client.home.path / name).read_text() for name in kept(client.home)]
     assert (mine in beside) is bool(beside) is bool(told)
-    settled(client)
-
-
-def test_editors_of_windows_change_nothing(client: Client) -> None:
-    path, end = file(client, "deploy"), sum(client.log.ends())
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    project(client)
-    assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
 
 

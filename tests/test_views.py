@@ -25,7 +25,6 @@ from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.verify import verify
@@ -97,8 +96,7 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
         shutil.copy(origin.log_path, home.log_path)
         log = EmbeddedLog(home.log_path)
         epoch = timedelta(seconds=epoch_s)
-        options = FlowOptions(epoch=epoch, batch_events=batch)
-        Projector(BuildViews(home, log), once=True, options=options).run()
+        Projector(BuildViews(home, log), once=True, epoch=epoch, batch_events=batch).run()
         verdict = verify(home, log)
         assert verdict.ok, verdict.differences[:5]
         hashes[batch, epoch_s], vaults[batch, epoch_s] = verdict.state_hash, vault_bytes(home)

@@ -7,10 +7,8 @@ begins only when every lease is free. Any further order means stop.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
-from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,27 +27,15 @@ RESTARTS = 3
 """So often is a killed process replaced, in one run."""
 
 
-class FlowOptions(NamedTuple):
-    """The way a flow runs: in this process, or in several `workers` that share the partitions by leases.
-
-    `epoch` and `batch_events` are by default those of `flows.views`, `partitions` all of the log.
-    """
-
-    workers: int = 1
-    epoch: timedelta | None = None
-    batch_events: int | None = None
-    partitions: Sequence[int] | None = None
-
-
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
-    """The orders of a process; `bases` are the owner's findings, since only the owner discards views."""
+    """The orders of a process with some partitions; `bases` are of the owner, since only the owner discards views."""
 
     home: str
     build: int
     vault: bool
     once: bool
     bases: tuple[Basis, ...]
-    options: FlowOptions
+    partitions: tuple[int, ...] = ()
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +55,7 @@ class Lessee(threading.Thread):
         self.last = Report(read=0)
         self.killed = ""
         self._orders, self._environment, self._control = orders, environment, control
-        self._first = (orders.options.partitions or (0,))[0]
+        self._first = orders.partitions[0]
         self.process = started(MODULE, orders, environment)
         self.start()
 
@@ -107,8 +93,7 @@ def project_shared(orders: Orders, workers: int, views: BuildViews, control: Con
     lessees: list[Lessee] = []
     try:
         for share in shares:
-            options = orders.options._replace(workers=1, partitions=share)
-            lessees.append(Lessee(msgspec.structs.replace(orders, options=options), environment, control))
+            lessees.append(Lessee(msgspec.structs.replace(orders, partitions=share), environment, control))
         for lessee in lessees:
             while lessee.is_alive():
                 lessee.join(POLL_S)

@@ -42,11 +42,11 @@ def main() -> None:
 
 
 def _project(orders: Orders, send: Callable[[object], None]) -> Report:
-    home, numbers = Home(Path(orders.home)), orders.options.partitions or ()
+    home, numbers = Home(Path(orders.home)), orders.partitions
     with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
         views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
         views.go_by(orders.bases)
-        projector = Projector(views, once=orders.once, options=orders.options)
+        projector = Projector(views, once=orders.once, partitions=numbers)
         obey(lambda line: projector.stop())
         read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
         return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))

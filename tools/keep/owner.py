@@ -17,7 +17,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.operations import failure, operation
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
@@ -225,7 +224,7 @@ class Owner:
             self._projector.stop()
 
     def _run(self, once: bool, on_progress: OnProgress | None) -> int:
-        self._projector = Projector(self._look(), once=once, options=FlowOptions(self._workers))
+        self._projector = Projector(self._look(), once=once, workers=self._workers)
         if self._stopped:  # A signal may have come before there was anything to stop.
             return 0
         try:

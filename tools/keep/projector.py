@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 
 from memtape.schemas.errors import MemtapeError
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.leases import FlowOptions, Orders, project_shared
+from memtape.tools.keep.leases import Orders, project_shared
 from memtape.tools.keep.operations import steps_of
 
 PROGRESS_S = 0.1
@@ -19,24 +20,29 @@ PANIC = "panicked at"
 OnProgress = Callable[[int], None]
 
 
-ONE_PROCESS = FlowOptions()
-
-
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
 
-    `doubts` has the discarded work of an earlier run.
+    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`, over
+    all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
     """
 
-    def __init__(self, views: BuildViews, *, once: bool, options: FlowOptions = ONE_PROCESS) -> None:
+    def __init__(
+        self,
+        views: BuildViews,
+        *,
+        once: bool,
+        workers: int = 1,
+        partitions: Sequence[int] | None = None,
+        epoch: timedelta | None = None,
+        batch_events: int | None = None,
+    ) -> None:
         # Bytewax and the flows are for who projects; whoever captures never pays for their import.
         from memtape.flows.views import BATCH_EVENTS, EPOCH, Control
 
-        batch_events, on_step = options.batch_events or BATCH_EVENTS, steps_of(views.home)
-        self._views = views
-        self._options = options
-        self._epoch = EPOCH if options.epoch is None else options.epoch
-        self._control = Control(once=once, batch_events=batch_events, on_step=on_step)
+        self._views, self._workers, self._partitions = views, workers, partitions
+        self._epoch = EPOCH if epoch is None else epoch
+        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS, on_step=steps_of(views.home))
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:
@@ -82,8 +88,8 @@ class Projector:
     def _run_flow(self) -> None:
         from memtape.flows.views import run_flow, views
 
-        if self._options.workers == 1:
-            run_flow(views(self._views.log, self._views, self._control, self._options.partitions), self._epoch)
+        if self._workers == 1:
+            run_flow(views(self._views.log, self._views, self._control, self._partitions), self._epoch)
             return
         orders = Orders(
             home=os.path.abspath(self._views.home.path),
@@ -91,9 +97,8 @@ class Projector:
             vault=self._views.vault,
             once=self._control.once,
             bases=tuple(self._views.bases),
-            options=self._options,
         )
-        self.doubts += project_shared(orders, self._options.workers, self._views, self._control)
+        self.doubts += project_shared(orders, self._workers, self._views, self._control)
 
 
 def _cause_of(error: BaseException) -> BaseException:

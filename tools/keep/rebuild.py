@@ -24,7 +24,6 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import all_changes
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.leases import FlowOptions
 from memtape.tools.keep.operations import steps_of
 from memtape.tools.keep.projector import Projector
 from memtape.tools.keep.states import state_at
@@ -65,7 +64,7 @@ def rebuild(
     for number in range(log.partitions):
         if number not in anew:
             build.adopt(served, number)
-    projector = Projector(BuildViews(home, log, build, vault=False), once=True, options=FlowOptions(workers))
+    projector = Projector(BuildViews(home, log, build, vault=False), once=True, workers=workers)
     projector.run(lambda done: on_phase("projecting", done, total))
     verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
     if not verdict.ok:

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnP
             made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
             if is_dense:
                 texts = [_spoken(event) for events in made.values() for event in events]
-                vectors.prepare(texts, _phase(on_phase, conversation.scope))
+                vectors.prepare(texts, partial(on_phase, f"embedding {conversation.scope}"))
             for name, ask in asks_of(views, conversation.scope, names, by=by).items():
                 asked[name] += _ask_all(conversation, made, ask, vectors)
             done += len(conversation.questions)
@@ -185,10 +186,6 @@ def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
         for place in range(MOST_STATEMENTS)
     }
     return turn_of
-
-
-def _phase(on_phase: OnPhase, scope: str) -> Callable[[int, int], None]:
-    return lambda done, total: on_phase(f"embedding {scope}", done, total)
 
 
 def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:

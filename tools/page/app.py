@@ -34,7 +34,7 @@ from memtape.tools.page.acting import Meant, action_of, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
-from memtape.tools.page.past import Past, Progress
+from memtape.tools.page.past import Past, PastView
 from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
 
 AGAIN = {"refresh": "1"}
@@ -73,12 +73,12 @@ class PageApp:
         return HTMLResponse(drawn.html, drawn.status, headers | {"server-timing": f"view;dur={took_ms:.1f}"})
 
     def _drawn(self, view: View, pairs: list[tuple[str, str]]) -> tuple[DrawnPage, dict[str, str]]:
-        """Return a view with headers; where the log is folded for it, how far that is. Raises `MemtapeError`."""
+        """Return a view with headers; where the log is folded for it, its progress. Raises `MemtapeError`."""
         asked = asked_of(view.path, pairs, self._held.scope)
         if not _is_folded(view, asked):
             return self._drawing.view(view, pairs), {}
         found = self._past.view((view.path, pairs))
-        if isinstance(found, Progress):
+        if isinstance(found, PastView):
             shown = {"asked": asked, "view": view, "progress": found}
             return DrawnPage(self._drawing.written("making.html", shown)), AGAIN
         return found, {}

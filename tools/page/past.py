@@ -17,7 +17,6 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -40,24 +39,6 @@ Address = tuple[str, list[tuple[str, str]]]
 """The path of a view, and its parameters."""
 
 
-class Progress(NamedTuple):
-    """How far a view is that is being made: slots folded, of how many, and since when, in seconds."""
-
-    done: int = 0
-    total: int = 0
-    elapsed_s: float = 0.0
-
-    @property
-    def rate(self) -> int:
-        """Slots folded in a second, 0 if not yet known."""
-        return int(self.done / self.elapsed_s) if self.done and self.elapsed_s else 0
-
-    @property
-    def left_s(self) -> int:
-        """How many seconds are left at this rate, at least 1."""
-        return max(1, round((self.total - self.done) / self.rate)) if self.rate else 1
-
-
 class PageReport(msgspec.Struct, frozen=True, omit_defaults=True):
     """The numbers of folded slots and of all, or at the end the drawn page; `broken` names our mistake."""
 
@@ -68,23 +49,26 @@ class PageReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PastView:
-    """A view in progress: its latest report, the begin of the current fold, and the time of the last request for it."""
+    """A view in progress: slots folded (`done`) of how many, the begin of the fold, and the time of the last request.
+
+    `rate` is the number of slots folded in a second, 0 if not yet known; `left_s` the seconds left at this rate.
+    """
 
     def __init__(self) -> None:
         self.future: Future[DrawnPage | None]
-        self.report = PageReport()
+        self.done = self.total = self.rate = 0
+        self.left_s = 1
         self.began_s = self.asked_s = time.monotonic()
 
     def is_wanted(self, report: PageReport) -> bool:
         """Take in a report, and return whether the view is still requested. A smaller number is of another state."""
-        if report.done < self.report.done:
-            self.began_s = time.monotonic()
-        self.report = report
-        return time.monotonic() - self.asked_s <= GONE_S
-
-    def progress(self) -> Progress:
-        """Return how far the view is."""
-        return Progress(self.report.done, self.report.total, time.monotonic() - self.began_s)
+        now_s = time.monotonic()
+        if report.done < self.done:
+            self.began_s = now_s
+        self.rate = int(report.done / max(now_s - self.began_s, TELL_S))
+        self.left_s = max(1, round((report.total - report.done) / self.rate)) if self.rate else 1
+        self.done, self.total = report.done, report.total
+        return now_s - self.asked_s <= GONE_S
 
 
 class Past:
@@ -98,7 +82,7 @@ class Past:
         self._made: dict[str, PastView] = {}
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
-    def view(self, address: Address) -> DrawnPage | Progress:
+    def view(self, address: Address) -> DrawnPage | PastView:
         """Return a view if ready within `WAIT_S` seconds, else the progress. Raises `MemtapeError` at an end."""
         with self._lock:
             making = self._made.get(repr(address))
@@ -110,11 +94,11 @@ class Past:
             making.asked_s = time.monotonic()
         wait([making.future], WAIT_S)
         if not making.future.done():
-            return making.progress()
+            return making
         with self._lock:
             self._made.pop(repr(address), None)
         # What was given up just now is begun anew when it is asked for again.
-        return (None if making.future.cancelled() else making.future.result()) or Progress()
+        return (None if making.future.cancelled() else making.future.result()) or PastView()
 
     def close(self) -> None:
         """Kill the process, and start no other."""
@@ -129,7 +113,7 @@ class Past:
     def _drawn(self, making: PastView, address: Address) -> DrawnPage | None:
         """Return a drawn view, None for one that is no longer requested."""
         making.began_s = time.monotonic()
-        if not making.is_wanted(making.report):
+        if not making.is_wanted(PageReport()):
             return None
         process = self._running()
         tell(process, address)

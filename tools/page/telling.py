@@ -46,11 +46,6 @@ def size(count: int) -> str:
     return f"{value:.0f} {_BYTES[unit]}" if unit == 0 or value >= 100 else f"{value:.1f} {_BYTES[unit]}"
 
 
-def share(value: float) -> str:
-    """Return a share of 1 in hundredths."""
-    return f"{value:.2f}"
-
-
 def short(id: str) -> str:
     """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
@@ -78,7 +73,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "iso": format_time,
     "size": size,
-    "share": share,
+    "share": "{:.2f}".format,
     "many": many,
     "visible": visible,
     "line": one_line,

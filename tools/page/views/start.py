@@ -24,33 +24,29 @@ HOOKLESS = "Any other host"
 
 
 class HostText(NamedTuple):
-    """A text given to a host: its title, its length in tokens of the host's model, and the whole text."""
+    """A text given to a host: its title, its length in tokens of the host's model, and the whole text.
+
+    Of a context: the host's name, whether the host is connected here, and when its agent is given the text.
+    """
 
     title: str
     tokens: int
     text: str
+    host: str = ""
+    is_connected: bool = False
+    when: str = ""
 
 
-class ToHost(NamedTuple):
-    """A host: whether the host is connected here, when its agent gets the memory, and the text given then."""
-
-    name: str
-    is_connected: bool
-    when: str
-    context: HostText
-
-
-def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[ToHost]:
+def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[HostText]:
     """Return the texts of each connectable host, connected hosts first, and of any other host last.
 
     `budget` is the caller's number of tokens, by default the tool's own.
     """
     note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
-    told.sort(key=lambda host: not host.is_connected)
+    told.sort(key=lambda given: not given.is_connected)
     asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    opened = HostText("get_context", tokenizer().count(asked), asked)
-    return [*told, ToHost(HOOKLESS, False, "when its agent asks", opened)]
+    return [*told, HostText("get_context", tokenizer().count(asked), asked, HOOKLESS, when="when its agent asks")]
 
 
 def beside(home: Home) -> list[HostText]:
@@ -79,7 +75,7 @@ def beside(home: Home) -> list[HostText]:
     ]
 
 
-def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
+def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
     """Return how a host is told a context at its start, or with the first prompt."""
     at_prompt = begins_at_prompt(name)
     wanted = "prompt" if at_prompt else "start"
@@ -87,8 +83,7 @@ def _to_host(home: Home, name: str, text: str, note: str) -> ToHost:
     printed = form_of(name, event, text, note).decode()
     tokens = tokenizer().count(given_in(text)) if printed else 0
     when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
-    given = HostText("What its hook prints", tokens, printed)
-    return ToHost(HOSTS[name].name, is_connected(home, name), when, given)
+    return HostText("What its hook prints", tokens, printed, HOSTS[name].name, is_connected(home, name), when)
 
 
 LEAST_TOKENS, MOST_TOKENS = 100, 8_000
