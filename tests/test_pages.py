@@ -94,45 +94,11 @@ def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]
 # --- Versions ---
 
 
-def test_a_page_that_is_captured_again_has_another_version_and_only_the_newest_is_shown() -> None:
-    scope = folded([page("One.", 1), page("Two.", 2), page("Elsewhere.", 3, "b"), page("No slug.", 4, None)])
-    assert shown(scope) == ["Two.", "Elsewhere.", "No slug."]
-    found = the(scope, 1)
-    assert (found.slug, found.version, found.versions, found.beside) == ("a", make_id(2), 2, ())
-    assert the(scope, 2) == found
-    assert row(scope, 4) is None
-
-
 def test_the_id_of_a_page_names_all_its_versions_and_only_one_alone() -> None:
     scope = folded([page("One.", 1), page("Two.", 2), page("Other.", 3, "b")])
     assert [it.id for it in whole(scope, [make_id(1)])] == [make_id(1), make_id(2)]
     assert named_by_decision(scope, make_id(2), only=False) == (make_id(1), make_id(2))
     assert named_by_decision(scope, make_id(2), only=True) == (make_id(2),)
-
-
-def test_who_saw_another_version_than_the_current_one_leaves_both_standing() -> None:
-    said = [page("One.", 1), page("Two.", 2), page("Mine.", 3, None), edited(1, "e", by=3, base=1)]
-    scope = folded(said)
-    assert shown(scope) == ["Two.", "Mine."]
-    assert (the(scope, 1).version, the(scope, 1).beside) == (make_id(3), (make_id(2),))
-    settled = folded([*said, page("Both.", 4, None), edited(1, "g", by=4, base=3)])
-    assert shown(settled) == ["Both."] and not the(settled, 1).diverged
-    agreed = folded([*said, edited(1, "g", base=3)])
-    assert shown(agreed) == ["Mine."] and not the(agreed, 1).diverged
-
-
-def test_who_is_trusted_less_proposes_and_a_person_accepts() -> None:
-    said = [page("Hers.", 1), page("A proposal.", 2, origin="agent")]
-    scope = folded(said)
-    assert (the(scope, 1).version, the(scope, 1).beside) == (make_id(1), (make_id(2),))
-    seen = folded([*said, edited(1, "e", by=2, base=1, origin="agent")])
-    assert the(seen, 1).version == make_id(1)
-    again = folded(
-        [*said, page("A better one.", 3, None, origin="agent"), edited(1, "e", by=3, base=2, origin="agent")]
-    )
-    assert shown(again) == ["Hers.", "A better one."]
-    taken = folded([*said, edited(1, "e", by=2, base=1)])
-    assert shown(taken) == ["A proposal."] and the(taken, 1).beside == ()
 
 
 def test_a_part_of_a_long_text_is_no_page_and_no_slug_is_none() -> None:
@@ -146,20 +112,6 @@ def test_the_root_may_have_a_text_and_has_an_id_before_anything_is_said() -> Non
     scope = folded([page("All of it.", 1, None), edited(ROOT, "e", by=1, title="Start", slug="a")])
     found = the(scope, ROOT)
     assert (found.slug, found.title, found.version, found.summary) == (ROOT, "Start", make_id(1), "All of it.")
-
-
-# --- Places and links ---
-
-
-def test_a_link_waits_for_a_page_of_its_slug_and_stays_with_it_when_it_moves() -> None:
-    links = [page_link(ROOT, "child", "l", slug="b"), page_link(1, "related", "m", slug="b"),
-             page_link(1, "related", "n", 2)]  # fmt: skip
-    scope = folded([page("One.", 1), page("B.", 2, None), *links])
-    assert [(it.relation, it.to, it.slug) for it in the(scope, 1).edges] == [("related", None, "b"),
-                                                                             ("related", make_id(2), "")]  # fmt: skip
-    scope = folded([page("One.", 1), page("B.", 2, None), *links, edited(2, "e", slug="b"), edited(2, "g", slug="c")])
-    assert the(scope, ROOT).children == (make_id(2),) and the(scope, 2).parents == (page_id(ROOT),)
-    assert [(it.relation, it.to) for it in the(scope, 1).edges] == [("related", make_id(2))]
 
 
 # --- Erasing, slugs ---
