@@ -303,12 +303,8 @@ def test_a_distilled_line_stands_below_what_a_person_said(home: Path, project: P
         results = client.search("Who reviews migrations of the billing database?").results
         found = [result.id for result in results if result.kind in ("fact", "insight")]
         assert found[0] == person and len(found) > 1
-        spoken = next(result for result in results if result.id == person)
-        assert (spoken.origin, spoken.text) == ("user", said_by_person)
-        items = client.context(4_000).items
-        facts = [item for item in items if item.section == "facts"]
+        facts = [item for item in client.context(4_000).items if item.section == "facts"]
         assert [item.origin for item in facts] == ["user", "user", "model", "model"]
-        assert not [item for item in items if item.section == "guardrails"]
         page = next((home / "vault").rglob("MEMORY.md")).read_text()
         places = [page.index(word) for word in ("Mira reviews", "harbour", "Always deploy", "Nobody")]
         assert places == sorted(places)
