@@ -1,4 +1,4 @@
-"""Five hundred texts with a secret, the same in every run, and texts without: names, and prose about passwords.
+"""Texts with a token or key of random letters, and texts without a secret: names, and prose about passwords.
 
 Secrets are put together here from pieces and random letters, so that no scanner finds one in this file.
 """
@@ -9,11 +9,10 @@ import base64
 import json
 import random
 import string
-import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
-COUNT = 500
+COUNT = 310
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 LOWNUM = string.ascii_lowercase + string.digits
@@ -22,11 +21,10 @@ URLSAFE = ALNUM + "_-"
 
 
 class Case(NamedTuple):
-    """A text, what it is about, and the secret in it, or an empty text."""
+    """A text, and the secret in it."""
 
-    name: str
     text: str
-    secret: str = ""
+    secret: str
 
 
 def drawn(rng: random.Random, alphabet: str, count: int) -> str:
@@ -106,109 +104,6 @@ def jwt(rng: random.Random) -> str:
     return f"{head}.{claims}.{part(rng.randbytes(32))}"
 
 
-def password(rng: random.Random) -> str:
-    """Return a password as people and their tools make them."""
-    word = rng.choice("Harbour tiger Winter correct banjo Lisboa maple Orchid".split())
-    return rng.choice(
-        (
-            f"{word}{rng.randint(10, 9999)}{rng.choice('!#+?*')}x",
-            f"{word}-{rng.choice('river stone cloud'.split())}-{rng.randint(10, 999)}",
-            drawn(rng, ALNUM, 10) + "7a",
-            drawn(rng, ALNUM + "!#%+", 14) + "4k",
-            f"{word[0].upper()}{word[1:]}!{rng.choice('river stone cloud'.split())}{rng.randint(1, 99)}",
-        )
-    )
-
-
-PASSWORDS = (
-    "DB_PASSWORD={}", 'password = "{}"', "password: {}", '{{"user": "ada", "password": "{}"}}',
-    "The staging password is {}.", "We changed the password of the printer to {} today.",
-    "  POSTGRES_PASSWORD: '{}'", "Server=db;Database=app;User Id=ada;Password={};Encrypt=true",
-    "postgres://ada:{}@db.internal:5432/app", "mysql://root:{}@127.0.0.1/shop?ssl=1",
-    "redis://:{}@cache:6379/0", "login: ada@example.org\npwd: {}", "curl -u ada:{} https://files.internal/x",
-    "sshpass -p '{}' ssh ada@build", "machine git.internal login ada password {}", 'passphrase="{}"',
-    "mysqldump --host db --password={} shop", "app --user ada --password {} --verbose",
-    "<password>{}</password>", "conn = connect(host='db', user='ada', password='{}')", "Passwort: {}",
-)  # fmt: skip
-KEYS = (
-    "api_key={}", "X-Api-Key: {}", 'apiKey: "{}",', "Authorization: Bearer {}", '"Authorization": "Token {}"',
-    "client_secret = '{}'", "https://api.example.org/v1/items?limit=3&access_token={}&page=2",
-    "SECRET_KEY={}", "os.environ['API_TOKEN'] = '{}'", "--token {} --verbose", "auth_token: {}",
-    "The API key is {}", "https://{}@git.internal/team/app.git", "signing_key={}\n",
-    '{{\\"secret\\": \\"{}\\"}}',
-)  # fmt: skip
-CALLED = tuple(
-    line
-    for line in """
-SMTP_PASS="{}"
-DB_PASS={}
-MYSQL_PASS={}
-export PASS="{}"
-DB_PW={}
-REDIS_AUTH={}
-  smtp_pass: {}
-"dbPass": "{}",
-spring.datasource.password={}
-docker login -u ada -p {} registry.example.org
-docker login registry.example.org --username ada --password {}
-DATABASE_URL=postgres://app:{}
-My password is {}
-Password for admin: {}
-The root password has been changed to {}.
-Use the password {} to log in.
-the password is now {}
-Das Passwort lautet jetzt {}.
-Le mot de passe de la base est {}.
-La contraseña del servidor es {}.
-A senha do banco é {}.
-La password è {}
-数据库的密码是{}。
-密码：{}
-Пароль от сервера: {}
-Пароль — {}
-Het wachtwoord is {}.
-Lösenordet är {}
-Hasło to {}
-hasło do bazy: {}
-Parola: {}
-Şifre: {}
-パスワードは{}です。
-パスワード: {}
-비밀번호는 {}입니다.
-비밀번호: {}
-""".split("\n")
-    if line
-)
-"""Passwords by their short names, cut out of an address, and told in the languages of people."""
-
-
-def called(rng: random.Random) -> str:
-    """Return a password that reads almost like a name."""
-    word = rng.choice("winter harbour banjo orchid".split())
-    return rng.choice(
-        (
-            f"{word}_{rng.randint(10, 99)}{drawn(rng, string.ascii_lowercase, 2)}",
-            f"{word[:4]}{word[4:].title()}-{rng.randint(10, 99)}{drawn(rng, string.ascii_lowercase, 2)}",
-            f"{word[0].upper()}3{word[1:]}{drawn(rng, string.digits, 1)}{drawn(rng, string.ascii_letters, 4)}rd",
-            f"{word}!{drawn(rng, string.ascii_lowercase, 4)}{rng.randint(1, 9)}",
-        )
-    )
-
-
-PHRASES = "password={}|PASSWORD='{}'|password: {}|The password is {}.".split("|")
-WORDS = "correct horse battery staple river candle window pepper garden silver".split()
-
-
-KEY_MAKERS: tuple[Callable[[random.Random], str], ...] = (
-    lambda r: drawn(r, HEX, 32),
-    lambda r: drawn(r, HEX, 40),
-    lambda r: drawn(r, ALNUM, 32),
-    lambda r: drawn(r, ALNUM, 24),
-    lambda r: drawn(r, LOWNUM, 40),
-    lambda r: str(uuid.UUID(bytes=r.randbytes(16))),
-)
-
-
 def private_key(rng: random.Random) -> str:
     """Return a PEM block, whole or cut short, of one of the kinds that there are."""
     kind = rng.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "))
@@ -220,32 +115,18 @@ def private_key(rng: random.Random) -> str:
 
 
 def true_cases(seed: str = "true cases") -> list[Case]:
-    """Return texts with one secret each."""
+    """Return texts with one secret each, the same for a seed."""
     rng = random.Random(seed)
     cases: list[Case] = []
     while len(cases) < 280:
-        for name, make in TOKENS.items():
+        for make in TOKENS.values():
             secret = make(rng)
-            cases.append(Case(name, AROUND[len(cases) % len(AROUND)].format(secret), secret))
+            cases.append(Case(AROUND[len(cases) % len(AROUND)].format(secret), secret))
     for number in range(30):
         secret = private_key(rng)
         text = f"Here is the key:\n{secret}\nPut it on the server." if number % 2 else secret
-        cases.append(Case("private key", text, secret))
-    while len(cases) < 420:
-        for form in PASSWORDS:
-            secret = password(rng)
-            cases.append(Case(f"password in {form!r}", form.format(secret), secret))
-    for form in CALLED:
-        secret = called(rng)
-        cases.append(Case(f"password in {form!r}", form.format(secret), secret))
-    for form in PHRASES:
-        secret = "-".join(rng.sample(WORDS, 4))
-        cases.append(Case("passphrase", form.format(secret), secret))
-    while len(cases) < COUNT:
-        for number, form in enumerate(KEYS):
-            secret = KEY_MAKERS[(len(cases) + number) % len(KEY_MAKERS)](rng)
-            cases.append(Case(f"key in {form!r}", form.format(secret), secret))
-    return cases[:COUNT]
+        cases.append(Case(text, secret))
+    return cases
 
 
 PROSE = """

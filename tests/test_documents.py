@@ -74,26 +74,21 @@ def bodies(client: Client) -> list[Captured]:
 @example("word " * 20_000)
 @example("\r\n" * 3_000 + "x")
 @example(GUIDE)
-def test_any_text_reads_back_from_its_parts(text: str) -> None:
+def test_any_text_reads_back_from_its_parts_which_overlap_no_more_than_they_may(text: str) -> None:
+    for one, next in pairwise(cuts(text)):
+        assert one.start < next.start <= one.end < next.end
+        assert one.end - next.start <= MAX_OVERLAP_CHARS
     made = parts_of(body_of(text), SCOPE, DOCUMENT)
     if len(text) <= MAX_PART_CHARS or not text.strip():
         assert made == []
         return
+    assert made == parts_of(body_of(text), SCOPE, DOCUMENT)
     placed = [(said.text, place_in(said.path)) for _, said in made]
     assert joined((said, place) for said, place in placed if place) == text
     assert [id for id, _ in made] == [id for _, place in placed if place for id in place.ids(SCOPE)][: len(made)]
     for number, (_, said) in enumerate(made):
         assert len(said.text) <= MAX_PART_CHARS and said.text.strip()
         assert said.part is not None and (said.part.index, said.part.count) == (number, len(made))
-
-
-@given(TEXTS)
-def test_a_cut_is_the_same_each_time_and_parts_overlap_by_no_more_than_they_may(text: str) -> None:
-    found = cuts(text)
-    assert found == cuts(text)
-    for one, next in pairwise(found):
-        assert one.start < next.start <= one.end < next.end
-        assert one.end - next.start <= MAX_OVERLAP_CHARS
 
 
 def test_what_is_cut_ends_with_a_sentence_and_is_repeated_from_the_beginning_of_one() -> None:
@@ -187,7 +182,7 @@ def test_a_part_that_is_forgotten_or_erased_is_named(client: Client) -> None:
         client.whole(ids[4])
 
 
-def test_capturing_a_document_again_adds_nothing(client: Client) -> None:
+def test_a_document_is_captured_once_and_never_again_after_a_part_was_erased(client: Client) -> None:
     line = Line(text=GUIDE, kind="document", source="files", native_id="guide")
     made = client.events_of(line, {})
     client.capture_many([line])
@@ -196,11 +191,7 @@ def test_capturing_a_document_again_adds_nothing(client: Client) -> None:
     client.project()
     status = client.status()
     assert (status.memories, status.duplicates) == (len(made), len(made))
-
-
-def test_a_document_of_which_a_part_was_erased_is_not_taken_again(client: Client) -> None:
-    line = Line(text=GUIDE, kind="document", source="files", native_id="guide")
-    client.append("erased", Erased(ids=(client.capture_many([line])[3].id,)), SCOPE)
+    client.append("erased", Erased(ids=(made[3].id,)), SCOPE)
     with pytest.raises(InvalidEvent, match="erased"):
         client.events_of(line, {})
 

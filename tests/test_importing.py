@@ -80,6 +80,11 @@ def put(folder: Path, name: str, data: bytes | str) -> Path:
     return path
 
 
+GEMINI_HEAD = t.gemini()[0]
+KEPT = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
+LATER = [t.gemini_row("i9", "user", "<state_snapshot>INJECTED</state_snapshot>", 3)]
+KEPT_SAID = [("user", "List."), ("agent", "Listed.")]
+FORK = [row | {"metadata": {"inherited_user_message": row["ordinal"] == 4}} for row in t.codex("/x", "fork")]
 FILES: dict[str, tuple[str, bytes, list[tuple[str, str]]]] = {
     "claude": ("s.jsonl", t.lines(t.claude("/x")), t.CLAUDE_SAID),
     "codex": (f"rollout-2026-01-02T03-00-00-{t.SESSION}.jsonl", t.lines(t.codex("/x")), t.CODEX_SAID),
@@ -102,6 +107,16 @@ FILES: dict[str, tuple[str, bytes, list[tuple[str, str]]]] = {
         "export.zip",
         t.zipped({"manifest.json": b"{}", "c-000.json": json.dumps(t.claude_ai()).encode()}),
         t.CLAUDE_AI_SAID,
+    ),
+    "a fork of Codex": ("rollout.jsonl", t.lines(FORK), t.CODEX_SAID[1:]),
+    "gemini, only what the model was given": (
+        "s.jsonl",
+        t.lines([GEMINI_HEAD, {"$set": {"messages": KEPT}}, {"$set": {"messages": LATER}}]),
+        KEPT_SAID,
+    ),
+    "gemini, old, in one row": ("s.jsonl", t.lines([{**GEMINI_HEAD, "messages": KEPT}]), KEPT_SAID),
+    "a subagent of Gemini": (
+        "s.jsonl", t.lines([{**GEMINI_HEAD, "kind": "subagent"}, *t.gemini()[1:3]]), [("agent", "List the files.")]
     ),
     "rows in a zip": ("sessions.zip", t.zipped({"a/s.jsonl": t.lines(t.claude("/x"))}), t.CLAUDE_SAID),
 }  # fmt: skip
@@ -171,32 +186,6 @@ def test_a_folder_without_a_scope_costs_its_own_records_alone(client: Client, tm
     summary = take(client, *paths, scope=None)
     assert summary.scopes == {scope_of_folder(project, client.home): len(t.CLAUDE_SAID)}
     assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
-
-
-GEMINI_HEAD = t.gemini()[0]
-KEPT = [t.gemini_row("i1", "user", [{"text": "List."}], 1), t.gemini_row("i2", "gemini", "Listed.", 2)]
-LATER = [t.gemini_row("i9", "user", "<state_snapshot>INJECTED</state_snapshot>", 3)]
-OTHERS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
-    "a fork of Codex": (
-        [row | {"metadata": {"inherited_user_message": row["ordinal"] == 4}} for row in t.codex("/x", "fork")],
-        t.CODEX_SAID[1:],
-    ),
-    "a session of Gemini that only keeps what the model was given": (
-        [GEMINI_HEAD, {"$set": {"messages": KEPT}}, {"$set": {"messages": LATER}}],
-        [("user", "List."), ("agent", "Listed.")],
-    ),
-    "an older session of Gemini, in one row": (
-        [{**GEMINI_HEAD, "messages": KEPT}], [("user", "List."), ("agent", "Listed.")]
-    ),
-    "a subagent of Gemini": ([{**GEMINI_HEAD, "kind": "subagent"}, *t.gemini()[1:3]], [("agent", "List the files.")]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("session", OTHERS)
-def test_of_other_sessions_only_what_was_said_in_them_is_taken(session: str, client: Client, tmp_path: Path) -> None:
-    rows, expected = OTHERS[session]
-    take(client, put(tmp_path, "rollout.jsonl", t.lines(rows)))
-    assert said(client.log) == expected
 
 
 def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> None:
@@ -327,16 +316,6 @@ def test_memory_files_of_claude_code(tmp_path: Path, project: Path, monkeypatch:
 
 
 # Bad input
-
-
-def test_of_a_long_turn_the_beginning_and_the_end_are_taken(client: Client, tmp_path: Path) -> None:
-    rows = t.claude("/x")[2:3]
-    rows[0]["message"]["content"] = "word " * 40_000
-    assert take(client, put(tmp_path, "s.jsonl", t.lines(rows))).taken == 1
-    (event,) = events(client.log)
-    assert "more characters, blake2b" in body(event).text and len(body(event).text) < 2_700
-    again = take(client, tmp_path / "s.jsonl", reread=True)
-    assert (again.taken, again.known) == (0, 1)
 
 
 BAD = {

@@ -114,9 +114,6 @@ def test_the_root_may_have_a_text_and_has_an_id_before_anything_is_said() -> Non
     assert (found.slug, found.title, found.version, found.summary) == (ROOT, "Start", make_id(1), "All of it.")
 
 
-# --- Places and links ---
-
-
 # --- Erasing, slugs ---
 
 

@@ -21,7 +21,7 @@ from secret_cases import COUNT, INNOCENT, TOKENS, Case, true_cases
 from soaked import examples, soaked
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
+from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.schemas.events import Actor, Captured, Forgotten, Origin, Recalled, Restored
 from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, without_digits
 from memtape.schemas.texts import texts_of, texts_of_body
@@ -41,7 +41,23 @@ from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-TRUE = true_cases()
+PASSWORDS = [
+    ("password = 'hunter2'", "hunter2"),
+    ("DB_PASSWORD=winter_38xy", "winter_38xy"),
+    ("MYSQL_PASS=winter_38xy", "winter_38xy"),
+    ("DB_PW=winter_38xy", "winter_38xy"),
+    ("REDIS_AUTH=winter_38xy", "winter_38xy"),
+    ("DATABASE_URL=postgres://app:winter_38xy", "winter_38xy"),
+    ("os.environ['API_TOKEN'] = '3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d'", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
+    (r"{\"secret\": \"3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d\"}", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
+    ("password=correct-horse-battery-staple", "correct-horse-battery-staple"),
+    ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
+    ("密码是Winter38xy。", "Winter38xy"),
+    ("비밀번호는 Winter38xy입니다", "Winter38xy"),
+    ("SONAR=3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
+    ("The card ends in 4417, the CVV is 483.", "483"),
+]
+TRUE = [*true_cases(), *(Case(*it) for it in PASSWORDS if len(it[1]) > 3)]
 KEY = TOKENS["github"](random.Random(1))
 OTHER_KEY = TOKENS["anthropic"](random.Random(2))
 
@@ -74,22 +90,10 @@ def test_secrets_are_found(seed: str) -> None:
     cases = true_cases(seed)
     assert len(cases) == len({case.text for case in cases}) == COUNT
     missed = [case for case in cases if leaks(case, redactor().text(case.text))]
-    assert len(missed) <= 4, missed  # Measured: none of these 500, and 3 of 3,500 others.
+    assert len(missed) <= 2, missed
 
 
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        ("password = 'hunter2'", "hunter2"),
-        ("DB_PASSWORD=winter_38xy", "winter_38xy"),
-        ("password=correct-horse-battery-staple", "correct-horse-battery-staple"),
-        ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
-        ("密码是Winter38xy。", "Winter38xy"),
-        ("비밀번호는 Winter38xy입니다", "Winter38xy"),
-        ("SONAR=3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
-        ("The card ends in 4417, the CVV is 483.", "483"),
-    ],
-)
+@pytest.mark.parametrize(("text", "secret"), PASSWORDS)
 def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -> None:
     assert [text[found.start : found.end] for found in findings(text)] == [secret]
 
@@ -489,32 +493,6 @@ TAKEN = [
 def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
     assert [path for path in DENIED if denied_by(path) not in DENIED_PATHS] == []
     assert [path for path in TAKEN if denied_by(path) is not None] == []
-
-
-def test_what_is_denied_is_named_and_the_rest_is_taken(client: Client) -> None:
-    lines = [
-        Line(text="one"),
-        Line(text="two", path="/x/.env"),
-        Line(text="three", source="deploy.pem"),
-        Line(text="4"),
-    ]
-    receipts = client.capture_many(lines)
-    assert len(receipts) == 2
-    assert [(place, str(error)) for place, error in receipts.refused] == [
-        (1, ".env may hold secrets (.env) and is not captured."),
-        (2, "deploy.pem may hold secrets (*.pem) and is not captured."),
-    ]
-    with pytest.raises(Denied):
-        client.capture("two", path="/x/.env")
-    assert sum(isinstance(decode(payload).body, Captured) for payload in payloads(client)) == 2
-
-
-def test_a_home_denies_more_where_its_settings_say_so(client: Client) -> None:
-    client.home.settings_path.write_text('denied_paths = ["private/*", "*.diary", "notes.md"]\n')
-    for path in ("/x/private/a/b.txt", "my.diary", "docs/notes.md"):
-        with pytest.raises(Denied):
-            client.capture("x", path=path)
-    client.capture("x", path="public/a.txt")
 
 
 WAYS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import transcripts as t
-from test_handing import left, patient
+from test_handing import patient
 from test_hooks import events_of, hook, told
 from test_warm import until, warm
 
@@ -126,17 +126,6 @@ def test_a_session_that_was_cut_off_is_taken_up_at_the_next_start_and_one_withou
     context = given["hookSpecificOutput"]["additionalContext"]
     assert "edited: cart/prices.py" in context and "open: tested with `pytest -q`" in context
     assert {event.session for event in events_of(home, project, "captured")} == {SESSION}
-
-
-@pytest.mark.slow
-def test_the_server_that_a_start_leaves_takes_up_what_was_cut_off(home: Path, project: Path, transcript: Path) -> None:
-    """As after a machine went down, when no server is there for the first start."""
-    note_told(home, scope_of_folder(project, Home(home)), SESSION, now_us())
-    new = transcript.with_name("7f3a2b10-0000-4000-8000-00000000000b.jsonl")
-    new.touch()
-    with left(home, project, session_id=new.stem, transcript_path=str(new), source="startup"):
-        until(lambda: len(acts(home, project)) == 2)
-    assert not latest_errors(home, 5)
 
 
 def test_the_transcripts_of_a_session_are_its_own_and_those_of_its_agents(transcript: Path, project: Path) -> None:

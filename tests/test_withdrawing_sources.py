@@ -114,21 +114,6 @@ def test_a_folder_that_is_missing_or_empty_withdraws_nothing_until_it_is_said_to
     assert shown(client) == []
 
 
-def test_a_document_that_is_damaged_withdraws_nothing(client: Client, notes: Path) -> None:
-    from test_importing_documents import pdf
-
-    path = notes / "a.pdf"
-    path.write_bytes(pdf(GONE))
-    put(notes, "b.md", STAYS)
-    assert take(client, notes).taken == 2
-    path.write_bytes(pdf(GONE)[:200])
-    assert take(client, notes).withdrawn == 0
-    path.write_bytes(b"")
-    assert take(client, notes).withdrawn == 0 and len(shown(client)) == 2
-    path.unlink()
-    assert take(client, notes).withdrawn == 1
-
-
 def test_file_memory_of_claude_code_is_withdrawn_by_an_import_of_everything(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

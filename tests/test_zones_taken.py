@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from met import events_of
 from soaked import examples
 from test_vault_people import Killed, killed_at
-from test_watch import write
 
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.placeholders import PLACEHOLDER
@@ -287,7 +286,6 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
         watcher.index_due()
         watcher.index_due()
         assert taken == [(None, 1, 0), (None, 2, 0)] and shown(home) == ["Two."]
-    assert write(tmp_path / "claude" / "s.jsonl", [{}]).exists()
 
 
 def test_a_run_that_stays_takes_what_is_saved_meanwhile_and_writes_the_page(home: Home, page: Path) -> None:

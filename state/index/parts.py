@@ -97,7 +97,8 @@ def languages_of(told: Sequence[int] | NDArray[Any]) -> list[int]:
     its = np.asarray(told, np.int64)
     sure = its[(its != 0) & (its & (its - 1) == 0)]
     languages = len(TOLD_LANGUAGES)
-    return np.bincount(sure, minlength=1 << languages)[1 << np.arange(languages)].tolist()
+    counts: list[int] = np.bincount(sure, minlength=1 << languages)[1 << np.arange(languages)].tolist()
+    return counts
 
 
 # The texts behind the watermark are taken in anew with each that comes.

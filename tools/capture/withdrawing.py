@@ -5,10 +5,9 @@ Opens no file, and does not know the reading of files.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
-from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.codec import event_of
 from memtape.schemas.events import MAX_IDS, Restored, Withdrawn
 from memtape.schemas.log import Log, forwards
 from memtape.schemas.places import part_id
@@ -38,24 +37,16 @@ def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = Fa
 def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
     """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
     withdrawn, shown = dict[str, None](), dict[str, None]()
-    for ids, on, by_source in _withdrawals(log, scope):
-        restored = [id for id in ids if id in withdrawn] if not on and not by_source else []
+    for slot in forwards(log, partition_of(scope, log.partitions), 0, scope, ("withdrawn", "restored")):
+        event = event_of(slot.payload)
+        body = event.body if event is not None else None
+        if not isinstance(body, Withdrawn | Restored):
+            continue
+        on, ids = isinstance(body, Withdrawn) and body.on, body.ids
+        restored = [id for id in ids if id in withdrawn] if isinstance(body, Restored) else []
         shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
         withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
     return withdrawn, shown
-
-
-def _withdrawals(log: Log, scope: str) -> Iterator[tuple[tuple[str, ...], bool, bool]]:
-    """Yield ids, whether withdrawn from then on, and whether by their source."""
-    for slot in forwards(log, partition_of(scope, log.partitions), 0, scope, ("withdrawn", "restored")):
-        try:
-            body = decode(slot.payload).body
-        except InvalidEvent:
-            continue
-        if isinstance(body, Withdrawn):
-            yield body.ids, body.on, True
-        elif isinstance(body, Restored):
-            yield body.ids, False, False
 
 
 def _parts(log: Log, scope: str, id: str) -> list[str]:

@@ -152,13 +152,10 @@ def _by_path(address: str, path: str, layout: Layout) -> str | None:
 def _by_name(name: str, layout: Layout) -> str | None:
     """Return the slug of a wiki link's file: by its path, else by its name, the shortest path first."""
     wanted = name.removesuffix(_ENDING).casefold()
-    paths = sorted(layout.slugs, key=lambda path: (path.count("/"), path))
-    for path in paths:
-        if path.removesuffix(_ENDING).casefold() == wanted:
-            return layout.slugs[path]
-    for path in paths:
-        if posixpath.basename(path).removesuffix(_ENDING).casefold() == posixpath.basename(wanted):
-            return layout.slugs[path]
+    named = {path: path.removesuffix(_ENDING).casefold() for path in layout.slugs}
+    alike = [path for path, name in named.items() if posixpath.basename(name) == posixpath.basename(wanted)]
+    if alike:
+        return layout.slugs[min(alike, key=lambda path: (named[path] != wanted, path.count("/"), path))]
     return _would_be(f"{name.removesuffix(_ENDING)}{_ENDING}", layout)
 
 

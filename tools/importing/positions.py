@@ -44,6 +44,9 @@ class FilePosition(msgspec.Struct, frozen=True):
     file: tuple[int, int] = (0, 0)
 
 
+_UNREAD = FilePosition(offset=0, size=0, modified=-1, digest="", state={})
+
+
 _Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
 """`RULES`, the log's id, where each partition ended when the positions were kept and its trail there, and positions."""
 
@@ -65,29 +68,22 @@ class Positions:
         except (OSError, msgspec.MsgspecError, ValueError):
             pass
 
+    def of(self, path: Path) -> FilePosition:
+        """Return the position of a file, that before its first byte for a new file."""
+        return self._kept.get(self.key(path), _UNREAD)
+
     def unchanged(self, path: Path, status: os.stat_result) -> FilePosition | None:
         """Return the position of a file that was read to its end and is unchanged since then."""
-        kept = self._kept.get(self.key(path))
-        if kept is None or kept.offset != kept.size:
-            return None
-        return kept if (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns) else None
+        kept = self.of(path)
+        is_same = (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
+        return kept if is_same and kept.offset == kept.size else None
 
     def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
         """Return the offset and state to resume a file that only grew; the start for any other file."""
-        kept = self._kept.get(self.key(path))
-        if kept is None or kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
+        kept = self.of(path)
+        if kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
             return 0, {}
         return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
-
-    def offset(self, path: Path) -> int:
-        """Return the read offset of a file, 0 for a new file."""
-        kept = self._kept.get(self.key(path))
-        return kept.offset if kept is not None else 0
-
-    def said(self, path: Path) -> Said:
-        """Return the ids of a file's texts at its last reading, by scope."""
-        kept = self._kept.get(self.key(path))
-        return kept.said if kept is not None else {}
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
         """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder

@@ -183,7 +183,7 @@ class Importer:
         if source.format != finding.ARCHIVE:
             self._on_progress(read.status.st_size)
         is_sound = read.sound and self.summary.problem_count == seen
-        for scope, ids in self.positions.said(source.path).items():
+        for scope, ids in self.positions.of(source.path).said.items():
             # The earlier texts of a file that was read for another scope, or in part, may still be there.
             if not is_sound or (read.said and scope not in read.said):
                 read.said[scope] = [*dict.fromkeys([*read.said.get(scope, ()), *ids])]

@@ -118,7 +118,7 @@ class Watcher:
         importer = Importer(self._writer, self._scope)
         for source in sources:
             try:
-                grown, due = growth(source, importer.positions.offset(source.path), always=always)
+                grown, due = growth(source, importer.positions.of(source.path).offset, always=always)
             except OSError:
                 continue  # It is gone, or comes again.
             if due:
