@@ -201,18 +201,6 @@ _MATCHER = re.compile(r'([a-z_]\w*)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 _GROUPED = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")
 
 
-def check_expression(expression: str) -> None:
-    """Fail unless an expression names only samples that there are, and labels that these have, with their values."""
-    used = {sample_names()[name] for name in re.findall(r"\bmemtape_\w+", expression)}
-    assert used, expression
-    for name, selected in _SELECTOR.findall(expression):
-        for label, values in _MATCHER.findall(selected):
-            assert label in METRICS[sample_names()[name]].labels, (expression, label)
-            assert all(value in BOUNDED[label] for value in values.split("|")), (expression, values)
-    grouped = {word.strip() for words in _GROUPED.findall(expression) for word in words.split(",") if word.strip()}
-    assert grouped <= {label for name in used for label in METRICS[name].labels} | {"le"}, expression
-
-
 def expressions() -> Iterator[tuple[str, str]]:
     """Yield each expression of dashboard, alerts and documents, under what it is called there."""
     board: dict[str, Any] = json.loads((ROOT / "docker" / "grafana.json").read_text())
@@ -229,4 +217,12 @@ def expressions() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("where", "expression"), list(expressions()))
 def test_an_expression_names_only_what_there_is(where: str, expression: str) -> None:
-    check_expression(expression)
+    """Samples that there are, and labels that these have, with their values."""
+    used = {sample_names()[name] for name in re.findall(r"\bmemtape_\w+", expression)}
+    assert used, expression
+    for name, selected in _SELECTOR.findall(expression):
+        for label, values in _MATCHER.findall(selected):
+            assert label in METRICS[sample_names()[name]].labels, (expression, label)
+            assert all(value in BOUNDED[label] for value in values.split("|")), (expression, values)
+    grouped = {word.strip() for words in _GROUPED.findall(expression) for word in words.split(",") if word.strip()}
+    assert grouped <= {label for name in used for label in METRICS[name].labels} | {"le"}, expression
