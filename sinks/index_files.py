@@ -96,17 +96,8 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
     return 8 + len(said) + end
 
 
-def read_segment(path: Path, size: int | None = None) -> Segment:
-    """Map a segment. Raises `ValueError` for a file of another format, or of another size than `size`."""
-    return _read(path, size, Segment)
-
-
-def read_vectors(path: Path, size: int | None = None) -> VectorSegment:
-    """Map a segment of vectors. Raises `ValueError` for a file that is none, or that has another size than it had."""
-    return _read(path, size, VectorSegment)
-
-
-def _read(path: Path, size: int | None, kind: type[SegmentT]) -> SegmentT:
+def read_segment(path: Path, kind: type[SegmentT], size: int | None = None) -> SegmentT:
+    """Map a segment of a kind. Raises `ValueError` for a file of another format, or of another size than `size`."""
     mapped: mmap.mmap | bytes
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size >= MAPPED_BYTES and len(_MAPPED) < MOST_MAPPED:

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.sqlite_files import opened
-from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment, read_vectors
+from memtape.sinks.index_files import SEGMENT_NAME, VECTORS_NAME, read_segment
 from memtape.sinks.logs.known_ids import MAGIC as IDS_MAGIC
 from memtape.sinks.logs.known_ids import said_in
 from memtape.sinks.snapshots import MAGIC as SNAPSHOT_MAGIC
 from memtape.sinks.tables import INDEX
 from memtape.sinks.zones import ZoneInPage
 from memtape.state.index.entries import take
+from memtape.state.index.segments import Segment
+from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.traces import Traces
 from memtape.state.vectors.recorded import recorded
 from memtape.state.views.index_proof import are_sound_vectors
@@ -307,7 +309,7 @@ def _index(path: Path) -> Iterator[_Grain]:
     Terms are stems, so that a stem may equal an erased word. Terms are therefore compared with the texts;
     raises `MemtapeError` for a term without a text.
     """
-    segment = read_segment(path)
+    segment = read_segment(path, Segment)
     terms: dict[str, None] = {}
     for start in range(0, len(segment.tables), ROWS_AT_ONCE):
         rows = range(start, min(start + ROWS_AT_ONCE, len(segment.tables)))
@@ -327,7 +329,7 @@ def _index(path: Path) -> Iterator[_Grain]:
 
 def _index_vectors(path: Path) -> Iterator[_Grain]:
     """Yield the vectors of a segment. Their sketches follow from them, which is held against them."""
-    segment = read_vectors(path)
+    segment = read_segment(path, VectorSegment)
     for start in range(0, len(segment.keys), ROWS_AT_ONCE):
         rows = segment.vectors[start : start + ROWS_AT_ONCE].astype(np.float64)
         yield _Grain(f"rows {start}…", "", frozenset(), rows=rows)

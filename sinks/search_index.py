@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +28,6 @@ from memtape.sinks.index_files import (
     SegmentT,
     read_manifest,
     read_segment,
-    read_vectors,
     write_manifest,
     write_segment,
 )
@@ -214,8 +213,12 @@ def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenI
     if before is not None and before.manifest.made == manifest.made:
         known = dict(zip(before.manifest.segments, before.segments, strict=True))
         held = dict(zip(before.manifest.vectors, before.vectors, strict=True))
-    segments = [known.get(named) or read_segment(folder / named.name, named.bytes) for named in manifest.segments]
-    vectors = [held.get(named) or read_vectors(folder / named.name, named.bytes) for named in manifest.vectors]
+    segments = [
+        known.get(named) or read_segment(folder / named.name, Segment, named.bytes) for named in manifest.segments
+    ]
+    vectors = [
+        held.get(named) or read_segment(folder / named.name, VectorSegment, named.bytes) for named in manifest.vectors
+    ]
     sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
@@ -390,9 +393,9 @@ class _IndexBuilder:
 
     def written(self, folder: Path, scope: str, number: int) -> OpenIndex:
         """Write the new segments and a manifest with their names; delete files named by no manifest."""
-        _write(self._texts, folder, f"{number}", read_segment)
+        _write(self._texts, folder, f"{number}")
         for place, tiers in enumerate(self._vectors.values()):
-            _write(tiers, folder, f"{number}-vectors-{place}", read_vectors)
+            _write(tiers, folder, f"{number}-vectors-{place}")
         made = self.opened()
         every = [*made.living, *made.vectors_living]
         living, packed = "", b""
@@ -411,14 +414,14 @@ class _IndexBuilder:
         return made._replace(manifest=manifest)
 
 
-def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str, read: Callable[[Path, int], SegmentT]) -> None:
+def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str) -> None:
     """Write the segments without a file, under names with a prefix, and map them."""
     for place, named in enumerate(tiers.names):
         if named is UNWRITTEN:
             path = folder / f"{beginning}-{place}"
             size = write_segment(path, tiers.segments[place])
             tiers.names[place] = ManifestSegment(path.name, len(tiers.living[place]), size)
-            tiers.segments[place] = read(path, size)
+            tiers.segments[place] = read_segment(path, type(tiers.segments[place]), size)
 
 
 def _of_embedder(opened: OpenIndex, embedder: str) -> tuple[list[VectorSegment], list[Flags], list[ManifestSegment]]:

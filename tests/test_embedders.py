@@ -151,7 +151,7 @@ def test_vectors_of_every_size_are_read(server: Server) -> None:
     server.dimensions = 3_072
     with HttpEmbedder(target(server)) as embedder:
         assert (embedder.name, embedder.revision, embedder.dimensions) == ("tiny", "tiny-embed", 3_072)
-        a, b = embedder.embed_documents(["alpha", "beta"])
+        a, b = embedder.embed_each(["alpha", "beta"])
         assert is_vector_of(a, "alpha", 3_072) and is_vector_of(b, "beta", 3_072)
         assert embedder.embed_query("alpha").dtype == np.float32
         assert len(quantised(a)) == 2 * 3_072
@@ -167,7 +167,7 @@ def test_batches_lose_nothing_and_stay_within_their_limits(texts: list[str]) -> 
 
 
 def test_texts_that_cannot_be_asked_about_fail_alone_and_are_not_sent(server: Server, embedder: HttpEmbedder) -> None:
-    blank, empty, good, half = embedder.embed_documents([" \n", "", "alpha", "half \ud800"])
+    blank, empty, good, half = embedder.embed_each([" \n", "", "alpha", "half \ud800"])
     assert all(isinstance(made, EmbeddingFailure) for made in (blank, empty, half))
     assert is_vector_of(good, "alpha")
     assert server.asked == [["alpha"]]
@@ -198,7 +198,7 @@ def test_texts_that_cannot_be_asked_about_fail_alone_and_are_not_sent(server: Se
 )
 def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedder, value: Any, reason: str) -> None:
     server.scripts = [spoilt(server, lambda answer: answer["data"][1].update(embedding=value))]
-    first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
+    first, bad, last = embedder.embed_each(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, EmbeddingFailure) and reason in bad.reason
     assert len(server.asked) == 1
@@ -216,7 +216,7 @@ def test_an_endpoint_that_has_no_vector_for_anything_is_no_failure_of_texts(
     server.always = rubbish(server, value)
     for texts in (["alpha", "beta", "gamma"], ["alpha"]):
         with pytest.raises(EmbedderUnavailable, match="no vector of its answer can be used"):
-            embedder.embed_documents(texts)
+            list(embedder.embed_each(texts))
     assert server.asked[-1] == [HARMLESS] and len(server.asked) == 3 + 2, "found out with the first text"
     server.always = None
     assert is_vector_of(embedder.embed_query("alpha"), "alpha")
@@ -261,7 +261,7 @@ def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_a
     server: Server, embedder: HttpEmbedder, script: Any
 ) -> None:
     server.always = lambda texts, handler: script(texts, handler) if "beta" in texts else (200, server.good(texts))
-    first, bad, last = embedder.embed_documents(["alpha", "beta", "gamma"])
+    first, bad, last = embedder.embed_each(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, EmbeddingFailure) and bad.reason and "beta" not in bad.reason
     alone = [*[["beta"]] * 3, [HARMLESS], ["beta"]]
@@ -305,7 +305,7 @@ def test_a_huge_answer_is_not_read_to_its_end(server: Server, monkeypatch: pytes
 
     server.always = lambda texts, handler: flood(texts, handler) if "beta" in texts else (200, server.good(texts))
     with HttpEmbedder(target(server)) as embedder:
-        (bad,) = embedder.embed_documents(["beta"])
+        (bad,) = embedder.embed_each(["beta"])
     assert isinstance(bad, EmbeddingFailure) and "more than 1 MiB" in bad.reason
     assert sum(sent) < 2_000 * 65_536
 
@@ -333,7 +333,7 @@ def test_an_endpoint_that_asks_to_wait_is_waited_for_up_to_a_minute(
 def test_a_refused_key_or_model_is_an_error_at_once(server: Server, embedder: HttpEmbedder, status: int) -> None:
     server.always = lambda _texts, _handler: (status, {"error": f"no {KEY}"})
     with pytest.raises(MemtapeError, match=str(status)) as caught:
-        embedder.embed_documents(["alpha", "beta"])
+        list(embedder.embed_each(["alpha", "beta"]))
     assert not isinstance(caught.value, EmbedderUnavailable) and caught.value.hint
     assert len(server.asked) == 1
 
@@ -343,7 +343,7 @@ def test_a_text_that_is_refused_fails_alone_without_a_wait(
     server: Server, embedder: HttpEmbedder, waits: list[float], status: int
 ) -> None:
     server.always = fails_on("beta", (status, {"error": "too long"}), server)
-    first, bad = embedder.embed_documents(["alpha", "beta"])
+    first, bad = embedder.embed_each(["alpha", "beta"])
     assert is_vector_of(first, "alpha") and bad == EmbeddingFailure(f"HTTP {status}")
     assert waits == []
 
@@ -352,7 +352,7 @@ def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: Ht
     other = Server()
     server.always = lambda _texts, handler: handler.answer(307, b"", Location=f"{other.url}/embeddings")  # type: ignore[attr-defined]
     with pytest.raises(MemtapeError, match="redirect"):
-        embedder.embed_documents(["alpha"])
+        list(embedder.embed_each(["alpha"]))
     assert other.asked == [] and len(server.asked) == 1
     other.close()
 
@@ -360,7 +360,7 @@ def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: Ht
 def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embedder: HttpEmbedder) -> None:
     server.scripts = [spoilt(server, lambda answer: answer | {"model": "other"})]
     with pytest.raises(MemtapeError, match="answers as other"):
-        embedder.embed_documents(["alpha"])
+        list(embedder.embed_each(["alpha"]))
 
 
 # --- The key ---
@@ -375,7 +375,7 @@ def test_the_key_is_sent_and_never_shown(
     for script in (*UNUSABLE.values(), too_many("0"), *refusals):
         server.always = script
         with pytest.raises(MemtapeError) as caught:
-            embedder.embed_documents(["alpha"])
+            list(embedder.embed_each(["alpha"]))
         shown += ["".join(traceback.format_exception(caught.value)), repr(caught.value.__context__), caught.value.hint]
     shown += [record.getMessage() for record in caplog.records]
     assert all(KEY not in text for text in shown)
@@ -498,8 +498,8 @@ def ordering(vectors: list[Any]) -> list[list[int]]:
 
 @pytest.mark.slow
 def test_a_batch_gives_the_vectors_of_its_texts_alone(model: LocalEmbedder) -> None:
-    together = model.embed_documents(SENTENCES)
-    alone = [model.embed_documents([sentence])[0] for sentence in SENTENCES]
+    together = list(model.embed_each(SENTENCES))
+    alone = [next(model.embed_each([sentence])) for sentence in SENTENCES]
     assert (model.name, model.dimensions) == ("all-MiniLM-L6-v2", 384)
     for one, other in zip(together, alone, strict=True):
         assert isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == np.float32
@@ -514,7 +514,7 @@ def test_minilm_gives_the_vectors_of_the_library_that_it_stands_for(model: Local
     library = pytest.importorskip("sentence_transformers", reason="pip install '.[dense]'")
     folder = packaged_minilm()
     reference = library.SentenceTransformer(str(folder), device="cpu").encode(SENTENCES, convert_to_numpy=True)
-    for own, theirs in zip(model.embed_documents(SENTENCES), reference, strict=True):
+    for own, theirs in zip(model.embed_each(SENTENCES), reference, strict=True):
         assert isinstance(own, np.ndarray)
         assert float(own @ theirs) / float(np.linalg.norm(theirs)) > 0.9999
         steps = (np.frombuffer(quantised(it), "<i2").astype(int) for it in (own, theirs))

@@ -260,18 +260,6 @@ def refused(result: Result, *expected: str) -> None:
     assert len(result.stderr) < 500
 
 
-def run_once(home: Home, timeout_s: float = 300) -> Result:
-    """Call `memtape run --once`, which must come to an end."""
-    timer = subprocess.Popen(
-        [sys.executable, "-c", f"import os, time; time.sleep({timeout_s}); os.kill({os.getpid()}, {signal.SIGINT:d})"]
-    )
-    try:
-        return call(home, "run", "--once")
-    finally:
-        timer.kill()
-        timer.wait()
-
-
 def watermark(home: Home, partition: int = P) -> int:
     shard = Shard(home.current().shard(partition), partition)
     mark = shard.watermark() if shard.exists() else None
@@ -299,7 +287,7 @@ def test_a_damaged_slot_is_named_and_nothing_is_projected_past_it(home: Home, co
     flip(home.log_path, projected + 20, column)
     named = (f"Slot {projected + 20} of partition {P}", str(home.log_path))
     for _ in range(2):
-        refused(run_once(home), *named)
+        refused(call(home, "run", "--once"), *named)
         assert projected <= watermark(home) <= projected + 20
     refused(call(home, "log", "--partition", str(P), "--from", "0", "--limit", "10000"), *named)
     refused(call(home, "log", "--scope", A, "--limit", "30"), *named)

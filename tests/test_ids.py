@@ -76,13 +76,6 @@ OF_OTHERS = ("accept",)
 COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name]) and name not in OF_OTHERS]
 
 
-def test_every_command_with_an_id_is_tried() -> None:
-    assert sorted(COMMANDS) == [
-        *("archive", "edges", "erase", "forget", "holds", "pin", "replaced", "restore", "show", "unarchive", "unfold"),
-        *("unpin", "update", "used", "why"),
-    ]
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_finds_the_scope_of_an_id(command: str) -> None:
     given = FIRST[:8] if len(command) % 2 else FIRST

@@ -401,12 +401,12 @@ def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
     assert size == (tmp_path / "one").stat().st_size
     for name, array in load_file(tmp_path / "one").items():
         assert np.array_equal(array, getattr(segment, name)) and array.dtype == getattr(segment, name).dtype
-    again = index_files.read_segment(tmp_path / "one")
+    again = index_files.read_segment(tmp_path / "one", type(segment))
     assert all(np.array_equal(own, other) for own, other in zip(segment, again, strict=True))
     for damaged in (b"", (tmp_path / "one").read_bytes()[:-1]):
         (tmp_path / "two").write_bytes(damaged)
         with pytest.raises(ValueError):
-            index_files.read_segment(tmp_path / "two", size)
+            index_files.read_segment(tmp_path / "two", type(segment), size)
 
 
 def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:

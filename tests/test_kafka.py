@@ -43,12 +43,11 @@ from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.tables import Shard
-from memtape.tools.client import Client
-from memtape.tools.keep.erasing import plan, prove
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-ROOT = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
+PATHS = os.pathsep.join((str(TESTS.parent), str(TESTS)))
 WAIT_S = 300.0
 A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
@@ -473,24 +472,11 @@ def test_nothing_that_is_written_meanwhile_is_lost(opened: Open) -> None:
 
 
 REWRITE = """
-import os, signal, sys, importlib, itertools
+import sys
+from crash import arm
 from memtape.sinks.logs.kafka import KafkaLog
-url, target, nth, when = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-module, _, path = target.partition(":")
-owner = importlib.import_module(module)
-*steps, name = path.split(".")
-for step in steps:
-    owner = getattr(owner, step)
-original, calls = getattr(owner, name), itertools.count(1)
-def wrapped(*args, **kwargs):
-    last = next(calls) == nth
-    if last and when == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = original(*args, **kwargs)
-    if last:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-setattr(owner, name, wrapped)
+url, target, nth, when = sys.argv[1:]
+arm(target, when, int(nth), "")
 KafkaLog(url).blank({0: [3, 5]})
 """
 REWRITE_POINTS = (
@@ -516,7 +502,7 @@ def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
     log.append([captured(f"text {number}", scope=A) for number in range(20)])
     before = [slot.payload for slot in log.read(0, 0, 100)]
     command = [sys.executable, "-c", REWRITE, url_of(log), target, str(nth), when]
-    killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+    killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": PATHS}, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     again = opened(None, url_of(log))
     kept = [slot.payload for slot in again.read(0, 0, len(before))]
@@ -544,24 +530,6 @@ def test_a_topic_that_is_closed_and_not_gone_on_with_takes_nothing_and_says_why(
     assert "memtape run" in refusal.value.hint
     assert len(log.read(0, 0, 100)) == log.ends()[0]
     log.topic.set({"max.message.bytes": str(kafka_topic.MESSAGE_BYTES)})
-
-
-@pytest.mark.slow
-def test_what_is_erased_from_a_home_on_kafka_is_gone_from_the_topic(opened: Open, tmp_path: Path) -> None:
-    log = opened(2)
-    home = Home(tmp_path / "home")
-    with Client(home.path, scope=A, log=log, origin="user") as client:
-        id = client.capture("The codename is Zebrafish-Quokka.", native_id="n1").id
-        client.capture("Something else entirely.")
-        client.project()
-        erasure = client.erase(plan(home, log, A, [id], only=False))
-        assert erasure.ok
-        assert any(place.form == "log" and place.found for place in erasure.before.places)  # type: ignore[union-attr]
-        assert prove(home, log, [id], ["The codename is Zebrafish-Quokka."])[0].clean
-        assert b"Quokka" not in b"".join(slot.payload for slot in log.read(partition_of(A, 2), 0, 100))
-        log.append([captured("The codename is Zebrafish-Quokka, late.", scope=A)])
-        assert not prove(home, log, [id], ["The codename is Zebrafish-Quokka, late."])[0].needles.texts
-        assert verify(home, log).ok
 
 
 # Other clients

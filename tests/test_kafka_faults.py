@@ -146,7 +146,9 @@ def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
 
 @pytest.mark.slow
 @pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
-def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_order(storm: Storm) -> None:
+def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that_of_an_undisturbed_home(
+    storm: Storm, opened: Open, tmp_path: Path
+) -> None:
     rows = _turns(storm.home)
     by_source: dict[tuple[str, str], list[int]] = {}
     for row in sorted(rows, key=lambda row: (row.scope, row.seq)):
@@ -157,13 +159,6 @@ def test_nothing_acknowledged_is_lost_nothing_counts_twice_and_no_key_is_out_of_
     unordered = sum(a > b for numbers in by_source.values() for a, b in itertools.pairwise(numbers))
     print(f"of {len(wanted):,}: lost {len(wanted - found)}, twice {len(rows) - len(found)}, out of order {unordered}")
     assert (wanted - found, len(rows) - len(found), unordered) == (set(), 0, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.soak(short="test_duplicates_and_rewinds_change_nothing")
-def test_a_projector_that_was_killed_meanwhile_has_the_hash_of_an_undisturbed_one(
-    storm: Storm, opened: Open, tmp_path: Path
-) -> None:
     log, home = opened(None, storm.url), Home(tmp_path / "undisturbed")
     began = time.perf_counter()
     _project(home, log)

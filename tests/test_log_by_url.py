@@ -69,10 +69,7 @@ def test_the_environment_goes_before_the_settings_and_both_before_the_home(
     ("value", "said"),
     [
         ("captures", "is no URL"),
-        ("/var/lib/log.db", "is no URL"),
-        ("https://example.org/log", "does not begin with kafka://"),
         ("kafka://ada:secret@localhost:1/t", "names no user before its hosts"),
-        ("kafka://broker.example:9092/t", "would be readable on the way"),
     ],
 )
 def test_what_names_no_log_is_refused_and_makes_none(
@@ -167,33 +164,6 @@ def test_what_is_pending_is_projected_in_the_background_from_kafka(
             time.sleep(0.2)
         assert client.status().memories == 1
     assert not (home / "log.db").exists()
-
-
-@pytest.mark.slow
-def test_views_of_another_log_than_that_on_kafka_are_made_anew(
-    kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(2):
-        document("capture", f"In the home, number {number}.", *SCOPE)
-    document("run", "--once")
-    assert document("status")["memories"] == 2
-    url = kafka.url(new_topic())
-    Home(home).settings_path.write_text(f'catch_up = false\nlog = "{url}"\n')
-    status = document("status")
-    assert (status["log"], status["memories"], status["lag"]) == (url, 0, 0)
-    assert not json.loads(call("verify", "--json").stdout)["ok"]
-    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
-    document("capture", "On the broker.", *SCOPE)
-    # What stands behind the watermark is found by words, and nothing of the other log is.
-    for _ in range(2):
-        found = document("search", "home broker", *SCOPE, "--quiet")["results"]
-        assert [result["text"] for result in found] == ["On the broker."]
-        document("run", "--once")
-    assert document("verify")["ok"]
-    Home(home).settings_path.unlink()
-    document("run", "--once")
-    assert document("status")["memories"] == 2
-    assert document("verify")["ok"]
 
 
 @pytest.mark.slow

@@ -344,6 +344,7 @@ def test_a_topic_of_kafka_that_was_made_anew_under_its_name_is_noticed(
     with closing(KafkaLog(url, PARTITIONS)) as log:
         log.append(said("new", 9, 40))
         assert all("are of another log" in line for line in status(home, log).warnings)
+        assert found(home, log) == {scope: words for scope, words in held(log).items() if scope in ASKED}
         assert any("are of another log" in note for note in project(home, log))
         assert not status(home, log).warnings
         assert verify(home, log).ok

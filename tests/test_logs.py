@@ -40,6 +40,7 @@ REFUSED = [
     ("invalid at $", captured("x\0")),
     ("invalid at $.actor.origin", captured("x", scope="global")),
     ("invalid at $.body", replace(captured("x"), body=None)),
+    ("invalid at $.body", replace(recalled(["a"], "r"), body=None)),
     ("newer_version at $.v", replace(captured("x"), v=2)),
     ("invalid at $.body.partition", make_tick(16, START)),
 ]
@@ -139,12 +140,6 @@ class LogContract:
                 lines = said(events(log, position.partition)[: position.offset + 1])
                 assert (lines.count(f"tick {hour}"), lines[-1]) == (1, event.body.text)  # type: ignore[union-attr]
 
-    def test_a_blank_event_is_refused_and_stays_out(self, log: Log) -> None:
-        before = log.ends()
-        with pytest.raises(InvalidEvent, match="blank"):
-            log.append([replace(recalled(["a"], "r"), body=None)])
-        assert log.ends() == before
-
     def test_only_an_operator_writes_to_global(self, log: Log) -> None:
         for origin in ("user", "agent", "tool", "web", "model"):
             fields: dict[str, Any] = {"scope": "global", "origin": origin}
@@ -156,18 +151,6 @@ class LogContract:
             log.append([recalled(["a"], "r", **fields)])
 
     # Control events
-
-    def test_an_hours_tick_stands_before_the_first_event_of_that_hour(self, log: Log) -> None:
-        log.append([captured("one", scope=A), captured("two", scope=A)])
-        log.append([captured("three", scope=A)])
-        log.append([captured(f"{hour} h", scope=A, sent=START + hour * HOUR_US) for hour in (1, 1, 5)])
-        # An event that was sent earlier but comes later brings its hour's tick too: clocks of producers differ.
-        log.append([captured("late", scope=A, sent=START - HOUR_US), captured("four", scope=A)])
-        lines = "configured, tick 0, one, two, three, tick 1, 1 h, 1 h, tick 5, 5 h, tick -1, late, four".split(", ")
-        partition = partition_of(A, 16)
-        assert said(events(log, partition)) == lines
-        for tick in (event for event in events(log, partition) if event.type == "ticked"):
-            assert tick == make_tick(partition, tick.sent)
 
     def test_a_tick_that_an_operator_accepts_is_another(self, log: Log) -> None:
         """Its id says so, since a partition may ignore the one and must follow the other."""
@@ -261,8 +244,6 @@ class LogContract:
         found = [log.offset_after(0, made + ms * 1_000) for ms in (-1, 0, 5, 9, 10, 19, 20)]
         assert found == [0, 1, 1, 1, last.offset, last.offset, last.offset + 1]
         assert late.offset < last.offset
-
-    # Bytes as they are
 
     # Erasing
 

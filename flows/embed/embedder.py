@@ -49,10 +49,6 @@ class Embedder:
         """
         raise NotImplementedError
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Return the results of `embed_each`."""
-        return list(self.embed_each(texts))
-
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
         return the_vector(*self.embed_each([text]))

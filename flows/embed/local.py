@@ -59,14 +59,19 @@ class LocalEmbedder(Embedder):
     fails.
     """
 
-    def __init__(self, options: EmbedderOptions, name: str | None = None) -> None:
+    def __init__(self, options: EmbedderOptions) -> None:
         folder = model_folder(options)
         digest = _digest(folder)
-        _check_official(folder, digest)
+        if folder == target.packaged_minilm() and digest != SHA256:
+            raise MemtapeError(
+                f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
+                f"{SHA256[:REVISION_CHARS]}….",
+                "Install the extra meaning again, or name a folder that holds the model.",
+            )
         self.revision = digest[:REVISION_CHARS]
-        self.name = MINILM if digest == SHA256 else name or _name(options.model)
+        self.name = MINILM if digest == SHA256 else _name(options.model)
         try:
-            loaded = _load_minilm(folder) if digest == SHA256 else _load(folder)
+            loaded = _load(folder, digest)
         except Exception as error:
             told = f"The model in {folder} cannot be loaded ({type(error).__name__})."
             raise MemtapeError(told, "Get it again, or name another one.") from error
@@ -199,22 +204,10 @@ def _digest(folder: Path) -> str:
     return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
-def _check_official(folder: Path, digest: str) -> None:
-    """Raise `MemtapeError` if the MiniLM package holds weights with another digest than MiniLM's."""
-    if folder == target.packaged_minilm() and digest != SHA256:
-        raise MemtapeError(
-            f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
-            f"{SHA256[:REVISION_CHARS]}….",
-            "Install the extra meaning again, or name a folder that holds the model.",
-        )
-
-
-def _load_minilm(folder: Path) -> LoadedModel:
-    model = MiniLm(folder)
-    return model.encode, model.encode, DIMENSIONS
-
-
-def _load(folder: Path) -> LoadedModel:
+def _load(folder: Path, digest: str) -> LoadedModel:
+    if digest == SHA256:
+        model = MiniLm(folder)
+        return model.encode, model.encode, DIMENSIONS
     from sentence_transformers import SentenceTransformer
 
     with _no_progress_bars():

@@ -73,7 +73,7 @@ def count_one(home: Path, series: str, label: str) -> None:
 
 def tally_of(home: Path, series: str) -> dict[str, int]:
     """Return how many there were of each label of a series."""
-    return HomeCounts(home).tally(series)
+    return {first: total for name, first, _, _, _, total in HomeCounts(home)._rows if name == series}
 
 
 class Sums(NamedTuple):
@@ -101,10 +101,6 @@ class HomeCounts:
         bounds = BOUNDS_US.get(series, ())
         at_most = tuple(sum(it[4] for it in rows if it[3] != NO_BOUND and it[3] <= bound) for bound in bounds)
         return Sums(sum(it[4] for it in rows), sum(it[5] for it in rows), at_most)
-
-    def tally(self, series: str) -> dict[str, int]:
-        """Return how many there were of each label of a series."""
-        return {first: total for name, first, _, _, _, total in self._rows if name == series}
 
 
 @contextmanager

@@ -58,7 +58,7 @@ class EmbedderVectors:
         missing = [text for text in dict.fromkeys(texts) if text not in self._texts]
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = missing[start : start + BATCH_TEXTS]
-            for text, vector in zip(batch, self.embedder.embed_documents(batch), strict=True):
+            for text, vector in zip(batch, self.embedder.embed_each(batch), strict=True):
                 none = np.zeros(self.embedder.dimensions, np.int16)
                 self._texts[text] = none if isinstance(vector, EmbeddingFailure) else _whole(vector)
             on_progress(start + len(batch), len(missing))
