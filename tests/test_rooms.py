@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeGuard
 
@@ -274,16 +273,11 @@ def test_state_is_pure() -> None:
 
 def test_the_libraries_by_which_state_decides_are_named_and_no_file_of_one_is_read() -> None:
     found = {name.partition(".")[0] for path in files_of("state") for _, name in imported(parse(path))}
-    assert found & third_party() == THIRD_PARTY_OF_STATE.keys()
+    assert found - sys.stdlib_module_names - {"memtape"} == THIRD_PARTY_OF_STATE.keys()
     finders = {Path(path).as_posix() for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
     assert finders == {READS_ITS_DATA}
     assert (ROOT / READS_ITS_DATA).read_text().count("find_spec(") == 1, "it finds its own package alone"
     assert {"stemmer", "words", "unicode"} <= {rule.partition("=")[0] for rule in rules_version().split(",")}
-
-
-def third_party() -> set[str]:
-    """Return the top names of what is installed beside Python and Memtape."""
-    return set(packages_distributions()) - {"memtape"}
 
 
 def test_state_never_sees_the_order_of_a_set() -> None:

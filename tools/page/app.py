@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import anyio
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -200,7 +199,7 @@ class Serving:
             threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
         try:
             with suppress(KeyboardInterrupt):
-                anyio.run(self._server.serve, [self._listening])
+                self._server.run([self._listening])
         finally:
             self._entry.end_opening()
             self._page.close()

@@ -111,7 +111,7 @@ def serve_http(memory: ServedMemory, listening: socket.socket, token: str) -> No
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # The library raises it again once it has closed all.
     try:
-        anyio.run(server.serve, [listening])
+        server.run([listening])
     finally:
         _end(memory)
 
