@@ -1,4 +1,4 @@
-"""The form of one capture as a JSON line, and the check of a label's length."""
+"""The form of one capture as a JSON line, and the checks of its size."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Kind, Origin
+from memtape.schemas.events import MAX_TAGS, Kind, Origin, check_text_size
 
 MAX_LABEL_CHARS = 4_096
 """No field of an event but its text is longer."""
+
+_LABELS = ("actor", "session", "source", "path", "branch")
 
 
 class MediaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -56,6 +58,24 @@ def parse_line(data: bytes) -> Line:
         raise InvalidEvent("invalid", f"Not a capture: {error}.") from None
     except (UnicodeError, RecursionError) as error:
         raise InvalidEvent("invalid", f"Not a capture: {type(error).__name__}.") from None
+
+
+def check_size(line: Line) -> None:
+    """Raise `InvalidEvent` for text too long for any event, before it is read to its end.
+
+    A text that is cut into parts may be of any length. Everything else is checked again in its form on the
+    log.
+    """
+    if line.kind != "document" and not line.split:
+        check_text_size("text", line.text)
+    if len(line.tags) > MAX_TAGS or len(line.media) > MAX_TAGS:
+        raise InvalidEvent("invalid", f"There are more than {MAX_TAGS} tags or media.", "$.body")
+    for media in line.media:
+        check_label("media", media.caption)
+        check_label("media", media.uri)
+    for field in _LABELS:
+        check_label(field, getattr(line, field))
+    check_label("tags", max(line.tags, key=len) if line.tags else None)
 
 
 def check_label(field: str, text: str | None) -> None:

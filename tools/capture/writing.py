@@ -30,7 +30,6 @@ from memtape.schemas.events import (
     Kind,
     Media,
     Origin,
-    check_text_size,
     make_event,
 )
 from memtape.schemas.ids import derived_id
@@ -41,7 +40,7 @@ from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
 from memtape.schemas.variables import PROD, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.capture.lines import Line
+from memtape.tools.capture.lines import Line, check_size
 from memtape.tools.capture.native_ids import DOCUMENT
 from memtape.tools.capture.profiles import Silence, check_storing, profile_of, silence_of
 from memtape.tools.capture.project import Began, is_unmade, passing_scope, scope_of_folder
@@ -208,8 +207,7 @@ class Writer:
         needs them. Raises `InvalidEvent` and `Denied`.
         """
         check_storing(self.home.path, lambda: line.scope or self.scope)
-        if line.kind != "document" and not line.split:
-            check_text_size("text", line.text)
+        check_size(line)
         for place in (line.path, line.source):
             self.redactor.check_path(place)
         now = now_us()
