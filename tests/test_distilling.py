@@ -24,7 +24,7 @@ from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured, Erased
 from memtape.schemas.log import Position
 from memtape.schemas.model import ModelOptions
-from memtape.sinks.home.counts import FLUSHES, tally_of
+from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import afterwards, hooks
 from memtape.tools.agents.afterwards import distill
@@ -255,12 +255,12 @@ def test_what_is_distilled_is_a_fact_of_the_model_that_derives_from_the_flush(
     assert WORDS in configured.asked[0]["messages"][0]["content"]
     configured.reply = listed("Something else.")
     assert distill(home, place) == 0 and len(configured.asked) == 1  # Once is enough.
-    assert len(distilled(home, project)) == 2 and tally_of(home, FLUSHES) == {"distilled_ok": 1}
+    assert len(distilled(home, project)) == 2 and HomeCounts(home).tally(FLUSHES) == {"distilled_ok": 1}
 
 
 def test_without_a_model_nothing_is_asked_or_counted(home: Path, project: Path, chat: Chat) -> None:
     _, place = flush(home, project)
-    assert distill(home, place) == 0 and tally_of(home, FLUSHES) == {} and not distilled(home, project)
+    assert distill(home, place) == 0 and HomeCounts(home).tally(FLUSHES) == {} and not distilled(home, project)
     (home / "settings.toml").write_text(f'[model]\nurl = "{chat.url}"\nmodel = "small"\n')
     assert distill(home, place) == 1 and chat.asked[0]["key"] is None
 
@@ -277,7 +277,7 @@ def test_a_failure_changes_nothing_and_is_counted(
     configured.reply = reply
     monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 0.3 if reply is None else 30)
     hooks.distill(home, f"{place.partition}:{place.offset}")
-    assert events_of(home, project) == before and tally_of(home, FLUSHES) == {outcome: 1}
+    assert events_of(home, project) == before and HomeCounts(home).tally(FLUSHES) == {outcome: 1}
     (line,) = latest_errors(home, 5)
     assert "distillation of a flush" in line and "walrus" not in line and KEY not in line
     configured.reply = listed("It works again.")
@@ -361,12 +361,12 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     Home(home)
     (home / "settings.toml").write_text(f"[model]\ncommand = {json.dumps(command(code))}\n")
     assert hook(home, "claude", told(project, "PreCompact", transcript_path=str(transcript))) == b""
-    until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1}, "The flush was not counted.")
+    until(lambda: HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 1}, "The flush was not counted.")
     assert not distilled(home, project)
     go.write_text("")
     until(lambda: distilled(home, project), "Nothing was distilled.")
     (insight,) = distilled(home, project)
     assert insight.body.text == "Staging listens on port 5433." and insight.session == "s-1"
-    until(lambda: tally_of(home, FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
+    until(lambda: HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
         assert client.status().flushes == {"deterministic_ok": 1, "distilled_ok": 1}

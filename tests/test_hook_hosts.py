@@ -17,7 +17,7 @@ from test_hooks import events_of, told
 
 from memtape.schemas.events import Captured
 from memtape.schemas.ids import derived_id
-from memtape.sinks.home.counts import LEFT_OUT, tally_of
+from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pause
 from memtape.tools.agents.errors import latest_errors
@@ -189,7 +189,7 @@ def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Pat
     patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_use_id": "call_9"}))
     ((_, text, _),) = acted(home, project)
     assert text.startswith("ran `git push https://[redacted:") and secret not in text and "heron" not in text
-    assert tally_of(home, LEFT_OUT) == {"paused": 1}
+    assert HomeCounts(home).tally(LEFT_OUT) == {"paused": 1}
 
 
 @pytest.mark.parametrize("data", [{}, {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}])

@@ -23,7 +23,7 @@ from transcripts import at
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Captured, Embedded, Event, Recalled, make_embedded
 from memtape.schemas.ids import derived_id
-from memtape.sinks.home.counts import FLUSHES, tally_of
+from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure
 from memtape.tools.agents import hooks
@@ -396,9 +396,9 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     assert isinstance(event.body, Captured) and event.body.kind == "journal"
     lines = event.body.text.split("\n")
     assert len(lines) == 120 and lines[-1].endswith("line 299")
-    assert tally_of(home, FLUSHES) == {"deterministic_ok": 2}
+    assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2}
     hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
-    assert tally_of(home, FLUSHES) == {"deterministic_ok": 2, "error": 1}
+    assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2, "error": 1}
     transcript.write_text(rows("a", "x" * 100_000, "b"))
     text = latest("claude-code", transcript, Redactor(Home(home)))
     assert len(text) <= 4_000 and text.endswith("b")

@@ -14,7 +14,7 @@ from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
 from memtape.schemas.events import MAX_TEXT_BYTES
-from memtape.sinks.home.counts import LEFT_OUT, tally_of
+from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
@@ -144,8 +144,8 @@ def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, proje
     assert not summary.problem_count
     for said in ("No response requested.", "<private>x", "[Request interrupted by user]", "kept too"):
         hook(home, "claude", told(project, "Stop", last_assistant_message=said))
-    assert tally_of(home, LEFT_OUT) == {"metadata of a host": 2, "private as a whole": 1}
+    assert HomeCounts(home).tally(LEFT_OUT) == {"metadata of a host": 2, "private as a whole": 1}
     assert texts(home, project) == ["kept", "kept too"]
     with Client(home) as client:
-        assert client.status().left_out == tally_of(home, LEFT_OUT)
+        assert client.status().left_out == HomeCounts(home).tally(LEFT_OUT)
     assert len(events_of(home, project, "captured")) == 2

@@ -22,7 +22,7 @@ from memtape.schemas.events import Captured
 from memtape.schemas.times import US_PER_S, parse_time
 from memtape.schemas.variables import CAPTURE_VARIABLE
 from memtape.sinks.home import pauses
-from memtape.sinks.home.counts import FLUSHES, tally_of
+from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import Pause, leave_out, pauses_of
 from memtape.tools.agents.doctor import _storing
@@ -144,7 +144,7 @@ def test_the_end_of_a_session_imports_nothing_of_a_pause(home: Path, project: Pa
     pauses.pause(home, None, second_us(4), None)
     hook(home, "claude", ended, "--alone")
     hook(home, "claude", told(project, "PreCompact", transcript_path=str(path), trigger="auto"))
-    assert not events_of(home, project) and not tally_of(home, FLUSHES) and not latest_errors(home, 5)
+    assert not events_of(home, project) and not HomeCounts(home).tally(FLUSHES) and not latest_errors(home, 5)
     pauses.resume(home, None, second_us(6))
     hook(home, "claude", ended, "--alone")
     assert texts(home, project) == ["before", "after"]

@@ -76,9 +76,9 @@ class LogSession(NamedTuple):
 
 
 class Talk:
-    """The wanted turns of a log that were read so far, by session in the order of the log.
+    """The wanted turns of a log that were read so far, by session in the order of the log, and their questions.
 
-    Asks a model about their windows and appends the facts, under `WindowStore.alone`.
+    A question asks a model about a window, and appends the facts that it answers, under `WindowStore.alone`.
     """
 
     def __init__(

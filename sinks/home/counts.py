@@ -71,11 +71,6 @@ def count_one(home: Path, series: str, label: str) -> None:
     note(home, [(series, label, "", 1)])
 
 
-def tally_of(home: Path, series: str) -> dict[str, int]:
-    """Return how many there were of each label of a series."""
-    return {first: total for name, first, _, _, _, total in HomeCounts(home)._rows if name == series}
-
-
 class Sums(NamedTuple):
     """Of one series: how many values there are, their sum, and how many are at most each bound."""
 
@@ -94,6 +89,10 @@ class HomeCounts:
             if path.is_file():
                 with _opened(path) as db:
                     self._rows = db.execute("SELECT * FROM counts ORDER BY series, first, second, bound").fetchall()
+
+    def tally(self, series: str) -> dict[str, int]:
+        """Return the total of each first label of a series that is counted, not measured."""
+        return {first: total for name, first, _, _, _, total in self._rows if name == series}
 
     def sums(self, series: str, first: str, second: str = "") -> Sums:
         """Return the sums of a series; of all second labels if none is given."""

@@ -25,7 +25,7 @@ from memtape.flows.model.choice import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
-from memtape.sinks.home.counts import FLUSHES, tally_of
+from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
@@ -237,7 +237,7 @@ def _host(host: str) -> Look:
 
 def _errors(subject: str, home: Home) -> Finding:
     lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
-    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(tally_of(home.path, FLUSHES).items()))
+    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(HomeCounts(home.path).tally(FLUSHES).items()))
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:
         since = " since yesterday" if latest_errors(home.path, 1) else ""

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from socket import SocketType
 
 START_WAIT_S = 10.0
-"""So long a server may take to listen and to take a session; it loads the SDK for the first."""
+"""So long a server may take to listen and to take a new session, which the command serves by itself otherwise."""
+RESTART_WAIT_S = 60.0
+"""So long one may take that goes on with a session, which ends otherwise: as long as most hosts wait for an answer."""
 LOOK_S = 0.05
 END_WAIT_S = 2.0
 """After the host closes its end, answers in progress are cut short after this time."""
@@ -79,11 +81,11 @@ def forward(words: list[str]) -> None:
         HostSession(home, line, link).run()
 
 
-def reached(home: str, line: bytes) -> SocketType | None:
+def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType | None:
     """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
     if not os.path.isdir(home) or not may_stay(Path(home)):
         return None
-    deadline, started = time.monotonic() + START_WAIT_S, None
+    deadline, started = time.monotonic() + wait_s, None
     lock = Home(Path(home), make=False).lock("hook-server")
     while time.monotonic() < deadline:
         with suppress(OSError, ValueError):  # None listens, or it is dying.
@@ -176,9 +178,11 @@ class HostSession:
         with suppress(OSError):
             for line in sys.stdin.buffer:
                 self._heard(line)
-        with self._lock, suppress(OSError):
-            self._over = True
-            self._link.shutdown(1)  # No further line comes.
+        if self._lock.acquire(timeout=END_WAIT_S):  # Else the session still waits for a server.
+            with suppress(OSError):
+                self._over = True
+                self._link.shutdown(1)  # No further line comes.
+            self._lock.release()
         time.sleep(END_WAIT_S)
         os._exit(0)
 
@@ -210,7 +214,8 @@ class HostSession:
         with self._lock:
             self._tries += 1
             with suppress(OSError, ValueError):
-                if self._tries <= TRIES and (link := reached(self._home, self._line)) is not None:
+                link = reached(self._home, self._line, RESTART_WAIT_S) if self._tries <= TRIES else None
+                if link is not None:
                     self._link = link
                     self._shake_hands()
                     self._give_up([id for id, line in self._waiting.items() if not _only_reads(line)])

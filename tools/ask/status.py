@@ -14,10 +14,10 @@ import msgspec
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES, Embedded
-from memtape.schemas.log import Log
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, PassMark, ScopeHeld, Watermark, made_from
-from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, tally_of
+from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
@@ -198,15 +198,16 @@ def _contents(
 
 def _of_files(home: Home, now_us: int) -> dict[str, Any]:
     """Return the fields of a `Status` from the files of a home beside its log and views."""
+    counts = HomeCounts(home.path)
     return {
         "projector_pid": home.lock("projector").holder(),
         "hook_server_pid": home.lock("hook-server").holder(),
         "spooled": Spool(home).count(),
         "kept": tuple(kept(home)),
         "zones": tuple(zone_problems(home)),
-        "flushes": tally_of(home.path, FLUSHES),
-        "left_out": tally_of(home.path, LEFT_OUT),
-        "lessened": tally_of(home.path, LESSENED),
+        "flushes": counts.tally(FLUSHES),
+        "left_out": counts.tally(LEFT_OUT),
+        "lessened": counts.tally(LESSENED),
         "paused": tuple(pauses_of(home.path).lasting(now_us)),
         "model": model_use(home, now_us),
         "disk": disk_of(home),
@@ -237,15 +238,14 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
             )
         if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
             first = _waiting_since(home, log, number, key) if mark.waiting else None
-            left = mark.waiting and max(0, mark.waiting - _embedded_since(log, number, offset, key))
+            left = mark.waiting and max(0, mark.waiting - _embedded_between(log, number, offset, end, key))
             made, fault = bool(mark.counters.embedded.get(key)), embedder_fault if left else ""
             yield health("vectors", number, lag_events=left, oldest_us=first, now_us=now_us, made=made, why=fault)
 
 
-def _embedded_since(log: Log, number: int, offset: int, key: str) -> int:
-    """Return the number of vectors of an embedder that a partition holds from an offset on."""
-    slots = log.read(number, offset, max(0, log.ends()[number] - offset), types=("embedded",))
-    bodies = (event.body for slot in slots if (event := event_of(slot.payload)) is not None)
+def _embedded_between(log: Log, number: int, offset: int, end: int, key: str) -> int:
+    """Return the number of vectors of an embedder that a partition holds from an offset to an end."""
+    bodies = (event.body for _, event in events_between(log, number, offset, end, types=("embedded",)))
     return sum(isinstance(body, Embedded) and body.embedder == key and body.vector is not None for body in bodies)
 
 
