@@ -208,15 +208,6 @@ def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str
     return {(scope, id): offset for scope in ids for id, offset in log.known(scope, ids[scope]).items()}
 
 
-def forwards(
-    log: Log, partition: int, offset: int, scope: str | None = None, types: Sequence[str] = ()
-) -> Iterator[Slot]:
-    """Yield the slots of a partition from an offset to its end, of one scope and of some types where named."""
-    while slots := log.read(partition, offset, PAGE_SLOTS, scope=scope, types=types):
-        yield from slots
-        offset = slots[-1].offset + 1
-
-
 def backwards(log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()) -> Iterator[Slot]:
     """Yield the slots of a partition from its end on, the last first, of one scope and of some types where named."""
     end, window = log.ends()[partition], 64

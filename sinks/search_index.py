@@ -11,14 +11,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import uuid_utils
 
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.rows import ConflictRow, Guarded, LivingRow, MemoryRow, ScopeHeld, TableName, TurnRow, VectorRow
+from memtape.schemas.rows import ConflictRow, Guarded, LivingRow, MemoryRow, ScopeHeld, TombstoneRow, TurnRow, VectorRow
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.index_files import (
     FORMAT,
@@ -43,6 +43,7 @@ from memtape.state.views.indexed import (
     GONE,
     INDEXED,
     TABLE_NAMES,
+    TABLE_OF,
     Told,
     embedder_of,
     key_of,
@@ -53,6 +54,8 @@ from memtape.state.views.indexed import (
     told_of_row,
     vector_key,
 )
+
+RowT = TypeVar("RowT", bound=LivingRow)
 
 MOST_ROWS = 262_144
 """Maximum rows of a merged segment: a merge of this many takes some hundred megabytes."""
@@ -83,24 +86,24 @@ class OpenIndex(NamedTuple):
         pairs = zip(self.segments, self.living, strict=True)
         return [MaskedSegment(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
 
-    def rows(self, table: TableName | None = None) -> Iterator[LivingRow]:
-        """Yield the live rows of one table or of all."""
-        wanted = None if table is None else table_number(table)
+    def rows(self, row_type: type[RowT]) -> Iterator[RowT]:
+        """Yield the live rows of a table."""
+        number = table_number(TABLE_OF[row_type])
         for segment, alive in zip(self.segments, self.living, strict=True):
-            chosen = alive & (segment.tables != GONE) if wanted is None else alive & (segment.tables == wanted)
+            chosen = alive & (segment.tables == number)
             chosen[: segment.size] &= segment.wordings == 0
             for place in np.flatnonzero(chosen).tolist():
                 yield row_at(segment, place)
 
     def held(self) -> ScopeHeld:
         """Return the counts of the index, archived texts included, as `status` prints them."""
-        counts, hidden = Counter[TableName](), 0
+        counts, hidden = Counter[str](), 0
         for segment, alive in zip(self.segments, self.living, strict=True):
             shown = alive[: segment.size] & (segment.wordings == 0) & (segment.flags & HIDDEN == 0)
             hidden += int(self._restorable(segment, alive).sum())
             for table in FOUND:
                 counts[table] += int((segment.tables[: segment.size][shown] == table_number(table)).sum())
-        pending = (isinstance(row, ConflictRow) and row.status == "pending" for row in self.rows("conflicts"))
+        pending = (row.status == "pending" for row in self.rows(ConflictRow))
         return ScopeHeld(
             memories=counts["memories"],
             turns=counts["turns"],
@@ -123,7 +126,7 @@ class OpenIndex(NamedTuple):
         hidden: Flags = alive[: segment.size] & (segment.flags & HIDDEN != 0) & (segment.wordings == 0)
         pages = segment.kinds == KINDS.index("page")
         for row in np.flatnonzero(hidden & pages).tolist():
-            hidden[row] = self.row("tombstones", f"id:{row_at(segment, row).id}") is not None
+            hidden[row] = self.row(TombstoneRow, f"id:{row_at(segment, row).id}") is not None
         return hidden
 
     def called(self, id: str) -> list[tuple[int, int]]:
@@ -156,19 +159,19 @@ class OpenIndex(NamedTuple):
             found += [(n, segment.head_of(row)) for row in np.flatnonzero(same).tolist()]
         return found
 
-    def has_any(self, table: TableName) -> bool:
+    def has_any(self, row_type: type[LivingRow]) -> bool:
         """Return whether a row of a table lives."""
-        number = table_number(table)
+        number = table_number(TABLE_OF[row_type])
         pairs = zip(self.segments, self.living, strict=True)
         return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)
 
-    def row(self, table: TableName, id: str) -> LivingRow | None:
+    def row(self, row_type: type[RowT], id: str) -> RowT | None:
         """Return the row of a table under an id."""
-        key = key_of(table, id)
+        key = key_of(TABLE_OF[row_type], id)
         for segment, alive in zip(self.segments, self.living, strict=True):
             for place in segment.rows_of(key).tolist():
                 if alive[place] and segment.tables[place] != GONE:
-                    found: LivingRow = row_at(segment, place)
+                    found: RowT = row_at(segment, place)
                     return found
         return None
 

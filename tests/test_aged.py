@@ -20,8 +20,8 @@ from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import reading
-from memtape.tools.ask.aged import PURGED
 from memtape.tools.ask.ordering import SearchQuery
+from memtape.tools.ask.retrieval import PURGED
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -214,7 +214,7 @@ def test_what_is_purged_leaves_views_and_index_and_comes_back(client: Client) ->
     pass_days(client, 40)
     assert not rows(client, MemoryRow) and not rows(client, VectorRow)
     opened = client.reader.retriever.opened(SCOPE)
-    assert not opened.rows_called(id) and not list(opened.rows("memories"))
+    assert not opened.rows_called(id) and not list(opened.rows(MemoryRow))
     assert found(client, "gateway", archived=True) == []
     shown = client.show(id)
     assert shown.captured is not None and shown.marks == (PURGED,)

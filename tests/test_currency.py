@@ -34,7 +34,6 @@ def order(*found: FoundMemory) -> list[int]:
         ("postgres --version on db1: 14.9", "db1: psql reports server 16.2", True),
         ("Worker pods have a memory limit of 512Mi.", "Worker pods are restarted every 2 hours.", False),
         ("The grant report is due on 12 April.", "The grant meeting with Ines is on 3 May.", False),
-        ("7. Ada is a citizen of Norway.", "12. Ada is employed by Northpine.", False),
         ("The incident severity is SEV2.", "The incident severity is SEV2, as said.", False),
     ],
 )
@@ -124,11 +123,9 @@ def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_p
     ("one", "other", "is_marked"),
     [
         ("The staging database listens on port 5433.", "Billing listens on port 8081.", False),
-        ("staging db port: 5433", "billing port: 8081", False),
         ("Port 5433 is the staging database.", "The billing service now runs on port 8081.", False),
         ("Staging runs version 2.8.", "Production runs version 2.7.", False),
         ("The staging database listens on port 5433.", "staging db port: 5434", True),
-        ("The port is 5433.", "The port is 5434.", True),
         ("Migration 0042 waits for approval.", "Migration 0042 is applied.", True),
     ],
 )

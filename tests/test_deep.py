@@ -21,10 +21,7 @@ from memtape.state.ranking.deep import (
     Judge,
     Spot,
     StepDecision,
-    bare,
-    by_kinds,
     deepened,
-    kinds_asked,
     merged,
     walk,
 )
@@ -207,14 +204,6 @@ def test_what_was_used_with_what_was_found_is_reached_over_two_hops() -> None:
     assert [spot.place for spot in found] == [0, 1, 2]
     strict = field(corpus_of(documents), said, lambda places: places[places != 1])
     assert 1 not in [spot.place for spot in deepened("postgres staging", [strict], judge, 10, lambda: 0).found]
-
-
-def test_words_that_are_only_about_the_asking_are_left_out() -> None:
-    assert bare("How many different roles did I mention across my sessions?") == "How roles did I"
-    assert bare("many different") == "many different"
-    assert bare("Wie viele?") == "Wie viele"
-    assert "violin" in by_kinds("What instruments does she play?")
-    assert kinds_asked("Where is it?") == {}
 
 
 def test_the_loop_takes_as_many_as_are_wanted() -> None:

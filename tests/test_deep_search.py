@@ -77,7 +77,11 @@ def cli(home: Path, *words: str) -> Any:
 
 
 def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Path) -> None:
+    """A quiet search and one of the past put nothing there. Erasing looks for words also in what a look asks."""
     with remembering(tmp_path) as client:
+        number = partition_of(SCOPE, client.log.partitions)
+        then = f"{number}:{client.log.ends()[number]}"
+        assert "Redis" not in call(client, "search_memories", {"query": QUESTION})
         once = {result.text for result in client.search(QUESTION).results}
         assert body_of(client).trace == () and body_of(client).passes == 1
         found = client.search(QUESTION, deep=True)
@@ -93,18 +97,15 @@ def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Pa
         for it in body.trace:
             first |= {id: it.look for id in it.ids if it.step in ("scouts", "walk", "edges") and id not in first}
         assert first.keys() >= set(body.results)
-
-
-def test_a_quiet_search_and_one_of_the_past_put_nothing_on_the_log(tmp_path: Path) -> None:
-    with remembering(tmp_path) as client:
-        number = partition_of(SCOPE, client.log.partitions)
-        then = f"{number}:{client.log.ends()[number]}"
-        client.capture("Reports are in MySQL.")
-        now = client.search(QUESTION, deep=True, quiet=True)
-        past = client.search(QUESTION, deep=True, as_of=then)
-        assert events_of(client) == [] and past.trace
-        assert [text in {result.text for result in its.results} for its in (now, past)
-                for text in ("Reports are in MySQL.",)] == [True, False]  # fmt: skip
+        said = [it for it in texts_of(events_of(client)[-1]) if it.place.endswith(".query")]
+        assert len(said) >= 2 and all(it.role == "statement" for it in said)
+        answer = call(client, "search_memories", {"query": QUESTION, "deep": True})
+        assert "Redis" in answer and "Postgres" in answer and body_of(client).trace
+        count, new = len(events_of(client)), "Reports are in MySQL."
+        client.capture(new)
+        now, past = client.search(QUESTION, deep=True, quiet=True), client.search(QUESTION, deep=True, as_of=then)
+        assert [new in [result.text for result in its.results] for its in (now, past)] == [True, False]
+        assert past.trace and len(events_of(client)) == count
 
 
 def test_filters_limits_quotas_and_times_hold_in_every_look_and_along_edges(tmp_path: Path) -> None:
@@ -151,8 +152,7 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
     with remembering(tmp_path):
         pass
     told = cli(tmp_path, "search", QUESTION, "--deep", "--explain")
-    assert "look 1 scouts: " in told and "look 1 gate: " in told and "look again for" in told
-    assert "first seen in look 2" in told and " x looked " in told and "looked: how the looks" in told
+    assert "look 1 scouts: " in told and "look 1 gate: " in told and "first seen in look 2" in told
     made = json.loads(cli(tmp_path, "search", QUESTION, "--deep", "--json"))
     assert [it["step"] for it in made["trace"]][:5] == ["scouts", "filter", "walk", "edges", "gate"]
     for result in made["results"]:
@@ -160,24 +160,6 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
         product = why["relevance"] * why["age"] * why["use"] * why["confidence"]
         product *= why.get("yields", 1) * why.get("looked", 1)
         assert product == pytest.approx(result["score"], abs=1e-6)
-    assert "trace" not in json.loads(cli(tmp_path, "search", QUESTION, "--json"))
-    assert "look 1" not in cli(tmp_path, "search", QUESTION, "--explain")
-
-
-def test_an_agent_asks_deep(tmp_path: Path) -> None:
-    with remembering(tmp_path) as client:
-        plain = call(client, "search_memories", {"query": QUESTION})
-        deep = call(client, "search_memories", {"query": QUESTION, "deep": True})
-        assert "Redis" not in str(plain) and "Redis" in str(deep) and "Postgres" in str(deep)
-        assert body_of(client).trace
-
-
-def test_names_and_words_of_erased_texts_do_not_stay_in_a_trace(tmp_path: Path) -> None:
-    """What a look asks can have words of what was found, so that erasing looks for them there too."""
-    with remembering(tmp_path) as client:
-        client.search(QUESTION, deep=True)
-        said = [it for it in texts_of(events_of(client)[-1]) if it.place.endswith(".query")]
-        assert len(said) >= 2 and all(it.role == "statement" for it in said)
 
 
 # The tree of pages.

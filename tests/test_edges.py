@@ -20,13 +20,10 @@ from memtape.state.subjects.edges import (
     PROMOTED,
     PROMOTED_PER_SOURCE,
     PRUNED_BELOW,
-    SEEDS,
-    WALKED,
     WINDOW_ITEMS,
     Edges,
     Tie,
     candidates,
-    neighbours,
     resolved,
     use_together,
 )
@@ -180,16 +177,11 @@ ties = st.lists(
 )
 
 
-@given(ties, st.lists(ids, max_size=30))
-def test_a_walk_and_what_is_proposed_keep_their_limits_in_any_order(found: list[Tie], seeds: list[str]) -> None:
+@given(ties)
+def test_what_is_proposed_keeps_its_limits_in_any_order(found: list[Tie]) -> None:
     names = {str(number): str(number) for number in range(41)}
     edges = resolved(found, names, START)
     assert edges == resolved(found[::-1], names, START)
-    walked = neighbours(edges, seeds, START)
-    assert walked == neighbours(edges[::-1], seeds, START)
-    assert len(walked) <= WALKED
-    assert not {it.id for it in walked} & set(list(dict.fromkeys(seeds))[:SEEDS])
-    assert all(it.hops in (1, 2) and 0 < it.strength <= ONE for it in walked)
     held = [end for tie in edges for end in (tie.source, tie.target)]
     assert all(held.count(end) <= PER_ITEM for end in held)
     chosen = candidates(edges, START)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_time
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -40,21 +40,19 @@ def talk(client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("projected", [False, True])
-def test_what_came_last_is_listed(client: Client, projected: bool) -> None:
+def test_a_project_is_looked_through_by_texts_times_and_sessions(
+    client: Client, projected: bool, tmp_path: Path
+) -> None:
+    assert client.recent() == client.sessions() == client.timeline("1d") == client.given() == []
     ids = talk(client)
     if projected:
         client.project()
-    assert [result.id for result in client.recent()] == [ids[7], ids[3]]
-    assert [result.id for result in client.recent(1)] == [ids[7]]
     assert [result.id for result in client.recent(2, kinds=["turn"])] == [ids[6], ids[5]]
-    client.forget(ids[7])
-    assert [result.id for result in client.recent()] == [ids[3]]
-    with pytest.raises(MemtapeError):
-        client.recent(0)
-
-
-def test_sessions_are_listed_with_who_spoke_and_what_was_asked(client: Client) -> None:
-    talk(client)
+    for around, limit, told in (
+        (ids[3], 3, ids[2:5]), (ids[0], 3, ids[:3]), (ids[7], 3, ids[5:]), (ids[3][:33], 100, ids),
+        ("2026-03-05", 2, ids[3:5]), ("2020-01-01", 2, ids[:2]), ("2 days ago", 2, ids[6:]),
+    ):  # fmt: skip
+        assert [result.id for result in client.timeline(around, limit)] == told, around
     two, one = client.sessions()
     assert (two.id, two.agents, two.turns, two.asked) == ("two", ("claude-code",), 2, "Is the gauge at the pier?")
     assert (one.id, one.agents, one.turns) == ("one", ("codex",), 3)
@@ -62,27 +60,23 @@ def test_sessions_are_listed_with_who_spoke_and_what_was_asked(client: Client) -
     assert (one.since, one.until) == (parse_time(DAY.format(1), 0), parse_time(DAY.format(3), 0))
     assert [session.id for session in client.sessions(1)] == ["two"]
     assert [turn.text for turn in client.session_turns("two")] == ["Is the gauge at the pier?", "It is."]
-    with pytest.raises(NotFound):
-        client.session_turns("three")
-
-
-def test_a_timeline_stands_around_an_id_or_a_time(client: Client) -> None:
-    ids = talk(client)
-    assert [result.id for result in client.timeline(ids[3], 3)] == ids[2:5]
-    assert [result.id for result in client.timeline(ids[0], 3)] == ids[:3]
-    assert [result.id for result in client.timeline(ids[7], 3)] == ids[5:]
-    assert [result.id for result in client.timeline("2026-03-05", 2)] == ids[3:5]
-    assert [result.id for result in client.timeline("2020-01-01", 2)] == ids[:2]
-    assert [result.id for result in client.timeline("2030-01-01", 2)] == ids[6:]
-    assert [result.id for result in client.timeline(ids[3][:33], 100)] == ids
-    assert [result.id for result in client.timeline("2 days ago", 2)] == ids[6:]
-    for nowhere in ("01234567-89ab-7def-8123-456789abcdef", "yesterday or so"):
+    for ask in (
+        lambda: client.session_turns("three"), lambda: client.recent(0), lambda: client.timeline("yesterday or so"),
+        lambda: client.timeline("01234567-89ab-7def-8123-456789abcdef"),
+    ):  # fmt: skip
         with pytest.raises(MemtapeError):
-            client.timeline(nowhere)
-
-
-def test_nothing_is_listed_of_what_is_not_there(client: Client) -> None:
-    assert client.recent() == client.sessions() == client.timeline("1d") == client.given() == []
+            ask()
+    here = ["--home", str(tmp_path), "--scope", "project:mine"]
+    for words, key, count in (
+        (["recent"], "recent", 2), (["sessions"], "sessions", 2),
+        (["timeline", "2026-03-05", "--limit", "2"], "timeline", 2),
+    ):  # fmt: skip
+        assert len(json.loads(CliRunner().invoke(main, [*words, "--json", *here]).stdout)[key]) == count
+        assert CliRunner().invoke(main, [*words, *here]).stdout
+    words = ["update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user"]
+    assert f"It replaced {ids[3]}." in CliRunner().invoke(main, [*words, *here]).output
+    client.forget(ids[7])
+    assert ids[7] not in [result.id for result in client.recent()]
 
 
 def test_an_update_takes_the_place_of_a_memory_in_one_call(client: Client) -> None:
@@ -111,22 +105,3 @@ def test_who_is_trusted_less_replaces_nothing_and_captures_nothing(client: Clien
             with pytest.raises(MemtapeError):
                 client.update(old, text)
         assert agent.log.ends() == ends
-
-
-def test_the_commands_print_what_the_client_returns(client: Client, tmp_path: Path) -> None:
-    ids = talk(client)
-    here = ["--home", str(tmp_path), "--scope", "project:mine"]
-
-    def run(*words: str) -> str:
-        done = CliRunner().invoke(main, [*words, *here])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    assert ids[7] in run("recent") and "Floats come from Ghent." in run("recent", "--limit", "1")
-    assert [it["id"] for it in json.loads(run("recent", "--json"))["recent"]] == [ids[7], ids[3]]
-    assert run("sessions").startswith("two  claude-code, 2 turns")
-    assert json.loads(run("sessions", "--json"))["sessions"][1]["turns"] == 3
-    assert run("timeline", ids[3], "--limit", "3").count("\n") == 6
-    assert len(json.loads(run("timeline", "2026-03-05", "--limit", "2", "--json"))["timeline"]) == 2
-    told = run("update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user")
-    assert f"It replaced {ids[3]}." in told

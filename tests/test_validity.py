@@ -64,13 +64,10 @@ def test_two_facts_that_both_hold_close_nothing() -> None:
     """Pairs by somebody who tried to have a fact closed that holds."""
     pairs = [
         ("My laptop has 16 GB of memory.", "My laptop has 1 TB of storage."),
-        ("My rent is 900 euros.", "My rent deposit is 1800 euros."),
         ("The film starts at 20:00.", "The film starts at 22:30 on Saturday."),
         ("The bike costs 500 euros.", "The bike costs 40 euros to repair."),
         ("The API supports version 1.", "The API supports version 2."),
-        ("Sam's birthday is on 3 May.", "Sam's birthday party is on 7 May."),
         ("The code is 4711 for the front door.", "The code is 1290 for the garage."),
-        ("Paul is a vegetarian.", "Paul is a nurse."),
         ("We store images in S3.", "We store images in WebP."),
     ]
     for older, newer in pairs:
@@ -160,27 +157,44 @@ def at(day: int) -> str:
     return f"2026-03-{day:02}T10:00:00Z"
 
 
-def test_what_holds_stands_above_what_it_replaced_and_both_say_so(client: Client) -> None:
-    older = client.capture(OLD, at=at(1))
-    newer = client.capture("The staging database is on port 5434 now.", at=at(9))
-    client.project()
-    # The question has the words of the older text alone.
-    found = client.search("on which port does the staging database listen").results
-    assert [result.id for result in found] == [newer.id, older.id]
-    assert found[1].marks == (f"replaced on 2026-03-09 by {newer.id}",)
-    assert found[0].marks[0].startswith("since 2026-03-09; before: 5433")
-    assert found[0].score >= found[1].score
-    limited = client.search("on which port does the staging database listen", limit=1).results
-    assert [result.id for result in limited] == [newer.id]
+def test_what_holds_stands_above_what_it_replaced_and_every_way_to_ask_says_so(client: Client) -> None:
+    """A search, a start, `MEMORY.md`, and `show` by a whole or shortened id, before the views have it and after."""
+    old = client.capture(OLD, at=at(1)).id
+    new = client.capture("The staging database is on port 5434 now.", at=at(9)).id
+    goal = client.capture("Ship it.", kind="goal").id
+    for _ in ("in the tail", "in the views"):
+        # Two captures in one millisecond share the first 18 characters.
+        here = ("--json", "--home", str(client.home.path), "--scope", client.scope)
+        told = [orjson.loads(CliRunner().invoke(main, ["show", id, *here]).stdout) for id in (old, old[:30])]
+        assert told[0] == told[1] and told[0]["memory"]["replaced_by"] == new
+        assert told[0]["memory"]["valid_to"] - told[0]["memory"]["valid_from"] == 8 * DAY
+        client.project()
+    asked = "on which port does the staging database listen"  # These are the words of the older text alone.
+    newer, older = client.search(asked).results
+    assert (newer.id, older.id) == (new, old) and newer.score >= older.score
+    assert older.marks == (f"replaced on 2026-03-09 by {new}",)
+    assert newer.marks[0].startswith("since 2026-03-09; before: 5433")
+    assert [result.id for result in client.search(asked, limit=1).results] == [new]
+    context = client.context(2_000, "prompt")
+    for text in (context.text, (client.home.scope_folder("project:test") / "MEMORY.md").read_text()):
+        assert "since 2026-03-09; before: 5433" in text.replace("\\", "") and OLD not in text
+    items = {item.id: item for item in context.items}
+    assert items.keys() == {new, goal} and items[new].replaces == (old,)
+    for id, item in items.items():
+        row = client.show(id).memory
+        assert row is not None and (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
+        assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
 
 
-def test_a_turn_that_says_what_was_replaced_is_marked(client: Client) -> None:
+def test_a_turn_that_says_what_was_replaced_is_marked_wherever_it_is_told(client: Client) -> None:
     client.capture(OLD, at=at(1))
     newer = client.capture(NEW, at=at(9))
-    client.capture(f"As I said, {OLD[0].lower()}{OLD[1:]}", "turn", at=at(2))
+    client.capture(OLD, "turn", at=at(2))
     client.project()
     turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
     assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
+    left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
+    assert left and all("says what was replaced on 2026-03-09" in line for line in left)
 
 
 def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
@@ -195,45 +209,6 @@ def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) 
     client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
     client.project()
     assert "says what was" not in page.read_text() and client.verify().ok
-
-
-def test_show_says_when_a_memory_held_also_where_its_id_is_shortened(client: Client) -> None:
-    """In every way to name it: whole, by its beginning, as JSON, before the views have it and after."""
-    old, new = client.capture(OLD, at=at(1)).id, client.capture(NEW, at=at(9)).id
-    for _ in range(2):
-        told = []
-        for id in (old, old[:30]):  # Two captures in one millisecond share the first 18.
-            args = ["show", id, "--json", "--home", str(client.home.path), "--scope", client.scope]
-            told.append(orjson.loads(CliRunner().invoke(main, args).stdout))
-        assert told[0] == told[1]
-        memory = told[0]["memory"]
-        assert memory["valid_to"] - memory["valid_from"] == 8 * DAY and memory["replaced_by"] == new
-        client.project()
-
-
-def test_a_start_and_memory_md_tell_what_holds_alone_and_what_it_replaced(client: Client) -> None:
-    old, new = client.capture(OLD, at=at(1)).id, client.capture(NEW, at=at(9)).id
-    goal = client.capture("Ship it.", kind="goal").id
-    client.project()
-    context = client.context(2_000, "prompt")
-    page = (client.home.scope_folder("project:test") / "MEMORY.md").read_text()
-    for text in (context.text, page):
-        assert "since 2026-03-09; before: 5433" in text.replace("\\", "") and OLD not in text
-    items = {item.id: item for item in context.items}
-    assert items.keys() == {new, goal} and items[new].replaces == (old,)
-    for id, item in items.items():
-        row = client.show(id).memory
-        assert row is not None and (item.valid_from, item.valid_to, item.replaced_by) == (row.valid_from, None, None)
-        assert (item.replaces, item.wordings) == (row.replaces, row.wordings)
-
-
-def test_where_the_last_session_was_left_says_what_was_replaced_since(client: Client) -> None:
-    client.capture(OLD, "turn", at=at(2))
-    client.capture(OLD, at=at(1))
-    client.capture(NEW, at=at(9))
-    client.project()
-    left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
-    assert left and all("says what was replaced on 2026-03-09" in line for line in left)
 
 
 def test_what_held_then_also_before_it_came_back_is_asked_for_by_its_time(client: Client) -> None:

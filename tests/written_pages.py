@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from memtape.schemas.metrics import METRICS, sample_names
+from memtape.tools.ask.archived import Projects
 from memtape.tools.ask.asking import SearchOptions
-from memtape.tools.ask.projects import Projects
 from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client

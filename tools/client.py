@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from memtape.flows.workers.distill import Distilled
     from memtape.state.views.ages import Age
-    from memtape.tools.ask.archived import Aging
-    from memtape.tools.ask.projects import Projects
+    from memtape.tools.ask.archived import Aging, Projects
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
@@ -86,7 +85,7 @@ class Client(Deciding):
     @property
     def projects(self) -> Projects:
         """The projects of the home, and the possible changes of the whole scope."""
-        from memtape.tools.ask.projects import Projects
+        from memtape.tools.ask.archived import Projects
 
         return Projects(self, lambda: self.reader)
 

@@ -115,10 +115,6 @@ WINDOW_ITEMS = 32
 PER_ITEM = 6
 """The most edges that one item keeps and shows; the weakest go, and of equals the later captured."""
 PRUNED_BELOW = ONE // 100
-WALKED_ABOVE = ONE // 10
-"""An edge is walked while it weighs a tenth: ten days after one use together."""
-SEEDS, PER_SEED, WALKED, HOPS = 18, 6, 45, 2
-"""Of a walk (spec R4): seeds, edges taken from each item, items in all, and how far it goes."""
 PROMOTED_FROM = ONE * 3 // 2
 PROMOTED, PROMOTED_PER_SOURCE = 20, 3
 """Proposals for curated edges: the minimum weight, the maximum at once and for one source."""
@@ -174,14 +170,6 @@ class Tie(NamedTuple):
     at: int
     windows: int = 1
     learned: Learned = UNLEARNED
-
-
-class Neighbour(NamedTuple):
-    """A node found by a walk: `strength` in billionths, and the number of hops."""
-
-    id: str
-    strength: int
-    hops: int
 
 
 def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Change]:
@@ -294,36 +282,6 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
 def weight_at(tie: Tie, now: int) -> int:
     """Return the weight of an edge at `now`, in billionths: the greater of its two weights."""
     return max(decayed(tie.weight, now - tie.at), believed(tie.learned, now).weight)
-
-
-def neighbours(edges: Iterable[Tie], seeds: Sequence[str], now: int) -> list[Neighbour]:
-    """Return the nodes within two hops along edges of the first 18 seeds, strongest first, no seeds.
-
-    From an item its six strongest edges are walked that weigh a tenth at `now` or more; 45 items are found at
-    most. Of an edge's two weights the greater counts. Strength is the product of these along the way, each at
-    most one, by the strongest way.
-    """
-    of: dict[str, list[tuple[int, str]]] = {}
-    for tie in edges:
-        weight = weight_at(tie, now)
-        if weight >= WALKED_ABOVE:
-            of.setdefault(tie.source, []).append((-weight, tie.target))
-            of.setdefault(tie.target, []).append((-weight, tie.source))
-    started = list(dict.fromkeys(seeds))[:SEEDS]
-    found: dict[str, Neighbour] = {}
-    front = [Neighbour(seed, ONE, 0) for seed in started]
-    for hops in range(1, HOPS + 1):
-        reached: dict[str, Neighbour] = {}
-        for item in front:
-            for weight, other in sorted(of.get(item.id, ()))[:PER_SEED]:
-                strength = item.strength * min(-weight, ONE) // ONE
-                if other in started or other in found:
-                    continue
-                if other not in reached or strength > reached[other].strength:
-                    reached[other] = Neighbour(other, strength, hops)
-        front = sorted(reached.values(), key=lambda it: (-it.strength, it.id))[: WALKED - len(found)]
-        found.update((it.id, it) for it in front)
-    return sorted(found.values(), key=lambda it: (-it.strength, it.id))
 
 
 def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:

@@ -59,6 +59,7 @@ KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "page
 INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table with rows in the index."""
 TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
+TABLE_OF: dict[type, TableName] = {row_type: name for name, row_type in TABLES.items()}
 GONE = len(TABLE_NAMES)
 """The table number of a removed row."""
 Told = tuple[int, ...]

@@ -1,7 +1,8 @@
-"""The archive and the aging of a scope: lists for people, and archiving and restoring by hand.
+"""The archive and the aging of a scope, and the projects of a home: lists for people, and changes by hand.
 
 Texts of purged rows are only on the log, and only the folded state resolves their ids. The rules of aging are in
-`state`; changing their settings is in `tools/keep/log_settings.py`.
+`state`; changing their settings is in `tools/keep/log_settings.py`. `tools/capture/project.py` decides which folder
+belongs to which project.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Literal
 
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_IDS, Archived, Captured, Kind
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import MAX_IDS, Archived, Captured, Kind, ScopeChanged
 from memtape.schemas.log import Log
-from memtape.schemas.rows import ArchiveRow, LifeMark, made_from
+from memtape.schemas.rows import ArchiveRow, LifeMark, ScopeHeld, made_from
 from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.times import HOUR_US, format_day, format_time
 from memtape.sinks.home.folders import Home
@@ -26,14 +27,15 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.aging import is_pinned
 from memtape.state.subjects.lifecycle import spoken_of, unit_of
-from memtape.state.views.ages import Age, Pass, UnitCounts, age_of, next_pass, standing
+from memtape.state.views.ages import Age, Pass, UnitCounts, age_of, next_pass, standing, to_be_archived
 from memtape.state.views.resolution import named_by_decision
-from memtape.tools.ask.aged import capture_at
 from memtape.tools.ask.looking import check_limit
 from memtape.tools.ask.naming import Ids, folded, nowhere, state_of
-from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.reading import Reader
+from memtape.tools.ask.retrieval import Retriever, capture_at
 from memtape.tools.capture.lines import check_label
-from memtape.tools.capture.writing import Writer
+from memtape.tools.capture.project import folders_known
+from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.keep.states import state_at
 
 MOST = 10_000
@@ -157,7 +159,14 @@ def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None
     if bool(ids) is (all_of is not None):
         raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archived` lists both.")
     if all_of is not None:
-        return _all_back(writer, all_of, reason)
+        check_label("reason", reason)
+        here = state_of(writer, writer.scope)
+        archived = [] if here is None else [unit for unit, it in here.lifecycle.archived.items() if it.why == all_of]
+        if here is None or not archived:
+            told = f"Nothing of {writer.scope} was archived for the reason {all_of}."
+            raise MemtapeError(told, "`memtape archived` lists it.")
+        units = [(here.captures.by_seq[unit].id, here) for unit in archived]
+        return _append_units(writer, units, reason, on=False)
     found = _named(writer, known, ids, reason)
     for id, scope in found:
         unit = _unit(scope, id)
@@ -197,27 +206,10 @@ def _append_units(writer: Writer, found: list[tuple[str, Scope]], reason: str | 
         done.append(told)
         named.setdefault(scope.name, {}).update(dict.fromkeys(ids))
     for name, all_ids in named.items():
-        _append(writer, name, list(all_ids), reason, on=on)
+        for first in range(0, len(all_ids), MAX_IDS):
+            body = Archived(ids=tuple(all_ids)[first : first + MAX_IDS], on=on, reason=reason or None)
+            writer.append("archived", body, name)
     return ArchivedNow(done=tuple(done), already=tuple(already))
-
-
-def _all_back(writer: Writer, why: Why, reason: str | None) -> ArchivedNow:
-    check_label("reason", reason)
-    scope = state_of(writer, writer.scope)
-    units = [] if scope is None else [u for u, it in scope.lifecycle.archived.items() if it.why == why]
-    if scope is None or not units:
-        raise MemtapeError(
-            f"Nothing of {writer.scope} was archived for the reason {why}.", "`memtape archived` lists it."
-        )
-    ids = [scope.captures.by_seq[unit].id for unit in units]
-    _append(writer, scope.name, ids, reason, on=False)
-    return ArchivedNow(done=tuple(_told(scope, id, 1) for id in ids), already=())
-
-
-def _append(writer: Writer, scope: str, ids: list[str], reason: str | None, *, on: bool) -> None:
-    for first in range(0, len(ids), MAX_IDS):
-        body = Archived(ids=tuple(ids[first : first + MAX_IDS]), on=on, reason=reason or None)
-        writer.append("archived", body, scope)
 
 
 def _unit(scope: Scope, id: str) -> int:
@@ -292,3 +284,130 @@ def age_of_id(home: Home, log: Log, ids: Ids, id: str, now: int) -> Age:
 def _folded(home: Home, log: Log, name: str) -> Partition:
     number = partition_of(name, log.partitions)
     return state_at(log, home.current(), number, log.ends()[number])
+
+
+MOST_NAME_CHARS = 200
+"""The limit of the event."""
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A project of the home: its state, the numbers of its rows in the views, its folder (None if unknown).
+
+    `last_at` is the time of its last event on the log, in microseconds.
+    """
+
+    scope: str
+    mark: LifeMark
+    last_at: int
+    memories: int
+    turns: int
+    folder: str | None
+
+
+class ProjectChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of a project and its new state; `texts` counts the texts archived or brought back by the
+    change.
+    """
+
+    scope: str
+    state: str
+    name: str
+    texts: int = 0
+
+
+class Projects:
+    """The projects of a home, and the changes that a person in a project may make."""
+
+    def __init__(self, writer: Writer, reader: Callable[[], Reader]) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    def listed(self) -> list[Project]:
+        """Return the projects in the views, the last active first."""
+        folders = folders_known(self._writer.home)
+        return self._reader().held(lambda views: _projects(views, folders))
+
+    def shown(self) -> Project:
+        """Return the project of the scope. Raises `NotFound`."""
+        self._reader().catch_up(self._writer.scope)
+        found = next((it for it in self.listed() if it.scope == self._writer.scope), None)
+        if found is None:
+            raise _nothing(self._writer.scope)
+        return found
+
+    def to_finish(self) -> int:
+        """Return how many texts finishing the project would archive. Raises `MemtapeError` where it cannot be."""
+        scope = self._stands("finish")
+        project = scope.lifecycle.project
+        if project.state == "finished":
+            raise MemtapeError(
+                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project resume` goes on."
+            )
+        return to_be_archived(scope)
+
+    def finish(self) -> ProjectChange:
+        """Append that the project is finished, with its texts up to now archived. Raises as `to_finish`."""
+        texts = self.to_finish()
+        return self._say(ScopeChanged(git_at=None, name=None, state="finished"), texts)
+
+    def resume(self) -> ProjectChange:
+        """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
+        scope = self._stands("resume")
+        if scope.lifecycle.project.state == "active":
+            raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
+        return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
+
+    def rename(self, name: str) -> ProjectChange:
+        """Append a new name of the project; its scope stays. Raises `MemtapeError`."""
+        name = " ".join(name.split())
+        if not 0 < len(name) <= MOST_NAME_CHARS:
+            raise MemtapeError(
+                f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another."
+            )
+        self._stands("rename")
+        return self._say(ScopeChanged(git_at=None, name=name, state=None), 0)
+
+    def _stands(self, what: str) -> Scope:
+        """Return the state of the scope for a writer allowed to change it as a whole."""
+        origin, name = self._writer.actor.origin, self._writer.scope
+        then = f"The user can run `memtape project {what}`; who is a person says --origin user."
+        check_person(origin, f"{what} a project", then)
+        if name == GLOBAL:
+            raise MemtapeError(f"{GLOBAL} is no project.", "Name one with --scope.")
+        scope = state_of(self._writer, name)
+        if scope is None:
+            raise _nothing(name)
+        return scope
+
+    def _say(self, body: ScopeChanged, texts: int) -> ProjectChange:
+        scope = self._writer.scope
+        self._writer.append("scope_changed", body, scope)
+        stands = state_of(self._writer, scope)
+        mark = LifeMark() if stands is None else stands.lifecycle.mark()
+        return ProjectChange(scope=scope, state=mark.state, name=mark.name, texts=texts)
+
+
+def _nothing(scope: str) -> NotFound:
+    return NotFound(f"{scope} holds nothing yet.", "`memtape project list` names the projects of this home.")
+
+
+def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
+    found: list[Project] = []
+    for number in range(views.log.partitions):
+        mark = views.watermark(number)
+        if mark is None:
+            continue
+        held = views.shard(number).held()
+        found += [
+            Project(
+                scope=name,
+                mark=mark.lives.get(name, LifeMark()),
+                last_at=mark.sent.get(name, 0),
+                memories=held.get(name, ScopeHeld()).memories,
+                turns=held.get(name, ScopeHeld()).turns,
+                folder=folders.get(name),
+            )
+            for name in mark.sent
+            if name != GLOBAL
+        ]
+    return sorted(found, key=lambda it: (-it.last_at, it.scope))

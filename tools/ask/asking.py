@@ -1,6 +1,6 @@
 """The questions of a client: their checks, the answer from the views, and the event about a search and its results.
 
-The imports of a single kind of question happen at its use, since a hook only searches.
+What a single kind of question needs is loaded as `ask.<module>` at its use, since a hook only searches.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Kind, Recalled, Scop
 from memtape.schemas.lanes import LANES, UNASKED, Lane, unasked_lanes
 from memtape.schemas.times import parse_time
 from memtape.state.views.filters import FILTERS, NO_FILTERS, check_filters, make_filters
+from memtape.tools import ask
 from memtape.tools.ask.naming import Ids
 from memtape.tools.capture.writing import Writer, now_us
 
@@ -26,20 +27,16 @@ if TYPE_CHECKING:
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchiveList, OnRead
     from memtape.tools.ask.as_of import Diff
-    from memtape.tools.ask.conflicts import ConflictList
+    from memtape.tools.ask.conflicts import Answered, ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.edges import EdgeList
-    from memtape.tools.ask.given import By, Given
     from memtape.tools.ask.inspection import Explained, Opened, Whole
-    from memtape.tools.ask.looking import Session
+    from memtape.tools.ask.looking import By, EdgeList, Given, Session
     from memtape.tools.ask.ordering import SearchQuery
-    from memtape.tools.ask.proposals import Answered
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.results import Answer, Result
     from memtape.tools.ask.retrieval import Choose, Retriever
     from memtape.tools.ask.standing import Order
-    from memtape.tools.ask.stats import Stats
-    from memtape.tools.ask.status import Status
+    from memtape.tools.ask.status import Stats, Status
     from memtape.tools.keep.embedding import EmbedderState
     from memtape.tools.keep.rebuild import OnPhase
 
@@ -82,9 +79,7 @@ class Asking(Writer):
     @cached_property
     def reader(self) -> Reader:
         """The reader of the views; its creation loads LanceDB's libraries."""
-        from memtape.tools.ask.reading import Reader
-
-        return Reader(self.home, self.log)
+        return ask.reading.Reader(self.home, self.log)
 
     @property
     def _ids(self) -> Ids:
@@ -103,12 +98,9 @@ class Asking(Writer):
         `MemtapeError` for a damaged cursor, or one of another question, scope or home. A `deep` search looks up
         to three times, follows edges, and has one page (`Answer.trace`); it may ask a configured model.
         """
-        from memtape.tools.ask.measuring import began, note_recall
-        from memtape.tools.ask.paging import page_of
-
         asked, as_of, cursor = self._search_query(query, limit, options), options.get("as_of"), options.get("cursor")
-        began_ns = began(self.door)
-        answer = self._read(lambda views, scope: page_of(views, self.log, scope, asked, cursor), as_of)
+        began_ns = ask.measuring.began(self.door)
+        answer = self._read(lambda views, scope: ask.retrieval.page_of(views, self.log, scope, asked, cursor), as_of)
         unkept = () if self.profile.keeps else (self.profile.told,)
         answer = answer._replace(warnings=(*unkept, *self.reader.notes, *answer.warnings))
         self.reader.notes.clear()
@@ -116,13 +108,11 @@ class Asking(Writer):
             return answer
         recorded = self._append_recall(recalled(asked.query, limit, asked.filters, answer))
         if self.silence() is None:
-            note_recall(self.home, self.door, answer, began_ns)
+            ask.measuring.note_recall(self.home, self.door, answer, began_ns)
         return answer._replace(recall_id=recorded)
 
     def _search_query(self, query: str, limit: int, options: SearchOptions) -> SearchQuery:
         """Return a question as it is asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
-        from memtape.tools.ask.ordering import SearchQuery, quotas_of
-
         check_asked(query, limit)
         filters, deep = options.get("filters") or NO_FILTERS, None
         check_filters(filters)
@@ -130,10 +120,8 @@ class Asking(Writer):
         if not query:
             raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
         if options.get("deep"):
-            from memtape.tools.ask.deep import judge_of
-
-            deep = judge_of(self.home, self.redactor)
-        return SearchQuery(
+            deep = ask.deep.judge_of(self.home, self.redactor)
+        return ask.ordering.SearchQuery(
             query,
             filters,
             lanes_left(options.get("without", ())),
@@ -143,7 +131,7 @@ class Asking(Writer):
             deep=deep,
             limit=limit,
             archived=options.get("archived", False),
-            quotas=quotas_of(options.get("quotas", ())),
+            quotas=ask.ordering.quotas_of(options.get("quotas", ())),
         )
 
     def offer(self, prompt: str, sure: Choose, limit: int) -> Answer:
@@ -162,12 +150,10 @@ class Asking(Writer):
 
     def handed_start(self, context: ProjectContext) -> str | None:
         """Append which memories the context of a start has shown; return the event's id, None where it has none."""
-        from memtape.tools.ask.results import Answer
-
         shown = context.ids[:MAX_SHOWN]
         if not shown:
             return None
-        answer = Answer([], context.watermark, context.lag, context.revision, context.now, {})
+        answer = ask.results.Answer([], context.watermark, context.lag, context.revision, context.now, {})
         lanes = unasked_lanes("start", context.tokens)
         body = msgspec.structs.replace(recalled("", len(shown), NO_FILTERS, answer), lanes=lanes, results=shown)
         return self._append_recall(body)
@@ -179,33 +165,25 @@ class Asking(Writer):
 
     def recent(self, limit: int = 10, *, kinds: Sequence[Kind] = ()) -> list[Result]:
         """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
-        from memtape.tools.ask.looking import recent_of
-
-        return self._read(lambda views, scope: recent_of(views, scope, limit, kinds))
+        return self._read(lambda views, scope: ask.looking.recent_of(views, scope, limit, kinds))
 
     def timeline(self, around: str, limit: int = 10) -> list[Result]:
         """Return the texts around a memory or turn, by its id, or around a time, in order.
 
         A time is ISO 8601 or an age as 3d. Raises `NotFound`.
         """
-        from memtape.tools.ask.looking import timeline_of
-
         now = now_us()
         if is_time(around, now):
-            return self._read(lambda views, scope: timeline_of(views, scope, around, limit, now))
-        return self._read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
+            return self._read(lambda views, scope: ask.looking.timeline_of(views, scope, around, limit, now))
+        return self._read_of(around, lambda views, scope, id: ask.looking.timeline_of(views, scope, id, limit, now))
 
     def sessions(self, limit: int = 10) -> list[Session]:
         """Return the sessions of this scope, the last active first."""
-        from memtape.tools.ask.looking import sessions_of
-
-        return self._read(lambda views, scope: sessions_of(views, scope, limit))
+        return self._read(lambda views, scope: ask.looking.sessions_of(views, scope, limit))
 
     def session_turns(self, session: str) -> list[Result]:
         """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
-        from memtape.tools.ask.looking import session_of
-
-        return self._read(lambda views, scope: session_of(views, scope, session))
+        return self._read(lambda views, scope: ask.looking.session_of(views, scope, session))
 
     def given(
         self,
@@ -223,11 +201,10 @@ class Asking(Writer):
         `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
         searches. `by` selects one occasion, `words` the questions with these words.
         """
-        from memtape.tools.ask.given import EVERY_WAY, given_of
-
-        ways = (by,) if by is not None else EVERY_WAY if searches else UNASKED
+        ways = (by,) if by is not None else ask.looking.EVERY_WAY if searches else UNASKED
         after = None if since is None else parse_time(since, now_us())
-        return self._read(lambda views, scope: given_of(views, scope, limit, session, after, ways, words.casefold()))
+        text = words.casefold()
+        return self._read(lambda views, scope: ask.looking.given_of(views, scope, limit, session, after, ways, text))
 
     def prepare(self) -> None:
         """Load the texts and vectors for a search in this scope."""
@@ -248,48 +225,34 @@ class Asking(Writer):
 
     def show(self, id: str, *, as_of: str | None = None) -> Opened:
         """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
-        from memtape.tools.ask.inspection import opened
-
-        return self._read_of(id, opened, as_of)
+        return self._read_of(id, ask.inspection.opened, as_of)
 
     def whole(self, id: str, *, as_of: str | None = None) -> Whole:
         """Return the document of a part's id, as on the log, or the whole text of one event.
 
         Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
         """
-        from memtape.tools.ask.inspection import whole_document
-
-        return self._read_of(id, whole_document, as_of)
+        return self._read_of(id, ask.inspection.whole_document, as_of)
 
     def why(self, id: str) -> Explained:
         """Return every event behind a memory. Raises `NotFound`."""
-        from memtape.tools.ask.inspection import explained
-
-        return self._read_of(id, explained)
+        return self._read_of(id, ask.inspection.explained)
 
     def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
         """Return the edges of a memory or turn, the strongest first. Raises `NotFound`."""
-        from memtape.tools.ask.edges import edges_of
-
-        return self._read_of(id, edges_of, as_of)
+        return self._read_of(id, ask.looking.edges_of, as_of)
 
     def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
         """Return the edges of this scope proposed as curated edges; nothing writes them automatically."""
-        from memtape.tools.ask.edges import proposed
-
-        return self._read(proposed, as_of)
+        return self._read(lambda views, scope: ask.looking.edges_of(views, scope, proposed=True), as_of)
 
     def all_edges(self, *, as_of: str | None = None) -> EdgeList:
         """Return every edge of this scope between visible memories."""
-        from memtape.tools.ask.edges import all_edges
-
-        return self._read(all_edges, as_of)
+        return self._read(ask.looking.edges_of, as_of)
 
     def conflicts(self, *, settled: bool = False) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
-        from memtape.tools.ask.conflicts import conflicts_of
-
-        return self._read(lambda views, scope: conflicts_of(views, scope, settled))
+        return self._read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
 
     def context(
         self,
@@ -307,13 +270,11 @@ class Asking(Writer):
         pending events are read from the log. With `since`, a time in microseconds, it has only later captures
         of other sessions.
         """
-        from memtape.tools.ask.context import context_of
-
         is_told = form == "prompt" and as_of is None
         last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
 
         def read(views: Retriever, scope: str) -> ProjectContext:
-            return context_of(views, scope, budget_tokens, form, self.session, since, last)
+            return ask.context.context_of(views, scope, budget_tokens, form, self.session, since, last)
 
         if as_is:
             self._wake(self.scope)
@@ -322,65 +283,48 @@ class Asking(Writer):
 
     def stale(self, limit: int = 10) -> list[MemoryRow]:
         """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
-        from memtape.tools.ask.looking import stale_of
-
-        return self._read(lambda views, scope: stale_of(views, scope, limit))
+        return self._read(lambda views, scope: ask.looking.stale_of(views, scope, limit))
 
     def pages(self, *, as_of: str | None = None) -> list[PageRow]:
         """Return the pages of this scope as the views have them; the root too, where there is any page."""
-        from memtape.tools.ask.looking import pages_of
-
-        return self._read(pages_of, as_of)
+        return self._read(ask.looking.pages_of, as_of)
 
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return the pinned memories and turns of this scope and of `global`, the latest first."""
-        from memtape.tools.ask.looking import pinned_of
-
-        return self._read(pinned_of)
+        return self._read(ask.looking.pinned_of)
 
     def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
         """Return the forgotten and withdrawn units of this scope and of `global` that can be restored."""
-        from memtape.tools.ask.looking import hidden_of
-
-        return self._read(lambda views, scope: hidden_of(views, scope, limit))
+        return self._read(lambda views, scope: ask.looking.hidden_of(views, scope, limit))
 
     def orders(self) -> list[Order]:
         """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
-        from memtape.tools.ask.looking import orders_of
-
-        return self._read(orders_of)
+        return self._read(ask.looking.orders_of)
 
     def proposals(self) -> list[tuple[Proposal, Answered]]:
         """Return the rules of this scope proposed to people, the latest first, each with its status.
 
         They were said for all projects, or are in text that may be pasted.
         """
-        from memtape.tools.ask.proposals import answers_of
-
-        return self._read(answers_of)
+        return self._read(ask.conflicts.answers_of)
 
     def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
         """Return the archived texts of the scope and of `global`, the latest first.
 
         With `purged` they are only those that left the views. `on_read` gets the number of texts read so far.
         """
-        from memtape.tools.ask.archived import archived_of
-
         return self.reader.read(
-            lambda views: archived_of(views, self.scope, limit, purged=purged, on_read=on_read), self.scope
+            lambda views: ask.archived.archived_of(views, self.scope, limit, purged=purged, on_read=on_read), self.scope
         )
 
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
-        from memtape.tools.ask.comparing import compare
-
+        compare = ask.comparing.compare
         return self._read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
     def compare_shadows(self) -> Any:
         """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
-        from memtape.tools.ask.comparing import compare_shadows
-
-        return self._read(lambda views, scope: compare_shadows(self.log, scope))
+        return self._read(lambda views, scope: ask.comparing.compare_shadows(self.log, scope))
 
     def held(self, *, as_of: str | None = None) -> ScopeHeld:
         """Return how much the scope shows, now or in the past."""
@@ -388,18 +332,14 @@ class Asking(Writer):
 
     def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
         """Return the changes between two positions or times, in one scope or in all."""
-        from memtape.tools.ask.as_of import diff
-
-        return diff(self.home, self.log, before, after, scope)
+        return ask.as_of.diff(self.home, self.log, before, after, scope)
 
     def status(self, *, as_of: str | None = None) -> Status:
         """Return counts, positions and lag of the whole home, now or in the past."""
-        from memtape.tools.ask.status import status
-
         profile = self.profile.name
         if as_of is None:
-            return self.reader.held(lambda views: status(self.home, self.log, views, profile))
-        return self._read(lambda views, _: status(self.home, self.log, views, profile), as_of)
+            return self.reader.held(lambda views: ask.status.status(self.home, self.log, views, profile))
+        return self._read(lambda views, _: ask.status.status(self.home, self.log, views, profile), as_of)
 
     def stats(
         self,
@@ -410,23 +350,21 @@ class Asking(Writer):
         """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or the
         home.
         """
-        from memtape.tools.ask.stats import stats_of
-
+        stats_of = ask.status.stats_of
         return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
 
     def embedder(self) -> EmbedderState:
         """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
-        from memtape.tools.ask.status import counted
         from memtape.tools.keep.embedding import embedder_state
 
-        counters = self.reader.held(lambda views: counted(self.home, self.log, views))
+        counters = self.reader.held(lambda views: ask.status.counted(self.home, self.log, views))
         return embedder_state(self.home, self.log, counters, opened=True)
 
-    def _read(self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return the result of an action on the views and the scope."""
-        return self._read_in(self.scope, action, as_of)
-
-    def _read_in(self, scope: str, action: Callable[[Retriever, str], ReadT], as_of: str | None) -> ReadT:
+    def _read(
+        self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
+    ) -> ReadT:
+        """Return the result of an action on the views and a scope, by default this one."""
+        scope = scope or self.scope
         if as_of is None:
             self._wake(scope)
         return self.reader.read(lambda views: action(views, scope), scope, as_of)
@@ -434,7 +372,7 @@ class Asking(Writer):
     def _read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
         """Return the result of an action on the views, the scope of an id, and the whole id."""
         return self._ids.within(
-            id, lambda scope, id: self._read_in(scope, lambda views, scope: action(views, scope, id), as_of)
+            id, lambda scope, id: self._read(lambda views, scope: action(views, scope, id), as_of, scope)
         )
 
     def _wake(self, scope: str) -> None:

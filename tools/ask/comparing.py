@@ -1,29 +1,45 @@
-"""The retrievers of `eval`, `compare` and shadows, and comparisons of them by a scope's past queries.
+"""The retrievers of `eval`, `compare` and shadows, their comparisons by a scope's past queries, and shadows at work.
 
 A retriever answers a question with ids, best first: Memtape's own, with and without lanes, or a plain one. Queries come
-from the log. `compare` asks them of the current views, each at its own time; shadows have answered theirs.
+from the log. `compare` asks them of the current views, each at its own time. The settings of a log name the shadows and
+their share of searches. A shadow answers after the search has been answered, from the texts that the search could find,
+and changes no result. Its results are `recalled` events.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from memtape.schemas.codec import event_of
+import msgspec
+
+from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event, Filters, Recalled, Used
-from memtape.schemas.lanes import LANES, shadow_of, unasked_by
-from memtape.schemas.log import Log, forwards
+from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used, make_event
+from memtape.schemas.ids import derived_id
+from memtape.schemas.lanes import LANES, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.scopes import partition_of, scopes_read
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import US_PER_S
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import OffsetMarks
+from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
 from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
 from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
 from memtape.state.views.filters import NO_FILTERS, passes
+from memtape.state.views.tail import PENDING_TYPES
+from memtape.tools.ask.as_of import PastViews, Positions
 from memtape.tools.ask.ordering import SearchQuery
+from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.results import embedded_text
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.log_settings import states_on
 
 MOST = 50
@@ -47,11 +63,11 @@ def asks_of(
     """
     recipes = {name: recipe_of(name) for name in names}
     ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}
-    plain = _plain_ranks(by or views, scope, filters, needs_vectors=bool(ranks - {"bm25"})) if ranks else {}
+    plain = _plain_ranks(by or views, scope, filters, needs_vectors=bool(ranks - {"bm25"})) if ranks else None
 
     def ask_of(recipe: Recipe) -> Ask:
-        if recipe.ranks in plain:
-            return lambda asked: plain[recipe.ranks](asked.query)[: asked.limit]
+        if plain is not None and recipe.ranks != ORDINARY:
+            return lambda asked: plain(recipe.ranks, asked.query)[: asked.limit]
         return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
 
     return {name: ask_of(recipe) for name, recipe in recipes.items()}
@@ -59,8 +75,8 @@ def asks_of(
 
 def _plain_ranks(
     views: Retriever, scope: str, filters: Filters, *, needs_vectors: bool
-) -> dict[Ranks, Callable[[str], list[str]]]:
-    """Return the plain rankings of the filtered texts of a scope, each from a question to ids."""
+) -> Callable[[Ranks, str], list[str]]:
+    """Return the plain rankings of the filtered texts of a scope, by name from a question to ids."""
     documents, vectors, of_query = views.plain(scope)
     if vectors is None and needs_vectors and documents:
         raise MemtapeError("There are no vectors to compare with.", "Leave out the retrievers dense and rrf.")
@@ -68,19 +84,14 @@ def _plain_ranks(
     bm25 = PlainBm25([embedded_text(documents[place]) for place in places])
     cosine = PlainCosine(vectors[places]) if vectors is not None else None
 
-    def by_words(query: str) -> list[int]:
-        return bm25.rank(query, MOST)
-
-    def by_vectors(query: str) -> list[int]:
+    def ranked(ranks: Ranks, query: str) -> list[int]:
+        if ranks == "rrf":
+            return reciprocal_rank_fusion([ranked("bm25", query), ranked("dense", query)], MOST)
+        if ranks == "bm25":
+            return bm25.rank(query, MOST)
         return cosine.rank(of_query(query), MOST) if cosine is not None else []
 
-    def by_both(query: str) -> list[int]:
-        return reciprocal_rank_fusion([by_words(query), by_vectors(query)], MOST)
-
-    def named(rank: Callable[[str], list[int]]) -> Callable[[str], list[str]]:
-        return lambda query: [documents[places[number]].id for number in rank(query)]
-
-    return {"bm25": named(by_words), "dense": named(by_vectors), "rrf": named(by_both)}
+    return lambda ranks, query: [documents[places[number]].id for number in ranked(ranks, query)]
 
 
 class Replayed(NamedTuple):
@@ -116,7 +127,7 @@ def compare(
         raise MemtapeError(f"Nothing in {scope} was asked and found yet.", "`memtape search` puts searches on the log.")
     by_use = any(asked.used for asked in recalls)
     if not names:
-        names = ["bm25", *(("dense", "rrf") if retriever.plain(scope).vectors is not None else ()), ORDINARY]
+        names = ["bm25", *(("dense", "rrf") if retriever.plain(scope)[1] is not None else ()), ORDINARY]
     measured = dict.fromkeys((*names, ORDINARY, *LESS.values()))
     asks: dict[Filters, dict[str, Ask]] = {}
     pairs: dict[str, list[Pair]] = {name: [] for name in measured}
@@ -198,9 +209,8 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
     """Yield the recalls and uses of a scope in the order of the log, those of shadows too and erased ones left out."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
-    for slot in forwards(log, partition, 0, scope, ("recalled", "used")):
-        event = event_of(slot.payload)
-        if event is not None and event.body is not None and not erasures.covers(event):
+    for _, event in events_between(log, partition, 0, log.ends()[partition], scope, ("recalled", "used")):
+        if event.body is not None and not erasures.covers(event):
             yield event
 
 
@@ -226,3 +236,134 @@ def _beside(answers: Collection[Pair | None]) -> dict[str, Any]:
         **shadow,
         "recall": {"active": active["recall"], "shadow": shadow["recall"]},
     }
+
+
+NAME = "shadows"
+AGAIN_US = 60 * US_PER_S
+"""Interval between rounds: a search waits for none, and a round makes texts ready anew."""
+MOVING = (*PENDING_TYPES, "embedded")
+"""Events after which a search may find otherwise."""
+
+
+class Shadows(Worker):
+    """Asks the shadows of a log the searches since the settings last changed; `done` counts answers and failures."""
+
+    def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
+        super().__init__(on_note)
+        self._home = home
+        self._log = log
+        self._marks = OffsetMarks(home.shadows_path, log)
+        self._ends: list[int] = []
+        self._asked_us: int | None = None
+        self._present: dict[str, Retriever] = {}
+        """The retrievers over the current texts, by embedder; in a round they stay ready."""
+
+    def catch_up(self) -> None:
+        """Append the shadows' answers to the sampled searches since the last round."""
+        ends, now = self._log.ends(), now_us()
+        if ends == self._ends or (self._asked_us is not None and 0 <= now - self._asked_us < AGAIN_US):
+            return
+        settings, self._ends = settings_on(self._log), ends
+        if not settings.shadows():
+            return
+        offsets = self._marks.read(NAME) or [0] * self._log.partitions
+        try:
+            for number, end in enumerate(ends):
+                changed = self._log.read(number, 0, end, types=("configured",))[-1].offset
+                offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings)
+        finally:
+            self._present.clear()
+            self._marks.write(NAME, offsets)
+
+    def failed(self, error: Exception) -> str:
+        """See `Worker.failed`."""
+        return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
+
+    def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
+        """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
+
+        A repetition of a search has the query of its original, and is not asked.
+        """
+        erasures = erasures_of(self._log.erased(number))
+        for slot, event in events_between(self._log, number, start, end, types=("recalled",)):
+            if event.scope is None or not is_search(event) or not is_chosen(event.id, settings):
+                continue
+            if partition_of(event.scope, self._log.partitions) != number or erasures.covers(event):
+                continue
+            ids = {shadow_id(event, name): name for name in settings.shadows()}
+            known = self._log.known(event.scope, [event.id, *ids])
+            for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
+                if self.stopping.is_set():
+                    return slot.offset
+                self._asked_us = now_us()
+                self._log.append([self._answer(slot, event, name)])
+                self.done += 1
+                self.changed = True
+        return max(start, end)
+
+    def _answer(self, slot: Slot, event: Event, name: str) -> Event:
+        try:
+            told, results, marks = self._results(slot, event, name)
+        except Exception as error:  # A retriever of whatever kind can fail in whatever way.
+            self.note(f"The shadow {name} failed: {error}")
+            told, results, marks = ShadowLanes(name, failed=True), (), ()
+        return shadow_event(event, told, results, marks, now_us())
+
+    def _results(self, slot: Slot, event: Event, name: str) -> tuple[ShadowLanes, tuple[str, ...], tuple[Mark, ...]]:
+        """Return a retriever's results for a search, as of its place on the log and at its time.
+
+        Where nothing that a search reads has come since, the current views are asked, else the views of then.
+        Raises the retriever's errors.
+        """
+        recipe, body, scope = recipe_of(name), event.body, event.scope
+        assert isinstance(body, Recalled) and scope is not None
+        numbers = dict.fromkeys(partition_of(read, self._log.partitions) for read in scopes_read(scope))
+        positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
+        positions |= {slot.partition: slot.offset}
+        with self._views(recipe, scope, positions) as views:
+            views.prepare(scope)
+            start = time.perf_counter_ns()
+            about = SearchQuery(body.query, body.filters, session=event.session, limit=body.limit, now=body.now)
+            results = tuple(asks_of(views, scope, [name], body.filters)[name](about))
+            took_us = (time.perf_counter_ns() - start) // 1_000
+        if recipe.embedder and views.dense is not None and views.dense.note:
+            raise MemtapeError(views.dense.note)
+        marks = tuple(Mark(offset=offset, partition=number) for number, offset in positions.items())
+        return ShadowLanes(name, took_us), results, marks
+
+    @contextmanager
+    def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
+        dense = RecordedVectors(self._home, recipe.embedder)
+        numbers = {name: partition_of(name, self._log.partitions) for name in scopes_read(scope)}
+        reads = ((number, positions[number], name) for name, number in numbers.items())
+        if not any(self._log.read(number, offset, 1, scope=name, types=MOVING) for number, offset, name in reads):
+            yield self._present.setdefault(recipe.embedder, Retriever(self._home, self._log, dense=dense))
+            return
+        past = PastViews(self._home, self._log, positions)
+        try:
+            yield Retriever(self._home, self._log, past, dense=dense)
+        finally:
+            past.discard()  # Hardly anybody asks of the same position, and there are many.
+
+
+def is_chosen(recall_id: str, settings: Settings) -> bool:
+    """Return whether a search is in the shadows' share, by its id; a larger share contains a smaller."""
+    number = int.from_bytes(blake2b(recall_id.encode(), digest_size=8).digest(), "big")
+    return number % 100 < settings.shadow_percent
+
+
+def shadow_id(asked: Event, name: str) -> str:
+    """Return the id of a shadow's answer to a search: the first answer on the log counts."""
+    return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
+
+
+def shadow_event(asked: Event, told: ShadowLanes, results: tuple[str, ...], marks: tuple[Mark, ...], now: int) -> Event:
+    """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
+
+    Query, filters and session stand on the search event only: no session was shown these results, and the log
+    keeps the query once.
+    """
+    assert isinstance(asked.body, Recalled)
+    changed = {"filters": NO_FILTERS, "lanes": shadow_lanes(told), "query": "", "results": results, "watermark": marks}
+    body = msgspec.structs.replace(asked.body, **changed)
+    return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now)

@@ -1,18 +1,37 @@
-"""The conflicts of a scope for people: both texts, their authors and times, and the outcome."""
+"""What waits for people: the conflicts of a scope, and the rules proposed to people, with their answers.
+
+`state/views/proposals.py` defines proposals. Accepting captures a rule's words in the target scope, under the id
+of the proposal. Declining forgets this id, so that a later capture under the id stays hidden. Neither changes the
+memories in which the rule was found.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from memtape.schemas.events import Kind, Origin
-from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, by_weight, made_from
-from memtape.schemas.scopes import scopes_read
+from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.events import Captured, Forgotten, Kind, Origin, Restored
+from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, TombstoneRow, by_weight, made_from
+from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT
+from memtape.state.subjects.captures import normal_digest
+from memtape.state.subjects.instructions import INSTRUCTION_TAGS
+from memtape.state.subjects.tombstones import text_row_id
+from memtape.state.text.instructions import same_instruction
+from memtape.state.text.statements import IMPORTANCE
+from memtape.state.views.context import Known, instructions_of
+from memtape.state.views.proposals import ACCEPTED_SOURCE, Proposal, proposed
 from memtape.tools.ask.found import ScopeTexts
+from memtape.tools.ask.naming import begun_by
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.standing import known_in
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import Writer
 
 Side = Literal["A", "B"]
 
@@ -68,7 +87,7 @@ class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
 def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
     """Return the conflicts of a scope and of `global`: those that wait for people, or all if `every`."""
     read = {name: retriever.found(name, EVERY_TEXT) for name in scopes_read(scope)}
-    rows = sorted((row for found, _ in read.values() for row in _rows(found.opened)), key=by_weight)
+    rows = sorted((row for found, _ in read.values() for row in found.opened.rows(ConflictRow)), key=by_weight)
     shown = [row for row in rows if every or row.status == "pending"]
     return ConflictList(
         scope=scope,
@@ -80,16 +99,13 @@ def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
 
 def waiting(opened: OpenIndex) -> int:
     """Return how many conflicts of a scope wait for people."""
-    return sum(row.status == "pending" for row in _rows(opened))
+    return sum(row.status == "pending" for row in opened.rows(ConflictRow))
 
 
 def opposed_pairs(opened: OpenIndex) -> list[tuple[frozenset[str], bool]]:
     """Return the pairs of opposed wishes about which people were asked, each with whether they still are."""
-    return [(frozenset((row.a, row.b)), row.status == "pending") for row in _rows(opened) if row.why == "opposed"]
-
-
-def _rows(opened: OpenIndex) -> list[ConflictRow]:
-    return [row for row in opened.rows("conflicts") if isinstance(row, ConflictRow)]
+    rows = (row for row in opened.rows(ConflictRow) if row.why == "opposed")
+    return [(frozenset((row.a, row.b)), row.status == "pending") for row in rows]
 
 
 def _conflict(found: ScopeTexts, row: ConflictRow) -> Conflict:
@@ -103,3 +119,80 @@ def _told(found: ScopeTexts, captured: str, evidence: tuple[str, ...]) -> Confli
     if place is None:
         return ConflictMember(captured=captured, evidence=evidence)
     return made_from(ConflictMember, found.result(place), captured=captured, evidence=evidence)
+
+
+Answered = Literal["waits", "accepted", "declined"]
+
+
+def answers_of(retriever: Retriever, scope: str) -> list[tuple[Proposal, Answered]]:
+    """Return the proposals of a scope's known texts, the latest first, each with its status."""
+    own, view = retriever.found(scope)
+    known = known_in(own, retriever.now([view]))
+    proposals = own.once.of("proposed", None, lambda: proposed(known))
+    ways = {into: _answers_in(retriever, into) for into in dict.fromkeys(it.into for it in proposals)}
+    return [(it, ways[it.into](it)) for it in proposals]
+
+
+def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answered]:
+    """Return a function from a proposal into scope `into` to its status."""
+    found, view = retriever.found(into)
+    tail = retriever.tail(into, view.mark.offset)
+    held = found.once.of("instructions", None, lambda: _held(known_in(found, retriever.now([view])), into))
+    banned: dict[str, bool] = {}
+    for event in tail:
+        if isinstance(event.body, Forgotten | Restored):
+            banned |= dict.fromkeys(event.body.ids, isinstance(event.body, Forgotten))
+    captured = {event.id: None for event in tail if isinstance(event.body, Captured)}
+
+    def how(it: Proposal) -> Answered:
+        if same_instruction(it.text) in held:
+            return "accepted"
+        rows = (f"id:{it.id}", text_row_id(normal_digest(it.text)))
+        is_banned = any(found.opened.row(TombstoneRow, row) is not None for row in rows)
+        is_known = bool(found.opened.called(it.id)) or it.id in captured
+        return "declined" if banned.get(it.id, is_banned or is_known) else "waits"
+
+    return how
+
+
+def _held(known: list[Known], into: str) -> dict[str, None]:
+    """Return the valid memories of `global`, or the instructions of a project, in the normal form of instructions."""
+    valid = [it for it in known if it.valid_to is None]
+    told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
+    return {same_instruction(it.text): None for it in told}
+
+
+def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
+    """Return the proposal that an id or its beginning means. Raises `NotFound`, and `MemtapeError` where several do."""
+    number = begun_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
+    if number is None:
+        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape accept` lists those that wait.")
+    return proposals[number]
+
+
+def accept(writer: Writer, rule: Proposal, before: Answered) -> None:
+    """Capture a rule in its target scope, where the writer may write; restore a declined rule."""
+    line = Line(
+        text=rule.text,
+        tags=INSTRUCTION_TAGS if rule.is_doubted else (),
+        importance=IMPORTANCE["instruction"] / 100 if rule.is_doubted else None,
+        scope=rule.into,
+        source=ACCEPTED_SOURCE,
+        native_id=same_instruction(rule.text),
+    )
+    writer.log.append([replace(event, refs=rule.said_in) for event in writer.events_of(line, {})])
+    if before == "declined":
+        writer.append("restored", Restored(ids=(rule.id,), reason=None), rule.into)
+
+
+def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
+    """Forget a rule's id in its target scope, where the writer may write.
+
+    Raises `MemtapeError` where the rule already holds in the target scope.
+    """
+    if before == "accepted":
+        where = "here" if rule.is_doubted else "in all projects"
+        raise MemtapeError(f"This rule holds {where} already.", f"`memtape forget {rule.id}` ends that.")
+    if before == "waits":
+        reason = "declined as pasted" if rule.is_doubted else "declined for all projects"
+        writer.append("forgotten", Forgotten(ids=(rule.id,), reason=reason), rule.into)

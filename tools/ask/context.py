@@ -5,7 +5,7 @@ Texts by agents are data: each is on one line, escaped, under a sentence about t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -33,11 +33,10 @@ from memtape.state.views.context import (
     left_out_by,
 )
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.choosing import mark_of_turn
-from memtape.tools.ask.conflicts import opposed_pairs, waiting
+from memtape.tools.ask.conflicts import answers_of, opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.measuring import tokenizer
-from memtape.tools.ask.proposals import waiting as proposals_waiting
+from memtape.tools.ask.ordering import mark_of_turn
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.ask.telling import brief, told_day, told_who
@@ -109,8 +108,7 @@ def context_of(
     counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    page = retriever.standing_pages(scope).get(THREADS, "")
-    items = _items([found for found, _ in read], page, now, session)
+    items = _items([found for found, _ in read], retriever.standing_pages(scope).get(THREADS, ""), now, session)
     if since is not None:
         rows = (row for found, _ in read for row in (*found.known(), *found.captured))
         own = {row.id for row in rows if _is_of(row, session)}
@@ -118,7 +116,8 @@ def context_of(
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
         conflicts = sum(waiting(found.opened) for found, _ in read)
-        waits = _waits(read[0][1].life, conflicts, proposals_waiting(retriever, scope))
+        rules = [rule for rule, answer in answers_of(retriever, scope) if answer == "waits"]
+        waits = _waits(read[0][1].life, conflicts, rules)
         written = written._replace(end="".join(f"\n{line}" for line in waits))
     if last and counted.count(end := "".join(f"\n{line}" for line in last)) < budget_tokens // 2:
         written = written._replace(end=written.end + end)
@@ -231,23 +230,20 @@ def _form(name: FormName, scope: str, now: int, note: str = NOTE) -> Form:
     if name == "prompt":
         headings = {section: f"{title}:" for section, title in HEADINGS.items()}
         begin = f"Memory of {scope} on {format_day(now)}. {note}"
-        return Form(begin, "", headings, lambda item: _prompt_line(item, now))
+        # No text can break out of a JSON string.
+        return Form(
+            begin, "", headings, lambda item: _line_of(item, now, lambda it: orjson.dumps(it).decode()[1:-1], '"')
+        )
     title = "# Memory" if name == "gemini" else "## Memory"
     begin = f"{CONTEXT_BEGIN}\n{title} of {escape(scope)} on {format_day(now)}\n\n{note}"
     level = "##" if name == "gemini" else "###"
     headings = {section: f"{level} {title}\n" for section, title in HEADINGS.items()}
-    return Form(begin, CONTEXT_END, headings, lambda item: _markdown_line(item, now))
+    return Form(begin, CONTEXT_END, headings, lambda item: _line_of(item, now, escape))
 
 
-def _prompt_line(item: ContextItem, now: int) -> str:
-    """Return an item with its text as a JSON string, from which no text can break out."""
-    about = orjson.dumps(_about(item, now)).decode()[1:-1]
-    return f"- {orjson.dumps(one_line(item.text)).decode()}{f' ({about})' if about else ''}"
-
-
-def _markdown_line(item: ContextItem, now: int) -> str:
-    about = _about(item, now)
-    return f"- {escape(one_line(item.text))}{f' ({escape(about)})' if about else ''}"
+def _line_of(item: ContextItem, now: int, escaped: Callable[[str], str], quote: str = "") -> str:
+    about = escaped(_about(item, now))
+    return f"- {quote}{escaped(one_line(item.text))}{quote}{f' ({about})' if about else ''}"
 
 
 def _about(item: ContextItem, now: int) -> str:

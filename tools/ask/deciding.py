@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -31,6 +31,7 @@ from memtape.schemas.scopes import GLOBAL, partition_of, scopes_read
 from memtape.schemas.variables import PROD
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools import ask
 from memtape.tools.ask.asking import Asking
 from memtape.tools.ask.naming import begun_by, folded, is_whole, state_of
 from memtape.tools.capture.lines import check_label
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from memtape.state.subjects.memories import Memory
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchivedNow, Why
-
-MakeBody = Callable[[tuple[str, ...]], Body]
-"""Makes the body of an event from the ids that it names."""
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,10 +109,9 @@ class Deciding(Asking):
 
         with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
             if ids := may_be_hidden(self.log, scope, texts):
-                from memtape.tools.ask.aged import is_hidden
-
+                hidden = ask.retrieval.is_hidden
                 return self.reader.held(
-                    lambda views: [id for id in ids if is_hidden(self.log, views.found(scope)[0], scope, id)]
+                    lambda views: [id for id in ids if hidden(self.log, views.found(scope)[0], scope, id)]
                 )
         return []
 
@@ -125,7 +122,7 @@ class Deciding(Asking):
         person's new capture of the text ends the ban. Raises `NotFound`.
         """
         check_label("reason", reason)
-        return self._decide("forgotten", id, lambda ids: Forgotten(ids=ids, reason=reason), only=only)
+        return self._decide("forgotten", id, Forgotten(ids=(), reason=reason), only=only)
 
     def restore(self, id: str, *, reason: str | None = None) -> RestoredIds:
         """Restore a memory or turn and return the named ids. Raises `NotFound`.
@@ -138,25 +135,23 @@ class Deciding(Asking):
         id, scope = self._ids.within(id, self._folded)
         restored = RestoredIds(named_by_decision(scope, id, False))
         restored.was_hidden = any(capture.hidden for capture in map(scope.captures.get, restored) if capture)
-        self._say("restored", scope, tuple(restored), lambda ids: Restored(ids=ids, reason=reason))
+        self._say("restored", scope, tuple(restored), Restored(ids=(), reason=reason))
         return restored
 
     def pin(self, id: str) -> list[str]:
         """Pin a memory or turn regardless of its age; return the named ids."""
-        return self._decide("pinned", id, lambda ids: Pinned(ids=ids, on=True), only=True)
+        return self._decide("pinned", id, Pinned(ids=(), on=True), only=True)
 
     def unpin(self, id: str) -> list[str]:
         """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
-        return self._decide("pinned", id, lambda ids: Pinned(ids=ids, on=False))
+        return self._decide("pinned", id, Pinned(ids=(), on=False))
 
     def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
         """Archive memories and turns with all their captures; return the changed and the unchanged units.
 
         Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
         """
-        from memtape.tools.ask.archived import archive
-
-        return archive(self, self._ids, ids, reason)
+        return ask.archived.archive(self, self._ids, ids, reason)
 
     def unarchive(
         self, ids: Sequence[str] = (), *, all_of: Why | None = None, reason: str | None = None
@@ -166,9 +161,7 @@ class Deciding(Asking):
         Raises `NotFound`, and `MemtapeError` for texts archived with their project: `projects.resume` brings
         them back.
         """
-        from memtape.tools.ask.archived import unarchive
-
-        return unarchive(self, self._ids, ids, all_of, reason)
+        return ask.archived.unarchive(self, self._ids, ids, all_of, reason)
 
     def say_holds(self, id: str, *, undo: bool = False) -> list[str]:
         """State that a memory is valid, against any rule; with `undo` withdraw the statement.
@@ -247,11 +240,10 @@ class Deciding(Asking):
         return self._answer(id, declined=True)
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
-        from memtape.tools.ask import proposals as rules
 
         then = "The user can run `memtape accept`; who is a person says --origin user."
         check_person(self.actor.origin, "answer a rule that waits", then)
-        rule, before = rules.meant(self.proposals(), id)
+        rule, before = ask.conflicts.meant(self.proposals(), id)
         writer = Writer(
             self.home,
             self.log,
@@ -261,7 +253,7 @@ class Deciding(Asking):
             session=self.session,
             profile=self.profile.name,
         )
-        (rules.decline if declined else rules.accept)(writer, rule, before)
+        (ask.conflicts.decline if declined else ask.conflicts.accept)(writer, rule, before)
         return rule
 
     def unfold(self, id: str, *, only: bool = False) -> list[str]:
@@ -275,7 +267,7 @@ class Deciding(Asking):
         named = named_by_unfolding(scope, id, only)
         if not named:
             raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
-        return self._say("unfolded", scope, named, lambda ids: Unfolded(ids=ids))
+        return self._say("unfolded", scope, named, Unfolded(ids=()))
 
     def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
@@ -283,15 +275,15 @@ class Deciding(Asking):
         found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
         return _the_one(scope for scope, _ in found), tuple(id for _, id in found)
 
-    def _decide(self, type: str, id: str, make_body: MakeBody, *, only: bool = False) -> list[str]:
-        """Append an event of a type with the ids of every capture of the memory; return the ids.
+    def _decide(self, type: str, id: str, body: Body, *, only: bool = False) -> list[str]:
+        """Append an event with a body and the ids of every capture of the memory; return the ids.
 
         With `only` the event names just the given capture. Raises `NotFound`.
         """
         from memtape.state.views.resolution import named_by_decision
 
         id, scope = self._ids.within(id, self._folded)
-        return self._say(type, scope, named_by_decision(scope, id, only), make_body)
+        return self._say(type, scope, named_by_decision(scope, id, only), body)
 
     def _link(
         self, id: str, relation: Literal["holds", "replaced_by"], to: str | None = None, *, undo: bool = False
@@ -351,8 +343,8 @@ class Deciding(Asking):
         """Return a readable whole id and its scope."""
         return id, self.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
-    def _say(self, type: str, scope: Scope, named: tuple[str, ...], make_body: MakeBody) -> list[str]:
-        self.append(type, make_body(named), scope.name)
+    def _say(self, type: str, scope: Scope, named: tuple[str, ...], body: Body) -> list[str]:
+        self.append(type, msgspec.structs.replace(body, ids=named), scope.name)
         return list(named)
 
 

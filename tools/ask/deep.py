@@ -9,9 +9,9 @@ data.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -27,7 +27,7 @@ from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Ranking
 from memtape.state.text.terms import terms
 from memtape.state.tree.walking import walk
-from memtape.tools.ask.readied import PreparedTexts
+from memtape.tools.ask.found import PreparedTexts
 from memtape.tools.keep.models import about, author, is_named, model_for, without_thoughts
 
 if TYPE_CHECKING:
@@ -43,20 +43,18 @@ def field_of(
     """Return a scope as the field of a deep search; `follows` says whether edges are followed."""
     found, opened = ready.found, ready.found.opened
 
-    def page(id: str) -> PageRow | None:
-        row = opened.row("pages", id)
-        return row if isinstance(row, PageRow) else None
+    page = partial(opened.row, PageRow)
 
     @cache
     def pages() -> dict[str | None, PageRow]:
-        return {row.version: row for row in opened.rows("pages") if isinstance(row, PageRow)}
+        return {row.version: row for row in opened.rows(PageRow)}
 
     def id_of(place: int) -> str:
         result = found.result(place)
         return "" if result.sums else result.id
 
     def walked(query: str) -> list[tuple[int, float]]:
-        if not opened.has_any("pages"):
+        if not opened.has_any(PageRow):
             return []
         weights = ready.corpus.weights(query)
 
@@ -154,21 +152,11 @@ class ModelJudge:
             return StepDecision(otherwise, by=self._name, cost=cost, failure=failure)
         cost = len(prompt) + len(answer)
         try:
-            told = _object(answer)
-            dropped = _dropped(told, asked)
-            query = _missing(told) if form == _GATE_FORM else ""
+            dropped, query = _choice(answer, asked)
         except BadAnswer:
             return StepDecision(otherwise, by=self._name, cost=cost, failure="wrong")
         kept = [spot for spot in (otherwise or asked) if spot not in dropped]
-        return StepDecision(kept, query and self._redactor.question(query), self._name, cost)
-
-
-def _missing(told: Mapping[str, Any]) -> str:
-    """Return the next query of a gate's answer, empty where the search is ready. Raises `BadAnswer`."""
-    is_ready, query = told.get("ready", True), told.get("query", "")
-    if not isinstance(is_ready, bool) or not isinstance(query, str) or not (is_ready or query.strip()):
-        raise BadAnswer("The model's answer does not say what is missing.")
-    return "" if is_ready else one_line(query, QUERY_CHARS)
+        return StepDecision(kept, self._redactor.question(query) if query else "", self._name, cost)
 
 
 def _prompt(task: str, form: str, search: DeepSearch, spots: Sequence[Spot]) -> str:
@@ -176,27 +164,24 @@ def _prompt(task: str, form: str, search: DeepSearch, spots: Sequence[Spot]) -> 
     return about(_WHAT, task, "\n".join((f"Question: {one_line(search.question, QUERY_CHARS)}", *lines)), form)
 
 
-def _object(answer: str) -> Mapping[str, Any]:
-    """Return the only JSON object in an answer. Raises `BadAnswer` without one."""
+class ModelChoice(msgspec.Struct, frozen=True):
+    """The answer of a model about a step: the numbers of the texts to keep, and a gate's next query unless `ready`."""
+
+    keep: list[int] | msgspec.UnsetType = msgspec.UNSET
+    ready: bool = True
+    query: str = ""
+
+
+def _choice(answer: str, asked: Sequence[Spot]) -> tuple[list[Spot], str]:
+    """Return the numbered texts that an answer drops, and the next query, empty at the end. Raises `BadAnswer`."""
     found = _OBJECT.search(without_thoughts(answer))
     try:
-        told = msgspec.json.decode(found.group(0)) if found is not None else None
+        told = msgspec.json.decode(found.group(0) if found is not None else "", type=ModelChoice)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
-        raise BadAnswer("The model's answer is no JSON object.")
-    return told
-
-
-def _dropped(answer: Mapping[str, Any], asked: Sequence[Spot]) -> dict[Spot, None]:
-    """Return the numbered texts that an answer does not choose; none where it leaves the choice out.
-
-    Raises `BadAnswer` for a choice of unknown numbers.
-    """
-    if "keep" not in answer:
-        return {}
-    numbers = answer["keep"]
-    if not isinstance(numbers, list) or not all(type(n) is int and 1 <= n <= len(asked) for n in numbers):
-        raise BadAnswer("The model's answer chooses what it was not shown.")
-    kept = dict.fromkeys(numbers)
-    return {spot: None for n, spot in enumerate(asked, start=1) if n not in kept}
+        raise BadAnswer("The model's answer is no such JSON object.") from None
+    numbers = range(1, len(asked) + 1)
+    keep = numbers if told.keep is msgspec.UNSET else dict.fromkeys(told.keep)
+    if any(n not in numbers for n in keep) or not (told.ready or told.query.strip()):
+        raise BadAnswer("The model's answer chooses what it was not shown, or does not say what is missing.")
+    dropped = [spot for n, spot in enumerate(asked, start=1) if n not in keep]
+    return dropped, "" if told.ready else one_line(told.query, QUERY_CHARS)

@@ -1,30 +1,51 @@
-"""The searchable texts of one scope: its search index, and the events past the watermark laid over it.
+"""The searchable texts of one scope: its search index with the events past the watermark laid over it, made ready.
 
-Nothing is ranked here, and no table is read.
+Nothing is searched or ranked here, and tables are read only through the index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters
-from memtape.schemas.rows import MemoryRow, SummaryRow, TombstoneRow, TurnRow, archived_on
+from memtape.schemas.codec import body_of_capture
+from memtape.schemas.embedding import FLOOR
+from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters, Mark
+from memtape.schemas.log import Log, events_between
+from memtape.schemas.rows import (
+    EdgeRow,
+    LifeMark,
+    MemoryRow,
+    SummaryRow,
+    TombstoneRow,
+    TurnRow,
+    UseRow,
+    Watermark,
+    archived_on,
+)
 from memtape.sinks.search_index import NOTHING, OpenIndex
+from memtape.state.core.erasures import erasures_of
 from memtape.state.index.entries import CUED, HIDDEN, KINDS, ORDERS, ORIGINS, TAGGED, TURN, IndexEntry
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, Ints, MaskedSegment, part_of
 from memtape.state.index.segments import Flags, Segment
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.texts import Texts
+from memtape.state.index.vectors import TextVectors
 from memtape.state.ranking.meaning import Among
+from memtape.state.ranking.ranker import Corpus, TextUse
+from memtape.state.subjects.edges import Tie, resolved, tie_of, weight_at
+from memtape.state.subjects.weights import ONE, hot, times_of
 from memtape.state.text.instructions import Heard
 from memtape.state.views.filters import passes, summary_passes
 from memtape.state.views.indexed import heard_at, row_at, said_of_row_id, text_entry
-from memtape.state.views.tail import Bans, keys_of_id, keys_of_row, keys_of_wording
+from memtape.state.views.tail import TAIL_TYPES, Bans, keys_of_id, keys_of_row, keys_of_wording
 from memtape.tools.ask.results import Result, embedded_text, result_of
 
 FIRST_TURNS, LAST_TURNS = 3, 60
@@ -280,11 +301,11 @@ def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], 
             return None if isinstance(row, SummaryRow) else keys_of_id(row, id, text_at)
         return None
 
-    banned = bool(tail) and opened.has_any("tombstones")
+    banned = bool(tail) and opened.has_any(TombstoneRow)
 
     def banned_at(key: str) -> int | None:
-        row = opened.row("tombstones", key) if banned else None
-        return row.at if isinstance(row, TombstoneRow) else None
+        row = opened.row(TombstoneRow, key) if banned else None
+        return None if row is None else row.at
 
     return Bans(keys_of, banned_at)
 
@@ -454,3 +475,142 @@ class Once:
             kept = self._kept[name] = asked, make()
         result: ResultT = kept[1]
         return result
+
+
+class Dense(Protocol):
+    """The vectors of a search, quantised as in `state/vectors/recorded.py`; all of one embedder."""
+
+    @property
+    def note(self) -> str:
+        """The reason for a missing vector of the last question; empty if it had a vector."""
+
+    def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
+        """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
+
+    def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
+        """Return the vectors of a scope's searchable texts, None where no text has one under the embedder."""
+
+
+class ScopeView(NamedTuple):
+    """Where the views of one scope stand, when the last event of the scope itself was sent (0 for none), and how the
+    project stands.
+    """
+
+    mark: Mark
+    lag: int
+    revision: int
+    sent: int
+    life: LifeMark = LifeMark()
+
+
+def life_of(watermark: Watermark | None, scope: str) -> LifeMark:
+    """Return how a project stood when its views were written."""
+    return watermark.lives.get(scope, LifeMark()) if watermark is not None else LifeMark()
+
+
+class Key(NamedTuple):
+    """The inputs of a scope's texts: the tables with their positions, the tail's event ids, the choice.
+
+    The choice says which texts were asked for, a finished project apart.
+    """
+
+    path: Path
+    watermark: Watermark | None
+    number: int
+    tail: tuple[str, ...]
+    choice: Choice
+
+
+class PreparedTexts(NamedTuple):
+    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same.
+
+    `use` returns the uses and edges at a time, as `uses_at`; None for a scope without any.
+    """
+
+    scope: str
+    key: Key
+    view: ScopeView
+    found: ScopeTexts
+    corpus: Corpus
+    embedder: str
+    vectors: TextVectors | None
+    use: Callable[[int], dict[int, TextUse]] | None
+    use_at: int = 0
+
+
+def ties_of(found: ScopeTexts, now: int) -> list[Tie]:
+    """Return the edges between what is shown of a scope, by the ids of memories and turns, at a time."""
+    edges = list(found.opened.rows(EdgeRow))
+    ends = dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))
+    name_of = {id: found.result(place).id for id in ends if (place := found.texts.called(id)) is not None}
+    return resolved(map(tie_of, edges), name_of, now)
+
+
+def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, TextUse]:
+    """Return the number and recency of uses of each used text in a scope, and its edges, at a time."""
+    times = {id: row.times for id, row in uses.items()}
+    ids_at: dict[int, list[str]] = {}
+    for id in uses:
+        if (place := found.texts.called(id)) is not None:
+            ids_at.setdefault(place, []).append(id)
+    neighbours: dict[int, list[tuple[str, float]]] = {}
+    for tie in ties_of(found, now):
+        weight = min(1.0, weight_at(tie, now) / ONE)
+        for one, other in ((tie.source, tie.target), (tie.target, tie.source)):
+            if (place := found.texts.called(one)) is not None:
+                neighbours.setdefault(place, []).append((other, weight))
+    return {
+        place: TextUse(
+            sum(uses[id].used for id in ids_at.get(place, ())),
+            hot(times_of(ids_at.get(place, ()), times, own=True), now) / ONE,
+            tuple(neighbours.get(place, ())),
+        )
+        for place in dict.fromkeys((*ids_at, *neighbours))
+    }
+
+
+SAID_ONCE = ("forgotten", "restored", "withdrawn")
+"""Events that must not be taken for repetitions: they would undo the events in between."""
+
+
+def make_ready(
+    key: Key,
+    partition: int,
+    scope: str,
+    found: ScopeTexts,
+    tail: list[Event],
+    dense: Dense | None,
+) -> PreparedTexts:
+    watermark = key.watermark
+    embedder = watermark.embedder if watermark is not None else FLOOR
+    vectors = dense.of_texts(found, embedder) if dense is not None else None
+    mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
+    sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
+    uses = {row.id: row for row in found.opened.rows(UseRow)}
+    use = partial(uses_at, uses, found) if uses else None
+    corpus = Corpus(found.texts, found.text, found.texts.called, vectors)
+    return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
+
+
+def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:
+    """Yield a scope's events from `offset` on that change visible rows.
+
+    Erased events and repetitions are left out.
+    """
+    erased = log.erased(partition)
+    erasures, erasing = erasures_of(erased), {slot.offset for slot in erased}
+    seen: set[str] = set()
+    for slot, event in events_between(log, partition, offset, sys.maxsize, scope, TAIL_TYPES):
+        repeated = event.id in seen or (event.type == "erased" and slot.offset not in erasing)
+        if event.type in SAID_ONCE:
+            repeated |= log.known(scope, [event.id]).get(event.id, slot.offset) < slot.offset
+        seen.add(event.id)
+        if not repeated and not erasures.covers(event):
+            yield event
+
+
+def text_at(log: Log, partition: int, offset: int) -> str | None:
+    """Return the captured text at an offset, None for other events and erased ones."""
+    body = next((body_of_capture(slot.payload) for slot in log.read(partition, offset, 1)), None)
+    return None if body is None else body.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Forgotten, Restored, Withdrawn
-from memtape.schemas.log import Log, Slot, forwards
+from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.places import Place, place_in
 from memtape.schemas.rows import MemberRow, MemoryRow, Polarity, SummaryRow, TurnRow, UseRow, summary_told
 from memtape.schemas.scopes import partition_of
@@ -18,10 +19,9 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
-from memtape.state.views.tail import PENDING_TYPES
-from memtape.tools.ask.aged import PURGED, SummarySource, sources_of
-from memtape.tools.ask.retrieval import Retriever
-from memtape.tools.ask.standing import is_row_stale, row_marks
+from memtape.tools.ask.results import result_of
+from memtape.tools.ask.retrieval import PURGED, Retriever, SummarySource, sources_of
+from memtape.tools.ask.standing import judged
 
 _HIDING = ("forgotten", "restored", "withdrawn")
 
@@ -106,7 +106,7 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
     used, last = sum(use.used for use in uses), max((use.last_at for use in uses), default=None)
     times = tuple(sorted(time for use in uses for time in use.times))
     now = retriever.now([retriever.found(found.scope)[1]])
-    told = row_marks(found, now)
+    told = judged(result_of(found), found, now)
     withdrawn_at = _withdrawn_at(log, found.scope, ids) if found.hidden else None
     return Opened(
         asked=asked,
@@ -116,9 +116,9 @@ def opened(retriever: Retriever, scope: str, asked: str) -> Opened:
         used=used,
         last_used_at=last,
         use_times=times,
-        polarity=found.polarity,
-        stale=isinstance(found, MemoryRow) and is_row_stale(found, now),
-        marks=told,
+        polarity=told.polarity,
+        stale=told.stale,
+        marks=told.marks,
         withdrawn_at=withdrawn_at,
     )
 
@@ -132,7 +132,7 @@ def _is_waiting(retriever: Retriever, event: Event) -> bool:
 
 def _uses(retriever: Retriever, scope: str, row_ids: Iterable[str]) -> list[UseRow]:
     opened = retriever.opened(scope)
-    return [row for id in row_ids if isinstance(row := opened.row("uses", id), UseRow)]
+    return [row for id in row_ids if (row := opened.row(UseRow, id)) is not None]
 
 
 def explained(retriever: Retriever, scope: str, id: str) -> Explained:
@@ -163,22 +163,6 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
 
 
-def pending(log: Log, retriever: Retriever, scopes: Iterable[str]) -> bool:
-    """Whether the log holds, past the watermarks of these scopes, an event that changes visible rows or uses.
-
-    Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
-    settings may require a refold; the first event of a log is always settings and changes nothing.
-    """
-    partitions = {scope: partition_of(scope, log.partitions) for scope in scopes}
-    ends = log.ends()
-    return bool(retriever.warnings(partitions.values())) or any(
-        bool(log.read(number, offset, 1, scope=scope, types=PENDING_TYPES))
-        or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
-        for scope, number in partitions.items()
-        if (offset := retriever.offset(number)) < ends[number]
-    )
-
-
 def _behind(slot: Slot, part: str, how: str, similarity: float = 0.0) -> Behind:
     event, partition, offset = decode(slot.payload), slot.partition, slot.offset
     return Behind(part=part, how=how, similarity=similarity, partition=partition, offset=offset, event=event)
@@ -207,8 +191,7 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
 
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
-    for slot in forwards(log, partition, 0, scope, _HIDING):
-        event = decode(slot.payload)
+    for slot, event in events_between(log, partition, 0, sys.maxsize, scope, _HIDING):
         if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
             yield _behind(slot, "tombstone", event.type)
 

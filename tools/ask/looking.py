@@ -1,34 +1,42 @@
-"""Browsing a scope without a question: latest texts, texts around a moment, sessions, and lists for people.
+"""Browsing a scope without a question: latest texts, texts around a moment, sessions, edges, and lists for people.
 
-Nothing is ranked or changed here.
+The memories that agents were given at a start, with a prompt or by a search, are told with their later use. A memory
+was used where a `used` event says so, or where the session's next turn of an agent carried it: it then has a use at
+the time of a statement in the turn. Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import PEOPLE, Kind, Pinned
-from memtape.schemas.log import backwards
-from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
+from memtape.schemas.events import PEOPLE, Captured, Event, Kind, Origin, Pinned, Recalled, Used
+from memtape.schemas.lanes import UNASKED, Unasked, shadow_of, tokens_given, unasked_by
+from memtape.schemas.log import Log, backwards, events_between
+from memtape.schemas.rows import MemoryRow, PageRow, TurnRow, UseRow, made_from
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import parse_time
+from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.entries import KINDS, ORIGINS, TURN
-from memtape.state.index.parts import Ints, joined
+from memtape.state.index.parts import EVERY_TEXT, Ints, joined
 from memtape.state.index.segments import NO_SESSION
 from memtape.state.index.sorted_values import is_one_of
+from memtape.state.subjects.edges import Tie, candidates
+from memtape.state.subjects.usage import ANSWERING, TURN_US
+from memtape.state.subjects.weights import HOT_WINDOW_US, ONE, other_row_id
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import same_instruction
 from memtape.state.views.last_session import left_of
-from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.given import first_line
+from memtape.tools.ask.found import ScopeTexts, ties_of
 from memtape.tools.ask.naming import is_whole
 from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.retrieval import Retriever, capture_at
 from memtape.tools.ask.standing import Order, is_row_stale, judged, orders_among
 
 MOST = 1_000
@@ -187,15 +195,14 @@ def hidden_of(retriever: Retriever, scope: str, limit: int) -> list[MemoryRow | 
     for name in scopes_read(scope):
         opened = retriever.opened(name)
         for id in opened.hidden(limit - len(rows)):
-            row = opened.row("memories", id) or opened.row("turns", id)
-            rows += [row] if isinstance(row, (MemoryRow, TurnRow)) else []
+            row = opened.row(MemoryRow, id) or opened.row(TurnRow, id)
+            rows += [] if row is None else [row]
     return rows
 
 
 def pages_of(retriever: Retriever, scope: str) -> list[PageRow]:
     """Return the rows of a scope's pages, by slug."""
-    rows = (row for row in retriever.opened(scope).rows("pages") if isinstance(row, PageRow))
-    return sorted(rows, key=lambda row: (row.slug, row.id))
+    return sorted(retriever.opened(scope).rows(PageRow), key=lambda row: (row.slug, row.id))
 
 
 def orders_of(retriever: Retriever, scope: str) -> list[Order]:
@@ -207,3 +214,251 @@ def orders_of(retriever: Retriever, scope: str) -> list[Order]:
             ids = order.ids if known is None else tuple(dict.fromkeys((*known.ids, *order.ids)))
             first[name, same_instruction(order.text)] = msgspec.structs.replace(known or order, ids=ids)
     return sorted(first.values(), key=lambda order: (-order.at, order.ids))
+
+
+By = Unasked | Literal["search"]
+"""The occasion on which an agent got memories: an unasked one, or a search."""
+EVERY_WAY: tuple[By, ...] = (*UNASKED, "search")
+Since = Literal["shown", "replaced", "archived", "forgotten", "erased"]
+"""How a memory that was given stands now; `forgotten` is all that is hidden."""
+
+
+class GivenMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that an agent was given. `line` is the first of its text, None where that is erased.
+
+    `used` is None where that is no longer known: times of use are kept for 18 days.
+    """
+
+    id: str
+    scope: str
+    line: str | None
+    used: bool | None
+    now: Since
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories that a session was given at one time. `id` is the id of the recall.
+
+    `by` is the occasion: a start, a prompt or a search; for a search `query` has its words. `actor` is the
+    host's name, or the author of the search. `tokens` is the length of the unasked text, None where it was
+    not counted.
+    """
+
+    id: str
+    at: int
+    by: By
+    query: str
+    scope: str
+    actor: str
+    origin: Origin
+    session: str | None
+    tokens: int | None
+    memories: tuple[GivenMemory, ...]
+
+
+class _Of(NamedTuple):
+    """A scope's texts, uses by row, and erasures, read once."""
+
+    name: str
+    found: ScopeTexts
+    uses: Mapping[str, UseRow]
+    erasures: Erasures
+
+
+def given_of(
+    retriever: Retriever, scope: str, limit: int, session: str | None, since: int | None, by: Collection[By], words: str
+) -> list[Given]:
+    """Return the memories given to agents in a scope, the latest first, on some occasions.
+
+    They are of one session or any, since a time or ever, and with questions that have the casefolded `words`.
+    """
+    log = retriever.log
+    of = [_read(retriever, log, name) for name in scopes_read(scope)]
+    wanted = (
+        (offset, event, body)
+        for offset, event, body in _recalls(log, of[0], since)
+        if session in (None, event.session) and _by(body) in by and words in body.query.casefold()
+    )
+    recalls = list(islice(wanted, limit))
+    first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
+    end = log.ends()[partition] if recalls else 0
+    told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]
+    return [_given(log, of, event, body, told) for _, event, body in recalls]
+
+
+def _read(retriever: Retriever, log: Log, name: str) -> _Of:
+    found = retriever.found(name, EVERY_TEXT)[0]
+    uses = found.once_rows.of("uses", None, lambda: {row.id: row for row in found.opened.rows(UseRow)})
+    return _Of(name, found, uses, erasures_of(log.erased(partition_of(name, log.partitions))))
+
+
+def _recalls(log: Log, of: _Of, since: int | None) -> Iterator[tuple[int, Event, Recalled]]:
+    """Yield the recalls of a scope since a time with their offsets, the latest first; those of shadows are left out."""
+    for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
+        event = event_of(slot.payload)
+        if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
+            continue
+        if since is not None and event.at < since:
+            return
+        if shadow_of(event.body.lanes) is None:
+            yield slot.offset, event, event.body
+
+
+def _given(log: Log, of: Sequence[_Of], event: Event, body: Recalled, told: Sequence[Event]) -> Given:
+    answered = answers_of(of[0].found, event.session, event.at)
+    used = {
+        id
+        for one in told
+        if isinstance(one.body, Used) and (one.body.recall == event.id or _is_after(one, event))
+        for id in one.body.ids
+    }
+    return Given(
+        id=event.id,
+        at=event.at,
+        by=_by(body),
+        query=body.query,
+        scope=of[0].name,
+        actor=event.actor.name,
+        origin=event.actor.origin,
+        session=event.session,
+        tokens=tokens_given(body.lanes),
+        memories=tuple(_memory(log, of, id, event.at, answered, id in used) for id in body.results),
+    )
+
+
+def _by(body: Recalled) -> By:
+    return unasked_by(body.lanes) or "search"
+
+
+def _is_after(used: Event, given: Event) -> bool:
+    """Whether a use that names no recall was said in a session after it was given something."""
+    assert isinstance(used.body, Used)
+    own = used.session is not None and used.session == given.session
+    return used.body.recall is None and own and used.at >= given.at
+
+
+def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], told: bool) -> GivenMemory:
+    text, now, scope = _shown(of, id) or _hidden(log, of, id)
+    use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
+    used = True if told else _is_used(use, at, answered)
+    return GivenMemory(id=id, scope=scope, line=None if text is None else first_line(text), used=used, now=now)
+
+
+def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
+    """Return the text of a shown memory, its state and its scope; None for a hidden id."""
+    for one in of:
+        if (place := one.found.texts.called(id)) is not None:
+            row = one.found.row(place)
+            replaced = isinstance(row, MemoryRow) and (row.replaced or row.valid_to is not None)
+            it = one.found.result(place)
+            now: Since = "replaced" if replaced else "shown" if it.archived_at is None else "archived"
+            return it.text, now, one.name
+    return None
+
+
+def _hidden(log: Log, of: Sequence[_Of], id: str) -> tuple[str | None, Since, str]:
+    """Return the text of a hidden memory (None if erased), its state and its scope."""
+    for one in of:
+        offset = log.known(one.name, [id]).get(id)
+        if offset is None or id in one.erasures.named.get(one.name, {}):
+            continue
+        event = capture_at(log, partition_of(one.name, log.partitions), offset, one.erasures)
+        if event is not None and isinstance(event.body, Captured):
+            return event.body.text, "forgotten", one.name
+    return None, "erased", of[0].name
+
+
+def _is_used(use: UseRow | None, at: int, answered: list[int]) -> bool | None:
+    """Whether an answer at one of these times carried a memory; None once its times of use are unknown."""
+    if use is None or not answered or use.last_at < at:
+        return False
+    if any(time in use.times for time in answered):
+        return True
+    return None if len(use.times) < use.used and use.last_at - at > HOT_WINDOW_US else False
+
+
+def answers_of(found: ScopeTexts, session: str | None, at: int) -> list[int]:
+    """Return the times of a session's answers from a time on, until the next turn of a person."""
+    number = None if session is None else found.texts.sessions.number_of(session)
+    if number is None:
+        return []
+    turns: Ints = np.flatnonzero((found.texts.flags & TURN != 0) & (found.texts.sessions.number == number))
+    origins, times = found.texts.whole("origins")[turns], found.texts.column("at", turns)
+    is_answer = is_one_of(origins, np.array([ORIGINS.index(origin) for origin in ANSWERING]))
+    answers = times[is_answer & (times >= at) & (times < at + TURN_US)]
+    asked = times[is_one_of(origins, np.array([ORIGINS.index(origin) for origin in PEOPLE]))]
+    ends = asked[asked > answers.min()] if len(answers) else asked
+    return sorted(map(int, answers[answers < ends.min()] if len(ends) else answers))
+
+
+def first_line(text: str) -> str:
+    """Return the first non-blank line of a text, stripped; empty for a blank text."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+class EdgeEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory or turn at an end of an edge."""
+
+    id: str
+    kind: Kind
+    text: str
+
+
+class UseEdge(msgspec.Struct, frozen=True, kw_only=True):
+    """An edge: `weight` at `EdgeList.now`, 1.0 for one joint use just now; `windows` used both.
+
+    `learned` says how much more often than by chance 90 days of windows held both, from 0.2 to 1, over
+    `learned_windows` with both; 0 if not learned.
+    """
+
+    source: EdgeEnd
+    target: EdgeEnd
+    weight: float
+    windows: int
+    learned: float
+    learned_windows: int
+
+
+class EdgeList(msgspec.Struct, frozen=True, kw_only=True):
+    """Edges of a scope, the strongest first, at ranking's now; `lag` is how many events the views lack."""
+
+    scope: str
+    now: int
+    lag: int
+    edges: tuple[UseEdge, ...]
+
+
+def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, proposed: bool = False) -> EdgeList:
+    """Return the edges of a scope between visible memories, or the `proposed` ones, strong enough to be curated.
+
+    With an id the edges start at the memory or turn of the id. Raises `NotFound`.
+    """
+    if id is not None:
+        named = retriever.find(scope, id)
+        scope, id = named.scope or scope, named.id
+    found, view = retriever.found(scope, EVERY_TEXT)
+    now = retriever.now([view])
+    ties: Sequence[Tie] = found.once_rows.of("edges", now, lambda: ties_of(found, now))
+    if proposed:
+        ties = candidates(ties, now)
+    if id is not None:
+        ties = [tie if tie.source == id else tie._replace(source=tie.target, target=tie.source)
+                for tie in ties if id in (tie.source, tie.target)]  # fmt: skip
+
+    def end(id: str) -> EdgeEnd:
+        place = found.texts.called(id)
+        assert place is not None
+        return made_from(EdgeEnd, found.result(place))
+
+    edges = tuple(
+        UseEdge(
+            source=end(tie.source),
+            target=end(tie.target),
+            weight=round(tie.weight / ONE, 6),
+            windows=tie.windows,
+            learned=round(tie.learned.weight / ONE, 6),
+            learned_windows=tie.learned.windows,
+        )
+        for tie in ties
+    )
+    return EdgeList(scope=scope, now=now, lag=view.lag, edges=edges)

@@ -13,6 +13,7 @@ from memtape.schemas.rows import Watermark
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
+from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.capture.profiles import check_kept
@@ -114,10 +115,8 @@ class Reader:
         """
         if self._home.is_nowhere:
             return
-        from memtape.tools.ask.inspection import pending
-
         try:
-            due = pending(self._log, self.retriever, scopes_read(scope))
+            due = self._is_pending(scope)
         except DamagedViews as error:
             self.retriever.note_damage(error.partition)
             due = True
@@ -132,6 +131,22 @@ class Reader:
             self._work_later()
         elif (short or local_settings(self._home).catch_up) and not self._is_projected():
             self._start()
+
+    def _is_pending(self, scope: str) -> bool:
+        """Whether the log holds, past the watermarks of what a scope reads, what changes visible rows or uses.
+
+        Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
+        settings may require a refold; the first event of a log is always settings and changes nothing.
+        """
+        log, views = self._log, self.retriever
+        partitions = {name: partition_of(name, log.partitions) for name in scopes_read(scope)}
+        ends = log.ends()
+        return bool(views.warnings(partitions.values())) or any(
+            bool(log.read(number, offset, 1, scope=name, types=PENDING_TYPES))
+            or (offset > 0 and bool(log.read(number, offset, 1, types=("configured",))))
+            for name, number in partitions.items()
+            if (offset := views.offset(number)) < ends[number]
+        )
 
     def _is_projected(self) -> bool:
         """Whether a projector runs, or for a small reader began within `AGAIN_S` seconds: a projector writes

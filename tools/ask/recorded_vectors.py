@@ -129,12 +129,11 @@ class RecordedVectors:
         if self._failed_at is not None and time.monotonic() - self._failed_at < ASK_AGAIN_S:
             return None
         embedder = self._only or embedder
-        served = None if EMBEDDERS.is_server else served_vector(self._home.path, embedder, text)
-        if served is not None:
-            self._failed_at, self.note = None, ""
-            return served
+        vector = None if EMBEDDERS.is_server else served_vector(self._home.path, embedder, text)
         try:
-            vector = quantised(EMBEDDERS.embedder(self._home, embedder).embed_query(text))
+            if vector is None:
+                packed = quantised(EMBEDDERS.embedder(self._home, embedder).embed_query(text))
+                vector = np.frombuffer(packed, dtype="<i2").astype(np.int16)
         except MemtapeError as error:
             self.note = f"{error} Found by words alone."
             if not isinstance(error, NotEmbedded):
@@ -143,7 +142,7 @@ class RecordedVectors:
                 EMBEDDERS.drop(self._home, embedder)
             return None
         self._failed_at, self.note = None, ""
-        return np.frombuffer(vector, dtype="<i2").astype(np.int16)
+        return vector
 
     def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """Return the index's vectors of a scope's searchable texts, None without any.

@@ -1,39 +1,66 @@
-"""Answering of a question: the rows of a scope, the events past their watermark, and one ranking.
+"""Answering of a question: the rows of a scope, the events past their watermark, one ranking, and pages of results.
 
-A project's search reads its scope and `global`, each scored from its own texts alone, then merged.
+A project's search reads its scope and `global`, each scored from its own texts alone, then merged. A page is the same
+search, less the results already given. A cursor is the short text that requests the next page. A cursor holds no word
+of the question or of a result: only digests of both, the page's time, and the time limits of the question.
+Captures without rows in the views are read from the log.
 """
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from memtape.schemas.codec import canonical, event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.log import Log
-from memtape.schemas.rows import LifeMark, MemoryRow, ScopeHeld, SummaryRow, TurnRow, Watermark, project_told
+from memtape.schemas.rows import (
+    LifeMark,
+    MemoryRow,
+    ScopeHeld,
+    SummaryRow,
+    TombstoneRow,
+    TurnRow,
+    Watermark,
+    archived_on,
+    project_told,
+)
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.times import HOUR_US
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.search_index import NOTHING, OpenIndex
 from memtape.sinks.tables import Shard, foreign
-from memtape.state.core.erasures import erasures_of
+from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.lexical import Weighed
+from memtape.state.subjects.captures import FAMILIES, normal_digest
+from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.orders import is_about, named_by
-from memtape.tools.ask.aged import life_of, purged_of
-from memtape.tools.ask.choosing import holding
-from memtape.tools.ask.found import ScopeTexts, found_of
+from memtape.tools.ask.found import (
+    Dense,
+    Key,
+    PreparedTexts,
+    ScopeTexts,
+    ScopeView,
+    found_of,
+    life_of,
+    make_ready,
+    tail_of,
+    text_at,
+)
 from memtape.tools.ask.naming import erased_for_good, nowhere
-from memtape.tools.ask.ordering import SearchQuery, answered
-from memtape.tools.ask.readied import Dense, Key, PreparedTexts, ScopeView, make_ready, tail_of, text_at
+from memtape.tools.ask.ordering import SearchQuery, answered, given_id, holding
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import orders_among
 from memtape.tools.capture.writing import now_us
@@ -54,12 +81,7 @@ Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 """Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
 
 
-class Plain(NamedTuple):
-    """Searchable texts, a row of vectors for each (None without any), and the vectors of questions."""
-
-    documents: list[Result]
-    vectors: NDArray[np.int16] | None
-    of_query: Callable[[str], NDArray[np.int16] | None]
+QueryVector = Callable[[str], NDArray[np.int16] | None]
 
 
 class Retriever:
@@ -157,18 +179,13 @@ class Retriever:
         self._shards.clear()
 
     def _is_other(self, served: Build) -> bool:
-        """Whether the tables read are outdated: another build is served, or a past view was made again."""
-        if self._home.current().path == served.path and not self._forget_past():
-            return False
+        """Whether the tables read are outdated: another build is served, or the past is made again, once."""
+        if self._home.current().path == served.path:
+            if self.past is None or self._past_forgotten:
+                return False
+            self.past.discard()
+            self._past_forgotten = True
         self._shards.clear()
-        return True
-
-    def _forget_past(self) -> bool:
-        """Discard views of the past that cannot be read, which are made again when asked for; once."""
-        if self.past is None or self._past_forgotten:
-            return False
-        self.past.discard()
-        self._past_forgotten = True
         return True
 
     def tail(self, scope: str, offset: int) -> Iterator[Event]:
@@ -226,7 +243,7 @@ class Retriever:
 
     def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery) -> Answer:
         """Return an answer with the best summaries below its results."""
-        if not any(self.opened(name).has_any("summaries") for name in scopes_read(scope)):
+        if not any(self.opened(name).has_any(SummaryRow) for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
         plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas, now=answer.now)
@@ -284,13 +301,16 @@ class Retriever:
         read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
         return [named_by(order.text) for found in read for order in orders_among(found)]
 
-    def plain(self, scope: str) -> Plain:
-        """Return all texts read by a search in a scope, `global` included, for other rankings."""
+    def plain(self, scope: str) -> tuple[list[Result], NDArray[np.int16] | None, QueryVector]:
+        """Return all texts read by a search in a scope, `global` included, for other rankings.
+
+        With them come a row of vectors for each text (None without any), and the vectors of questions.
+        """
         readies, dense = [self._get_ready(name) for name in scopes_read(scope)], self.dense
         places, own = [ready.found.places() for ready in readies], readies[0]
         documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
         if own.vectors is None or dense is None:
-            return Plain(documents, None, lambda query: None)
+            return documents, None, lambda query: None
         rows = [
             ready.vectors.taken(np.array(its, np.int64))
             if ready.vectors is not None and ready.embedder == own.embedder
@@ -302,7 +322,7 @@ class Retriever:
             encoded = own.corpus.to_encode(query)
             return None if encoded is None else dense.of_query(encoded, own.embedder)
 
-        return Plain(documents, np.concatenate(rows), of_query)
+        return documents, np.concatenate(rows), of_query
 
     def found(self, scope: str, choice: Choice = AT_HAND) -> tuple[ScopeTexts, ScopeView]:
         """Return the searchable texts of a scope, and the position of its views."""
@@ -344,8 +364,8 @@ class Retriever:
     def summary(self, scope: str, id: str) -> SummaryRow | None:
         """Return the summary of an id, None where there is none. Raises `NotFound` while it is to be made anew."""
         for name in scopes_read(scope):
-            row = self.opened(name).row("summaries", id)
-            if isinstance(row, SummaryRow):
+            row = self.opened(name).row(SummaryRow, id)
+            if row is not None:
                 if self.found(name, SUMMARIES)[0].texts.called(id) is None:
                     raise NotFound(f"Some of what {id} sums up has just been hidden.", "Ask again in a moment.")
                 return row
@@ -392,3 +412,173 @@ class Retriever:
         ready = ready._replace(corpus=ready.corpus.with_use(ready.use(hour)), use_at=hour)
         self._ready[ready.scope, ready.key.choice] = ready
         return ready
+
+
+DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, len(given_id(""))
+SLACK_US = 60_000_000
+"""An age asked again is later by the time between, and by up to this."""
+AGAIN = "Ask without a cursor for the first page."
+
+Bounds = tuple[int | None, int | None, int | None]
+
+
+class Cursor(msgspec.Struct, frozen=True, array_like=True):
+    """The state of a paged search: digests of its `question` in a scope and home, and of the `given` results.
+
+    `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the question's time
+    limits: since, until, and the time of validity.
+    """
+
+    question: bytes
+    at: int
+    now: int
+    bounds: Bounds
+    given: bytes
+
+    def ids(self) -> frozenset[bytes]:
+        """Return the digests of the results on all pages up to here."""
+        return frozenset(self.given[n : n + ID_BYTES] for n in range(0, len(self.given), ID_BYTES))
+
+
+def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: str | None) -> Answer:
+    """Return the first page of a search, or the page of a cursor, with the cursor of a possible next page.
+
+    The past and a deep search have one page. Raises `MemtapeError` for a damaged cursor, and for a cursor of another
+    question, scope or home.
+    """
+    has_pages = views.past is None and asked.deep is None
+    question, before = _question(log, scope, asked), None
+    if cursor is not None:
+        if not has_pages:
+            told = "A deep search has one page." if views.past is None else "The past is not asked page by page."
+            raise MemtapeError(told, "Ask with a greater limit.")
+        before = read(cursor)
+        if before.question != question or not _are_same(before, _bounds(asked)):
+            raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
+        since, until, valid_at = before.bounds
+        filters = msgspec.structs.replace(asked.filters, since=since, until=until)
+        asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=before.ids())
+    answer = views.answer(scope, asked)
+    returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
+    if not (has_pages and returned and answer.has_more):
+        return answer
+    before = before or Cursor(question, now_us(), answer.now, _bounds(asked), b"")
+    return answer._replace(next=written(msgspec.structs.replace(before, given=before.given + returned)))
+
+
+def written(cursor: Cursor) -> str:
+    """Return a cursor as a text of letters, digits, `-` and `_`."""
+    data = msgspec.msgpack.encode(cursor)
+    return urlsafe_b64encode(data + _check(data)).decode().rstrip("=")
+
+
+def read(text: str) -> Cursor:
+    """Return the cursor in a text. Raises `MemtapeError` for a damaged cursor."""
+    try:
+        raw = text.strip().encode("ascii")
+        whole = urlsafe_b64decode(raw + b"=" * (-len(raw) % 4))
+        data, mark = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
+        if mark == _check(data) and urlsafe_b64encode(whole).rstrip(b"=") == raw:
+            return msgspec.msgpack.decode(data, type=Cursor)
+    except (Error, ValueError):
+        pass
+    raise MemtapeError("The cursor is damaged, or was never one.", AGAIN)
+
+
+def _are_same(cursor: Cursor, bounds: Bounds) -> bool:
+    """Return whether the time limits of a question are those of a cursor, some time later where they are ages."""
+    between = max(0, now_us() - cursor.at) + SLACK_US
+    pairs = [(was, now) for was, now in zip(cursor.bounds, bounds, strict=True) if was is not None or now is not None]
+    return all(was is not None and now is not None and -SLACK_US <= now - was <= between for was, now in pairs)
+
+
+def _question(log: Log, scope: str, asked: SearchQuery) -> bytes:
+    """Return the digest of a question of a scope with its filters and quotas, without its times and page length."""
+    filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
+    quotas = dict(asked.quotas)
+    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, quotas]
+    return blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
+
+
+def _bounds(asked: SearchQuery) -> Bounds:
+    return asked.filters.since, asked.filters.until, asked.valid_at
+
+
+def _check(data: bytes) -> bytes:
+    return blake2b(data, digest_size=CHECK_BYTES, person=b"memtape cursor").digest()
+
+
+PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
+"""The mark of a capture that only the log has."""
+
+
+class SummarySource(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of a summary, by its capture; the text is None if no longer on the log.
+
+    `marks` say that the source is archived, or has left the views.
+    """
+
+    id: str
+    at: int
+    text: str | None
+    marks: tuple[str, ...] = ()
+
+
+def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
+    """Return captures of a scope from the log, without erased ones."""
+    partition = partition_of(scope, log.partitions)
+    erasures = erasures_of(log.erased(partition))
+    known = log.known(scope, ids) if ids else {}
+    return {id: event for id, offset in known.items() if (event := capture_at(log, partition, offset, erasures))}
+
+
+def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Event | None:
+    """Return the capture at an offset of the log, None where none is or where it is erased."""
+    slots = log.read(partition, offset, 1)
+    event = event_of(slots[0].payload) if slots else None
+    if event is None or not isinstance(event.body, Captured) or erasures.covers(event):
+        return None
+    return event
+
+
+def purged_of(log: Log, opened: OpenIndex, scope: str, id: str) -> Event | None:
+    """Return a capture without a row in the views, unless forgotten."""
+    event = captures_of(log, scope, [id]).get(id)
+    is_shown = event is not None and isinstance(event.body, Captured) and not _is_banned(opened, id, event.body)
+    return event if is_shown else None
+
+
+def _is_banned(opened: OpenIndex, id: str, body: Captured) -> bool:
+    keys = [f"id:{id}", *([text_row_id(normal_digest(body.text))] if body.kind in FAMILIES else ())]
+    return any(opened.row(TombstoneRow, key) is not None for key in keys)
+
+
+def is_hidden(log: Log, found: ScopeTexts, scope: str, id: str) -> bool:
+    """Whether a capture is hidden: by a ban of the views, or by one of the tail."""
+    event = captures_of(log, scope, [id]).get(id)
+    if event is None or not isinstance(event.body, Captured):
+        return False
+    if rows := found.opened.rows_called(id):
+        is_shown = rows[0].archived_at is not None or found.texts.called(rows[0].id) is not None
+        return rows[0].hidden or not is_shown or _is_banned(found.opened, id, event.body)
+    if event.body.kind not in FAMILIES:
+        return _is_banned(found.opened, id, event.body)
+    return all(shown.id != id for shown in found.captured)
+
+
+def sources_of(log: Log, opened: OpenIndex, row: SummaryRow) -> tuple[SummarySource, ...]:
+    """Return the sources of a summary in its order: from the views, and from the log those that left the
+    views.
+    """
+    shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
+    gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
+    told = []
+    for id in row.sources:
+        if (found := shown.get(id)) is not None:
+            archived = () if found.archived_at is None else (archived_on(found.archived_at),)
+            told.append(SummarySource(id=id, at=found.at, text=found.text, marks=archived))
+        elif (event := gone.get(id)) is not None and isinstance(event.body, Captured):
+            told.append(SummarySource(id=id, at=event.at, text=event.body.text, marks=(PURGED,)))
+        else:
+            told.append(SummarySource(id=id, at=row.since, text=None))
+    return tuple(told)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Origin
-from memtape.schemas.rows import ORDER, MemoryRow, Polarity, TurnRow, made_from, marks, stale, told_of_value
+from memtape.schemas.rows import ORDER, MemoryRow, TurnRow, made_from, stale, told_of_value
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.text.categories import is_stale
 from memtape.state.text.instructions import Heard, heard_in
@@ -64,33 +64,20 @@ def is_row_stale(row: MemoryRow, now: int) -> bool:
     return is_stale(row.category, max(row.last_at, row.used_at or row.last_at), now)
 
 
-def row_marks(row: MemoryRow | TurnRow, now: int) -> tuple[str, ...]:
-    """Return the marks of a row at a time, for readers of its text."""
-    if isinstance(row, TurnRow):
-        return (*marks(row), *order_mark(row.origin, row.polarity))
-    return (*marks(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
-
-
-def _of_the_tail(result: Result) -> Polarity:
-    """Return the polarity of a text without a row; a turn by anyone but people counts as a fact."""
-    if result.kind != "turn":
-        return result.polarity
-    return polarity(result.text) if result.origin in PEOPLE else "fact"
-
-
-def order_mark(origin: Origin, does: Polarity) -> tuple[str, ...]:
-    """Return the mark of a person's order about memory; empty for other texts."""
-    return (ORDER,) if does == "meta" and origin in PEOPLE else ()
-
-
 def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result:
-    """Return a result with its polarity, and its staleness at a time in microseconds."""
+    """Return a result with its polarity, its staleness at a time in microseconds, and marks that tell of both.
+
+    A turn of the tail is read for its polarity: that of anyone but people counts as a fact.
+    """
     if isinstance(row, MemoryRow):
         if not is_row_stale(row, now):
             return result
         return msgspec.structs.replace(result, stale=True, marks=(*result.marks, stale(row.last_at)))
-    does = _of_the_tail(result) if isinstance(row, Event) else result.polarity
-    return msgspec.structs.replace(result, polarity=does, marks=(*result.marks, *order_mark(result.origin, does)))
+    of_people, does = result.origin in PEOPLE, result.polarity
+    if isinstance(row, Event) and result.kind == "turn":
+        does = polarity(result.text) if of_people else "fact"
+    marks = (*result.marks, ORDER) if of_people and does == "meta" else result.marks
+    return msgspec.structs.replace(result, polarity=does, marks=marks)
 
 
 _BEHIND = 10**15
@@ -119,13 +106,11 @@ def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], 
 
 
 def _told(rows: Iterable[tuple[MemoryRow | TurnRow, Heard | None]], now: int) -> Iterator[Known]:
-    """Yield context rows, each with the instruction that people gave in it, if known."""
+    """Yield context rows, each with its instruction by people where known, its value, and its staleness."""
     for row, heard in rows:
         memory = row if isinstance(row, MemoryRow) else None
         if memory is None or memory.into is None:
-            yield known_of(row, _notes(memory, now) if memory else (), heard)
-
-
-def _notes(row: MemoryRow, now: int) -> tuple[str, ...]:
-    """Return the notes beside a memory's text: its value, and whether the memory is stale."""
-    return (*told_of_value(row), *((stale(row.last_at),) if is_row_stale(row, now) else ()))
+            notes = () if memory is None else told_of_value(memory)
+            if memory is not None and is_row_stale(memory, now):
+                notes = (*notes, stale(memory.last_at))
+            yield known_of(row, notes, heard)

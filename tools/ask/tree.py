@@ -374,9 +374,19 @@ class Tree:
                 )
 
     def _written(self, id: str, redacted: dict[str, int] | None = None) -> Written:
-        scope = self.state()
-        assert scope is not None
-        return replace(written(scope, meant(scope, id)), redacted=redacted or {})
+        """Return how a page stands after something was done to it."""
+        scope = self.folded(id)
+        page = meant(scope, id)
+        parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+        return Written(
+            id=page.id,
+            slug=page.slug,
+            scope=scope.name,
+            version=current_version(scope, page),
+            beside=len(page.standing.beside),
+            under=next((name_of(it) for it in parents), None),
+            redacted=redacted or {},
+        )
 
 
 def meant(scope: Scope, name: str) -> Page:
@@ -430,19 +440,6 @@ def _history(scope: Scope, page: Page) -> Iterator[Version]:
         stands = "current" if seq == standing.current else "beside" if seq in standing.beside else "before"
         actor = capture.actor
         yield Version(id=capture.id, at=capture.at, actor=actor.name, origin=actor.origin, stands=stands)
-
-
-def written(scope: Scope, page: Page) -> Written:
-    """Return how a page stands after something was done to it."""
-    parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
-    return Written(
-        id=page.id,
-        slug=page.slug,
-        scope=scope.name,
-        version=current_version(scope, page),
-        beside=len(page.standing.beside),
-        under=next((name_of(it) for it in parents), None),
-    )
 
 
 def current_version(scope: Scope, page: Page) -> str | None:

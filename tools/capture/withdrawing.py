@@ -5,11 +5,11 @@ Opens no file, and does not know the reading of files.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 
-from memtape.schemas.codec import event_of
 from memtape.schemas.events import MAX_IDS, Restored, Withdrawn
-from memtape.schemas.log import Log, forwards
+from memtape.schemas.log import Log, events_between
 from memtape.schemas.places import part_id
 from memtape.schemas.scopes import partition_of
 from memtape.tools.capture.writing import Writer
@@ -37,9 +37,9 @@ def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = Fa
 def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
     """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
     withdrawn, shown = dict[str, None](), dict[str, None]()
-    for slot in forwards(log, partition_of(scope, log.partitions), 0, scope, ("withdrawn", "restored")):
-        event = event_of(slot.payload)
-        body = event.body if event is not None else None
+    partition = partition_of(scope, log.partitions)
+    for _, event in events_between(log, partition, 0, sys.maxsize, scope, ("withdrawn", "restored")):
+        body = event.body
         if not isinstance(body, Withdrawn | Restored):
             continue
         on, ids = isinstance(body, Withdrawn) and body.on, body.ids

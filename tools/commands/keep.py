@@ -76,7 +76,7 @@ def run(client: Client, once: bool, workers: int, embed: bool, metrics: int | No
       memtape run --once
       memtape run --metrics 9464 --log-format json
     """
-    from memtape.tools.ask.shadows import Shadows
+    from memtape.tools.ask.comparing import Shadows
     from memtape.tools.keep.operations import operation
     from memtape.tools.keep.owner import LOCK_WAIT_S, Owner
     from memtape.tools.keep.workers import WORKERS, WorkerKind

@@ -17,8 +17,7 @@ from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.context import FormName
-    from memtape.tools.ask.given import Given, GivenMemory
-    from memtape.tools.ask.looking import Session
+    from memtape.tools.ask.looking import Given, GivenMemory, Session
     from memtape.tools.ask.results import Result
 
 TEXT_CHARS, LINE_CHARS = 300, 120

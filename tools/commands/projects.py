@@ -21,7 +21,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import Output, confirmed, listed, say, with_client, with_folder, with_home
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.projects import Project
+    from memtape.tools.ask.archived import Project
 
 SHOWN_CHARS = 80
 

@@ -21,8 +21,7 @@ from memtape.tools.commands.options import Output, as_of_option, phases, with_ho
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
     from memtape.state.views.health import Health
-    from memtape.tools.ask.stats import DayStats
-    from memtape.tools.ask.status import ScopeCount, Status
+    from memtape.tools.ask.status import DayStats, ScopeCount, Status
 
 NAMED = 3
 """So many ids, letters and files are named where there are more; `--json` has them."""

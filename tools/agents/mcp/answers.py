@@ -33,13 +33,13 @@ from memtape.tools.agents.mcp.tools import (
     fitted,
     schema_of,
 )
-from memtape.tools.ask.aged import SummarySource
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.asking import search_options
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.ask.inspection import Behind, Opened
 from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
+from memtape.tools.ask.retrieval import SummarySource
 from memtape.tools.ask.telling import (
     WORDING_CHARS,
     confirmed,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.tools.ask.edges import UseEdge
+from memtape.tools.ask.looking import UseEdge
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 

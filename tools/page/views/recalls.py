@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtape.tools.ask.given import EVERY_WAY, By
+from memtape.tools.ask.looking import EVERY_WAY, By
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 
