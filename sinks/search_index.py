@@ -249,16 +249,12 @@ class SearchIndex:
             made = _IndexBuilder(opened)
             made.add([guarded for _, guarded in its])
             if made.changed or opened is None:
-                self._finish(scope, made, opened.manifest.number if opened is not None else 0)
+                folder, number = scope_folder(self._folder, scope), 1 + (opened or NOTHING).manifest.number
+                make_folder(folder)
+                self._scopes[scope] = written = made.written(folder, scope, number)
+                self.numbers[scope], self.held[scope] = number, written.held()
             elif scope not in self.held:  # It was written by who ended before the watermark.
                 self.held[scope] = opened.held()
-
-    def _finish(self, scope: str, made: _IndexBuilder, last: int) -> None:
-        folder = scope_folder(self._folder, scope)
-        make_folder(folder)
-        written = self._scopes[scope] = made.written(folder, scope, last + 1)
-        self.numbers[scope] = last + 1
-        self.held[scope] = written.held()
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
         """Return for each row whether a row may be stored under its key; True for all vectors."""
@@ -316,13 +312,21 @@ class _IndexBuilder:
         for embedder, its in vectors.items():
             self._add_vectors(embedder, its)
 
-    def _add_texts(self, rows: Sequence[Guarded]) -> None:
-        newest = _newest((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
-        for key in self._texts.replace({key: _guard(guarded) for key, guarded in newest.items()}):
+    def _newer(self, tiers: Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
+        """Return the newest of some rows under each key, without those no newer than the stored row."""
+        newest: dict[int, Guarded] = {}
+        for key, guarded in rows:
+            if key not in newest or _guard(newest[key]) < _guard(guarded):
+                newest[key] = guarded
+        for key in tiers.replace({key: _guard(guarded) for key, guarded in newest.items()}):
             del newest[key]
+        self.changed |= bool(newest)
+        return newest
+
+    def _add_texts(self, rows: Sequence[Guarded]) -> None:
+        newest = self._newer(self._texts, ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows))
         if not newest:
             return
-        self.changed = True
         told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
         self._settle_language(newest, told)
         segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
@@ -330,13 +334,10 @@ class _IndexBuilder:
         self._texts.settle()
 
     def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
-        newest = _newest((vector_key(guarded.row), guarded) for guarded in rows)
         tiers = self._vectors.setdefault(embedder, Tiers(merged_vectors, MOST_VECTORS))
-        for key in tiers.replace({key: _guard(guarded) for key, guarded in newest.items()}):
-            del newest[key]
+        newest = self._newer(tiers, ((vector_key(guarded.row), guarded) for guarded in rows))
         if not newest:
             return
-        self.changed = True
         segment = vector_segment_of(
             [
                 (key, *_guard(guarded), guarded.row.vector if isinstance(guarded.row, VectorRow) else b"")
@@ -429,16 +430,6 @@ def _of_embedder(opened: OpenIndex, embedder: str) -> tuple[list[VectorSegment],
     every = zip(opened.vectors, opened.vectors_living, opened.manifest.vectors, strict=True)
     own = [its for its in every if its[2].embedder == embedder]
     return [its[0] for its in own], [its[1] for its in own], [its[2] for its in own]
-
-
-def _newest(rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
-    """Return the newest of some rows under each key."""
-    newest: dict[int, Guarded] = {}
-    for key, guarded in rows:
-        known = newest.get(key)
-        if known is None or _guard(known) < _guard(guarded):
-            newest[key] = guarded
-    return newest
 
 
 def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:

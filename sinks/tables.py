@@ -64,9 +64,7 @@ Given = ParamSpec("Given")
 RowT = TypeVar("RowT", bound=LivingRow)
 
 
-def _reads(
-    method: Callable[Concatenate[Shard, Given], ReadT],
-) -> Callable[Concatenate[Shard, Given], ReadT]:
+def _reads(method: Callable[Concatenate[Shard, Given], ReadT]) -> Callable[Concatenate[Shard, Given], ReadT]:
     """Wrap a reading method: raise `DamagedViews` for any error in it.
 
     Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -79,9 +79,6 @@ class _Sending(NamedTuple):
 
 class _Closed(Exception):
     """The generation to which records were sent takes no more; some of them may be on it."""
-
-
-_SETTINGS = ("configured",)
 
 
 class KafkaLog(Log):
@@ -175,7 +172,7 @@ class KafkaLog(Log):
                 [end] = self._ends(partition)
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
-            if scope is None and tuple(types) == _SETTINGS:  # They are few, and every run asks for all of them.
+            if scope is None and tuple(types) == ("configured",):  # They are few, and every run asks for all of them.
                 return [slot for slot in self._ids_of(partition).settings if slot.offset >= offset][:limit]
             while offset < end and len(slots) < limit:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
@@ -389,16 +386,13 @@ class KafkaLog(Log):
                         partition=partition,
                     )
                 except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
-                    if futures:
-                        raise self._unknown(error) from error
-                    if isinstance(error, KafkaError):
+                    if not futures and isinstance(error, KafkaError):
                         raise
-                    raise MemtapeError(
-                        f"The {self.target.place} has no partition {partition} now.", "Look at the broker."
-                    ) from error
+                    raise self._unknown(error) from error
                 futures.append(future)
             producer = self._producer
-        self._ticks.update(_hours(records))
+        its = ((partition, event.body) for partition, _, event in records if event is not None)
+        self._ticks |= {(number, tick.hour) for number, tick in its if isinstance(tick, Ticked) and not tick.accepted}
         return _Sending(producer, futures, topic)
 
     def _offsets(self, sending: _Sending) -> list[int]:
@@ -591,13 +585,6 @@ def _compression() -> str:
     from kafka.codec import has_lz4, has_zstd
 
     return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
-
-
-def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
-    """Yield (partition, hour) of each ordinary tick; a tick accepted by an operator is left out."""
-    for partition, _, event in records:
-        if event is not None and isinstance(event.body, Ticked) and not event.body.accepted:
-            yield partition, event.body.hour
 
 
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:

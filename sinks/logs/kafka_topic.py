@@ -266,11 +266,6 @@ def explained(target: KafkaTarget) -> Iterator[None]:
             f"What the broker gives of {target.place} is damaged: {_said(error)}.",
             "Restore the topic from a replica or a copy; nothing has been skipped.",
         ) from error
-    except errors.UnsupportedCodecError as error:
-        raise MemtapeError(
-            f"The {target.place} holds records in a compression that cannot be read here: {_said(error)}.",
-            "Install the library that the message names (lz4, python-snappy or zstandard).",
-        ) from error
     except (errors.RetriableError, OSError) as error:
         # To a wrong password a broker may answer by nothing but the end of the connection.
         login = f", and user=, mechanism= and {PASSWORD_VARIABLE} too" if target.mechanism else ""
