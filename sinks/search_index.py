@@ -158,9 +158,7 @@ class OpenIndex(NamedTuple):
 
     def has_any(self, table: TableName) -> bool:
         """Return whether a row of a table lives."""
-        number = table_number(table)
-        pairs = zip(self.segments, self.living, strict=True)
-        return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)
+        return next(self.rows(table), None) is not None
 
     def row(self, table: TableName, id: str) -> LivingRow | None:
         """Return the row of a table under an id."""

@@ -132,7 +132,7 @@ class Shard:
             raise
         if dead_letters:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
-            self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
+            self._merge("dead_letters", _schema(DeadLetter, guarded=False), records)
 
     @_reads
     def write_watermark(self, watermark: Watermark) -> None:
@@ -270,12 +270,10 @@ class Shard:
             if own and row_type is VectorRow:
                 self._write_vectors([_record(row_type, rows[n]) for n in own])
                 continue
-            new = [n for n in own if name in self._made and not known[n]]
-            if new:
-                self._append(name, _schema(row_type), [_record(row_type, rows[n]) for n in new])
-            if len(new) < len(own):
-                merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
-                self._merge(name, _schema(row_type), merged, "key", _NEWER)
+            is_new = {n: name in self._made and not known[n] for n in own}
+            for new in (True, False):
+                if records := [_record(row_type, rows[n]) for n in own if is_new[n] is new]:
+                    self._merge(name, _schema(row_type), records, new)
 
     def _write_vectors(self, records: list[dict[str, Any]]) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
@@ -284,27 +282,23 @@ class Shard:
             embedder = record["key"].removeprefix(f"{record['scope']}/").partition(":")[2]
             by_embedder.setdefault(embedder, []).append(record)
         for embedder, own in by_embedder.items():
-            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", _NEWER)
+            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own)
 
-    def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
+    def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], new: bool = False) -> None:
+        """Add rows, and replace older ones. Surely `new` rows take a third of the time, however large the table is."""
+        import lance
         import pyarrow as pa
 
         data = pa.Table.from_pylist(records, schema=schema)
         table = self._table(name)
         if table is None:
             table = self._create(name, data)
+        elif new:
+            table = lance.write_dataset(data, table, mode="append")
         else:
+            key, newer = ("key", _NEWER) if "key" in schema.names else ("offset", None)
             table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
         self._note_version(name, table)
-
-    def _append(self, name: str, schema: pa.Schema, records: list[dict[str, Any]]) -> None:
-        """Add rows that are surely new, in a third of the time of a merge, which does not grow with the table."""
-        import lance
-        import pyarrow as pa
-
-        table = self._table(name)
-        data = pa.Table.from_pylist(records, schema=schema)
-        self._note_version(name, lance.write_dataset(data, table, mode="append"))
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
         """Make a table of its first rows."""

@@ -16,7 +16,6 @@ from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
-    ConflictSide,
     ConflictsPage,
     DayEntry,
     DayPage,
@@ -157,7 +156,9 @@ class Vault:
 
     def cover(self, partition: int, offset: int) -> None:
         """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
-        _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
+        path = self._cover_path(partition)
+        make_folder(path.parent)
+        write_whole(path, f"{offset}\n".encode())
 
     def uncover(self, partition: int) -> None:
         """Take the note back."""
@@ -185,15 +186,6 @@ def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[
     for mark in marks:
         files.setdefault(mark.scope, {})[WATERMARK_FILE] = canonical(mark) + b"\n"
     return files
-
-
-def _write_if_changed(path: Path, data: bytes) -> None:
-    try:
-        if path.read_bytes() == data:
-            return
-    except FileNotFoundError:
-        make_folder(path.parent)
-    write_whole(path, data)
 
 
 def _index(page: IndexPage) -> list[str]:
@@ -297,17 +289,12 @@ def _conflict(listed: ListedConflict) -> Iterator[str]:
     yield f"## {format_day(row.raised_at)} {state}"
     yield ""
     for name, side in (("A", listed.a), ("B", listed.b)):
-        yield from _side(name, side)
-        yield ""
-
-
-def _side(name: str, side: ConflictSide | None) -> Iterator[str]:
-    if side is None:
-        yield f"{name}: no longer shown"
-        return
-    yield from quote(f"{name}: {side.row.text}")
-    yield ""
-    yield f"[`{side.row.id}`]({side.path}) {_said_by(side.row)}{_confirmed(side.row)}"
+        if side is None:
+            yield from (f"{name}: no longer shown", "")
+            continue
+        memory, path = side
+        yield from (*quote(f"{name}: {memory.text}"), "")
+        yield from (f"[`{memory.id}`]({path}) {_said_by(memory)}{_confirmed(memory)}", "")
 
 
 def _answered(listed: ListedConflict) -> str:

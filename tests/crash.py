@@ -39,11 +39,12 @@ if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody in
     sys.path.insert(0, str(ROOT))
 
 from builders import (  # noqa: E402
+    NAMING,
     QUICK,
     SLUGS,
     START,
+    SWITCHING,
     TINY,
-    archived,
     captured,
     configured,
     edited,
@@ -51,18 +52,13 @@ from builders import (  # noqa: E402
     erased,
     event,
     failed,
-    forgotten,
     linked,
     make_id,
     page_link,
-    pinned,
     recalled,
-    restored,
     scope_changed,
     settled,
-    unfolded,
     used,
-    withdrawn,
 )
 from met import events_of  # noqa: E402
 
@@ -259,37 +255,33 @@ def _by_owner(*steps: str) -> Callable[[Path], None]:
     return act
 
 
-def _search(home: Path) -> None:
-    from memtape.tools.client import Client
+def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
+    """Return what a client of a home asks of it."""
 
-    with Client(home, scope="project:a") as client:
-        client.search("port staging")
+    def act(home: Path) -> None:
+        from memtape.tools.client import Client
 
+        with Client(home, scope="project:a") as client:
+            ask(client)
 
-def _ask_the_past(home: Path) -> None:
-    from memtape.tools.client import Client
-
-    with Client(home, scope="project:a") as client:
-        client.status(as_of=past_of(client.log))
+    return act
 
 
-def _erase(home: Path) -> None:
-    from memtape.tools.client import Client
+def _erase(client: Any) -> None:
     from memtape.tools.keep.erasing import plan
 
-    with Client(home, scope="project:a") as client:
-        made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
-        made.take_carriers()
-        client.erase(made)
+    made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
+    made.take_carriers()
+    client.erase(made)
 
 
 VERBS: dict[str, Callable[[Path], None]] = {
-    "erase": _erase,
+    "erase": _by_client(_erase),
     "project": _by_owner("project"),
     "serve": _by_owner("serve"),
     "rebuild": _by_owner("rebuild"),
-    "search": _search,
-    "ask the past": _ask_the_past,
+    "search": _by_client(lambda client: client.search("port staging")),
+    "ask the past": _by_client(lambda client: client.status(as_of=past_of(client.log))),
 }
 
 
@@ -579,12 +571,9 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "used":
                 yield used(earlier, name, f"{seed}-{number - 1}", **common)
             case "forgotten" | "restored" | "unfolded" as type:
-                yield {"forgotten": forgotten, "restored": restored, "unfolded": unfolded}[type](
-                    earlier, name, **common
-                )
+                yield NAMING[type](earlier, name, **common)
             case "pinned" | "archived" | "withdrawn" as type:
-                make = {"pinned": pinned, "archived": archived, "withdrawn": withdrawn}[type]
-                yield make(earlier, name, rng.random() < 0.7, **common)
+                yield SWITCHING[type](earlier, name, rng.random() < 0.7, **common)
             case "linked":
                 relation = rng.choice(("holds", "replaced_by"))
                 to = earlier[1] if relation == "replaced_by" else None

@@ -182,10 +182,7 @@ class EmbeddedLog(Log):
         slots = []
         for expected, row in enumerate(rows, offset):
             if whole and row[0] != expected:
-                raise DamagedLog(
-                    f"Slot {expected} of partition {partition} in {self.path} is missing.",
-                    "Restore log.db from a backup; nothing has been skipped.",
-                )
+                raise self._damaged(f"Slot {expected} of partition {partition} in {self.path} is missing.")
             slots.append(self._slot(partition, *row))
         return slots
 
@@ -263,7 +260,8 @@ class EmbeddedLog(Log):
         with self._lock, self._explained():
             ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
         if found != "ok":
-            raise self._damaged(" ".join(str(found).split())[:200])
+            said = " ".join(str(found).split())[:200]
+            raise self._damaged(f"{self.path} is damaged: {said}.")
         self._check_length()
 
     def close(self) -> None:
@@ -290,17 +288,17 @@ class EmbeddedLog(Log):
             finally:
                 self._db.execute("ROLLBACK")
         if (by_id, by_scope, erased_by_scope) != (slots, slots, erased):
-            raise self._damaged("an index lacks slots that it should have")
+            raise self._damaged(f"{self.path} is damaged: an index lacks slots that it should have.")
         self._check_length()
 
     def _check_length(self) -> None:
         with self._lock, self._explained():
             ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
         if self.path.stat().st_size % page_bytes:
-            raise self._damaged("its last page was cut short")
+            raise self._damaged(f"{self.path} is damaged: its last page was cut short.")
 
-    def _damaged(self, how: str) -> DamagedLog:
-        return DamagedLog(f"{self.path} is damaged: {how}.", "Restore log.db from a backup; nothing has been skipped.")
+    def _damaged(self, sentence: str) -> DamagedLog:
+        return DamagedLog(sentence, "Restore log.db from a backup; nothing has been skipped.")
 
     def _use_wal(self) -> None:
         """Switch to WAL, with retries: the only statement for which SQLite waits for no process."""
@@ -331,10 +329,7 @@ class EmbeddedLog(Log):
     def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
         sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
         if not sound or _digest(salt, payload) != digest:
-            raise DamagedLog(
-                f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",
-                "Restore log.db from a backup; nothing has been skipped.",
-            )
+            raise self._damaged(f"Slot {offset} of partition {partition} in {self.path} does not match its digest.")
         return Slot(partition, offset, payload)
 
     def _end(self, partition: int) -> int:
@@ -344,9 +339,8 @@ class EmbeddedLog(Log):
         last, recorded = self._db.execute(query, [partition, _end_key(partition)]).fetchone()
         end = 0 if last is None else int(last) + 1
         if recorded is not None and end < int(recorded):
-            raise DamagedLog(
-                f"The slots from {end} to {recorded} of partition {partition} in {self.path} are missing.",
-                "Restore log.db from a backup; nothing has been skipped.",
+            raise self._damaged(
+                f"The slots from {end} to {recorded} of partition {partition} in {self.path} are missing."
             )
         return end
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -260,12 +260,6 @@ class KafkaLog(Log):
                     f"Partition {partition} of {self.target.place} does not begin with the settings of this log.",
                     "Another client wrote there first; copy what it holds into a new topic.",
                 )
-
-    def __enter__(self) -> KafkaLog:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """See `Log.close`."""
@@ -611,7 +605,7 @@ def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
         topic.set(CLOSED)
         _await_silence(log)
         topic.create_next(log.partitions, {"replication": str(topic.replication())})
-        with log.next_generation() as copy:
+        with closing(log.next_generation()) as copy:
             begun = copy.ends()
             _fill(log, copy, pending)
             _verify(log, copy, pending, begun)
@@ -639,7 +633,7 @@ def _another_is_copying(log: KafkaLog) -> bool:
     while time.monotonic() < since + STALLED_S:
         if log.follow():
             return True
-        with log.next_generation() as copy:
+        with closing(log.next_generation()) as copy:
             ends = copy.ends()
         if seen is not None and ends != seen:
             since = time.monotonic()

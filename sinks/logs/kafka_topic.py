@@ -75,10 +75,11 @@ class KafkaTopic:
     @property
     def name(self) -> str:
         """The name of the generation that is meant."""
-        return self.name_of(self.generation)
+        return self.name_of()
 
-    def name_of(self, generation: int) -> str:
-        """Return the name of a generation of the log."""
+    def name_of(self, generation: int | None = None) -> str:
+        """Return the name of a generation of the log, of the one that is meant by default."""
+        generation = self.generation if generation is None else generation
         return f"{self._target.topic}.g{generation}" if generation else self._target.topic
 
     def generations(self) -> list[int]:
@@ -107,8 +108,8 @@ class KafkaTopic:
         """Give a generation other settings."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        name = self.name_of(self.generation if generation is None else generation)
-        self._retried(lambda: self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, settings)]))
+        changed = ConfigResource(ConfigResourceType.TOPIC, self.name_of(generation), settings)
+        self._retried(lambda: self._admin.alter_configs([changed]))
 
     def create_next(self, partitions: int, like: dict[str, str]) -> None:
         """Create the next generation, to be filled, if missing."""
@@ -157,7 +158,7 @@ class KafkaTopic:
 
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
         """Return the description of the topic, or of another generation; None if it does not exist."""
-        name = self.name_of(self.generation if generation is None else generation)
+        name = self.name_of(generation)
         (found,) = self._retried(lambda: self._described(name), deadline_s)
         return found
 
@@ -165,7 +166,7 @@ class KafkaTopic:
         """Return the settings of a generation that matter to a log, and its replication."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        name = self.name_of(self.generation if generation is None else generation)
+        name = self.name_of(generation)
         wanted = ConfigResource(ConfigResourceType.TOPIC, name, [*FOR_EVER, "max.message.bytes"])
         answer = self._retried(lambda: self._admin.describe_configs([wanted], config_filter="all"))
         return {key: entry["value"] for key, entry in answer["topic"][name].items()}
