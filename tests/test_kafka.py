@@ -317,12 +317,14 @@ def test_topic_and_records_are_as_the_format_says(kafka: Broker, admin: Any, ope
 
 
 @pytest.mark.slow
-def test_what_was_deleted_is_never_jumped_over(kafka: Broker, opened: Open) -> None:
+def test_what_was_deleted_is_never_jumped_over(admin: Any, opened: Open) -> None:
+    from kafka import TopicPartition
+
     log = opened(1)
     log.append([captured(str(number), scope=A) for number in range(20)])
     living = opened(None, url_of(log))
     whole = living.read(0, 0, 100)
-    kafka.delete_before(log.target.topic, 0, 10)
+    admin.delete_records({TopicPartition(log.target.topic, 0): 10})
     for offset in (0, 9):
         with pytest.raises(OffsetOutOfRange, match=f"no offset {offset} any more: it begins at 10") as refusal:
             living.read(0, offset, 5)

@@ -58,6 +58,7 @@ CREATE INDEX slots_by_id ON slots (id);
 CREATE INDEX slots_erased ON slots (partition, offset) WHERE type = 'erased';
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
+_USE_WAL = "PRAGMA journal_mode=WAL"
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -90,7 +91,7 @@ class EmbeddedLog(Log):
                 factory=_Connection,
                 cached_statements=256,
             )
-            self._use_wal()
+            self._db.execute(_USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(
@@ -300,18 +301,6 @@ class EmbeddedLog(Log):
     def _damaged(self, sentence: str) -> DamagedLog:
         return DamagedLog(sentence, "Restore log.db from a backup; nothing has been skipped.")
 
-    def _use_wal(self) -> None:
-        """Switch to WAL, with retries: the only statement for which SQLite waits for no process."""
-        give_up = time.monotonic() + BUSY_TIMEOUT_S
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > give_up:
-                    raise
-                time.sleep(0.005)
-
     def _empty_wal(self) -> None:
         """Write the content of the write-ahead file to the database and truncate the file."""
         with self._lock, self._explained():
@@ -464,11 +453,11 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that retries where SQLite gives up to begin reading, and whose files may be read past it.
+    """A connection that retries where SQLite gives up, and whose files may be read past it.
 
     While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
-    and then says "locking protocol". Nothing was done by then, and the statement is run again, as for a busy
-    file.
+    and then says "locking protocol". To switch to WAL it waits for no process at all. Nothing was done by then,
+    and the statement is run again, as for a busy file.
     """
 
     _name: str | None = None
@@ -482,29 +471,21 @@ class _Connection(sqlite3.Connection):
             self.close()
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
-        try:
-            return super().execute(*statement)
-        except sqlite3.OperationalError as error:
-            if not _is_starved(error):
-                raise
-        import tenacity  # Loading it costs a capture some time, and hardly any needs it.
-
-        return tenacity.Retrying(
-            stop=tenacity.stop_after_delay(BUSY_TIMEOUT_S),
-            retry=tenacity.retry_if_exception(_is_starved),
-            wait=tenacity.wait_random_exponential(multiplier=0.01, max=1.0),
-            reraise=True,
-        )(super().execute, *statement)
+        wanting = "lock" if statement[0] == _USE_WAL else "locking protocol"
+        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                return super().execute(*statement)
+            except sqlite3.OperationalError as error:
+                if wanting not in str(error) or time.monotonic() > give_up:
+                    raise
+            time.sleep(0.002 + os.urandom(1)[0] / 10_000)  # Another time for each, so that not all meet again.
 
     def close(self) -> None:
         super().close()
         if self._name is not None:
             leave(self._name)
             self._name = None
-
-
-def _is_starved(error: BaseException) -> bool:
-    return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
 
 
 def _end_key(partition: int) -> str:

@@ -61,9 +61,14 @@ MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S = 1.0
-RETRY_BACKOFF_MS = 10
-"""Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
-
+_CLIENT: dict[str, Any] = {
+    "allow_auto_create_topics": False,
+    "bootstrap_timeout_ms": int(OPEN_TIMEOUT_S * 1_000),
+    "metrics_enabled": False,
+    "reconnect_backoff_max_ms": 1_000,
+    "retry_backoff_ms": 10,
+}
+"""Settings of producer and consumer. The library also sleeps `retry_backoff_ms` before it first knows a topic."""
 
 _Record = tuple[int, bytes, Event | None]
 """A partition, and the payload for it with its event."""
@@ -438,17 +443,13 @@ class KafkaLog(Log):
             **self.target.options(),
             acks="all",
             enable_idempotence=True,
-            allow_auto_create_topics=False,
             compression_type=_compression(),
             batch_size=BATCH_BYTES,
             max_request_size=MESSAGE_BYTES,
             delivery_timeout_ms=int(self._deadline_s * 1_000),
             request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
             max_block_ms=int(self._deadline_s * 1_000),
-            bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
-            reconnect_backoff_max_ms=1_000,
-            retry_backoff_ms=RETRY_BACKOFF_MS,
-            metrics_enabled=False,
+            **_CLIENT,
         )
 
     def _retire(self, producer: KafkaProducer | None) -> None:
@@ -553,14 +554,10 @@ class KafkaLog(Log):
                 enable_auto_commit=False,
                 auto_offset_reset="none",
                 check_crcs=True,
-                allow_auto_create_topics=False,
                 # A fetch at the end would hold up the next partition's: only existing slots are fetched.
                 fetch_max_wait_ms=1,
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
-                bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
-                reconnect_backoff_max_ms=1_000,
-                retry_backoff_ms=RETRY_BACKOFF_MS,
-                metrics_enabled=False,
+                **_CLIENT,
             )
             self._consumer.assign(self._places)
             self._consumer.pause(*self._places)

@@ -159,8 +159,7 @@ class KafkaTopic:
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
         """Return the description of the topic, or of another generation; None if it does not exist."""
         name = self.name_of(generation)
-        (found,) = self._retried(lambda: self._described(name), deadline_s)
-        return found
+        return self._retried(lambda: self._described(name), deadline_s)
 
     def settings(self, generation: int | None = None) -> dict[str, str]:
         """Return the settings of a generation that matter to a log, and its replication."""
@@ -218,17 +217,17 @@ class KafkaTopic:
             time.sleep(RETRY_S / 4)
         return found
 
-    def _described(self, name: str) -> tuple[Description | None]:
+    def _described(self, name: str) -> Description | None:
         from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
 
         (topic,) = self._admin.describe_topics([name])
         if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            return (None,)
+            return None
         if topic["error_code"]:
             raise for_code(topic["error_code"])()
         if any(partition["leader_id"] < 0 for partition in topic["partitions"]):
             raise LeaderNotAvailableError()
-        return (Description(str(topic["topic_id"]), len(topic["partitions"])),)
+        return Description(str(topic["topic_id"]), len(topic["partitions"]))
 
     def _retried(self, call: Callable[[], T], deadline_s: float = OPEN_TIMEOUT_S) -> T:
         """Ask until there is an answer; the library's admin client gives up at the first broken connection."""
