@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -81,16 +79,6 @@ def test_what_names_no_log_is_refused_and_makes_none(
     assert said in result.stderr
     assert "secret" not in result.output
     assert not (home / "log.db").exists()
-
-
-def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
-    Home(home).settings_path.write_text("catch_up = false\n")
-    script = (
-        "import sys; from memtape import Client\n"
-        "Client(scope='project:test').capture('Hello.')\n"
-        "assert not {'kafka', 'memtape.sinks.logs.kafka_url'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 # Every command on a broker
