@@ -7,7 +7,7 @@ finds the index before or after it. The meaning of a row, and tokenizing, are in
 from __future__ import annotations
 
 import zlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
@@ -59,7 +59,7 @@ MOST_ROWS = 262_144
 NAMED_HIDDEN = 20
 """Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
-"""Scopes whose segments stay open for writing."""
+"""Scopes whose segments stay open, the last used."""
 
 
 class OpenIndex(NamedTuple):
@@ -230,11 +230,11 @@ def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenI
 
 
 class SearchIndex:
-    """Writes the indexes of one partition's scopes."""
+    """The indexes of one partition's scopes. One process writes them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._scopes: OrderedDict[str, OpenIndex | None] = OrderedDict()
+        self._scopes: dict[str, OpenIndex] = {}
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
@@ -243,7 +243,7 @@ class SearchIndex:
     def write(self, rows: Sequence[Guarded]) -> None:
         """Write rows; skip a row no newer than the stored row with its key."""
         for scope, its in _by_scope(enumerate(rows)).items():
-            opened = self._open(scope)
+            opened = self.open(scope)
             made = _IndexBuilder(opened)
             made.add([guarded for _, guarded in its])
             if made.changed or opened is None:
@@ -258,7 +258,7 @@ class SearchIndex:
         """Return for each row whether a row may be stored under its key; True for all vectors."""
         known = [True] * len(rows)
         for scope, its in _by_scope(enumerate(rows)).items():
-            opened = self._open(scope) or NOTHING
+            opened = self.open(scope) or NOTHING
             its = [(n, guarded) for n, guarded in its if guarded.table != "vectors"]
             keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
             held = np.zeros(len(its), np.bool_)
@@ -268,11 +268,17 @@ class SearchIndex:
                 known[n] = is_held
         return known
 
-    def _open(self, scope: str) -> OpenIndex | None:
-        opened = open_index(scope_folder(self._folder, scope), self._scopes.pop(scope, None))
-        self._scopes[scope] = opened
+    def open(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
+        """Return the index of a scope as it is now, None without one.
+
+        Open segments are reused: those of `before`, by default those of the last call.
+        """
+        last = self._scopes.pop(scope, None)
+        opened = open_index(scope_folder(self._folder, scope), last if before is None else before)
+        if opened is not None:
+            self._scopes[scope] = opened
         while len(self._scopes) > OPEN_SCOPES:
-            self._scopes.popitem(last=False)
+            self._scopes.pop(next(iter(self._scopes)))
         return opened
 
     def discard(self) -> None:

@@ -38,7 +38,7 @@ from memtape.schemas.rows import (
     Watermark,
 )
 from memtape.sinks.home.folders import make_folder, write_whole
-from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes, open_index, scope_folder
+from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,8 +50,6 @@ OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
 """The entries of a partition's folder beside its tables."""
-OPEN_INDEXES = 8
-"""Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
 """Time for which old versions stay, for readers with one open."""
 
@@ -115,7 +113,6 @@ class Shard:
         self._mark: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
         self._index = SearchIndex(path / INDEX)
         self._made: dict[str, None] = {}
-        self._opened: dict[str, OpenIndex] = {}
 
     def exists(self) -> bool:
         """Return whether a first row has ever come."""
@@ -174,17 +171,12 @@ class Shard:
     def index(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
         """Return the search index of a scope as it is now, None if no row of it was ever written.
 
-        Open segments are reused: those of `before`, by default those of the last call.
+        Open segments are reused as by `SearchIndex.open`.
         """
         written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
-        last = self._opened.pop(scope, None)
-        opened = open_index(scope_folder(self.path / INDEX, scope), last if before is None else before)
+        opened = self._index.open(scope, before)
         if (0 if opened is None else opened.manifest.number) < written:
             raise FileNotFoundError(f"The newest search index of {scope} is gone.")
-        if opened is not None:
-            self._opened[scope] = opened
-        while len(self._opened) > OPEN_INDEXES:
-            self._opened.pop(next(iter(self._opened)))
         return opened
 
     @_reads
@@ -251,7 +243,6 @@ class Shard:
         self._tables.clear()
         self._versions.clear()
         self._mark = None
-        self._opened.clear()
         self._made.clear()
         self._index.discard()
         rmtree(self.path, ignore_errors=True)
