@@ -395,25 +395,9 @@ class Decided(_Body, frozen=True):
 
 
 Body = (
-    Captured
-    | Recalled
-    | Used
-    | Forgotten
-    | Restored
-    | Erased
-    | Unfolded
-    | Pinned
-    | Linked
-    | Edited
-    | Settled
-    | Withdrawn
-    | Archived
-    | ScopeChanged
-    | Decided
-    | Embedded
-    | Configured
-    | Ticked
-)
+    Captured | Recalled | Used | Forgotten | Restored | Erased | Unfolded | Pinned | Linked | Edited | Settled
+    | Withdrawn | Archived | ScopeChanged | Decided | Embedded | Configured | Ticked
+)  # fmt: skip
 
 
 class EventType(NamedTuple):

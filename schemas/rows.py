@@ -305,7 +305,8 @@ def told_of_value(row: MemoryRow) -> tuple[str, ...]:
     if row.valid_to is not None:
         told += (replaced(row.valid_to, row.replaced_by),)
     elif row.replaces:
-        told += (since(row.valid_from, row.before),)
+        value = f"; before: {one_line(row.before, BEFORE_CHARS)}" if row.before else ""
+        told += (f"since {format_day(row.valid_from)}{value}",)
     told += (f"in part replaced by {row.outdated_by}",) * (row.outdated_by is not None)
     return told + (f"contradicts {row.contradicts}, which is trusted more",) * (row.contradicts is not None)
 
@@ -313,12 +314,6 @@ def told_of_value(row: MemoryRow) -> tuple[str, ...]:
 def replaced(valid_to: int, by: str | None) -> str:
     """Return the mark of a replaced memory: the UTC day of `valid_to`, and the id of the replacement."""
     return f"replaced on {format_day(valid_to)} by {by}"
-
-
-def since(valid_from: int, before: str) -> str:
-    """Return the mark of a replacing memory: the UTC day of `valid_from`, and the value before it."""
-    value = f"; before: {one_line(before, BEFORE_CHARS)}" if before else ""
-    return f"since {format_day(valid_from)}{value}"
 
 
 class SummaryRow(KeyedRow, frozen=True, kw_only=True):
@@ -518,19 +513,12 @@ class DayPage(VaultPage, frozen=True, kw_only=True):
     entries: tuple[DayEntry, ...]
 
 
-class ConflictSide(NamedTuple):
-    """One side of a conflict on its page: the row of the memory, and the path of the memory's page."""
-
-    row: MemoryRow
-    path: str
-
-
 class ListedConflict(NamedTuple):
-    """A conflict on its page, with its sides; a hidden side is None."""
+    """A conflict on its page, with its sides: the row of a memory, and the path of its page. A hidden side is None."""
 
     row: ConflictRow
-    a: ConflictSide | None
-    b: ConflictSide | None
+    a: tuple[MemoryRow, str] | None
+    b: tuple[MemoryRow, str] | None
 
 
 class ConflictsPage(VaultPage, frozen=True, kw_only=True):

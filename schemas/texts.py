@@ -18,25 +18,13 @@ T = TypeVar("T", bound=msgspec.Struct)
 Role = Literal["statement", "label", "name", "program"]
 """The role of a text: spoken words, a label, a name, or a program's output."""
 
-_ROLES: dict[str, Role] = {
-    "text": "statement",
-    "caption": "statement",
-    "query": "statement",
-    "reason": "statement",
-    "note": "statement",
-    "title": "statement",
-    "summary": "statement",
-    "hints": "statement",
-    "rest": "statement",
-    "branch": "name",
-    "sessions": "name",
-    "not_sessions": "name",
-    "by": "program",
-    "lanes": "program",
-    "embedder": "program",
-    "settings": "program",
+_NAMES_OF: dict[Role, str] = {
+    "statement": "text caption query reason note title summary hints rest",
+    "name": "branch sessions not_sessions",
+    "program": "by lanes embedder settings",
 }
-"""By the name of a field; all others are labels."""
+"""The names of the fields of each role; all others are labels."""
+_ROLES: dict[str, Role] = {name: role for role, names in _NAMES_OF.items() for name in names.split()}
 
 
 class Said(NamedTuple):

@@ -7,7 +7,7 @@ finds the index before or after it. The meaning of a row, and tokenizing, are in
 from __future__ import annotations
 
 import zlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 from pathlib import Path
@@ -62,7 +62,7 @@ MOST_ROWS = 262_144
 NAMED_HIDDEN = 20
 """Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
-"""Scopes whose segments stay open for writing."""
+"""Scopes whose segments stay open, the last used."""
 
 
 class OpenIndex(NamedTuple):
@@ -161,9 +161,7 @@ class OpenIndex(NamedTuple):
 
     def has_any(self, row_type: type[LivingRow]) -> bool:
         """Return whether a row of a table lives."""
-        number = table_number(TABLE_OF[row_type])
-        pairs = zip(self.segments, self.living, strict=True)
-        return any(bool((alive & (segment.tables == number)).any()) for segment, alive in pairs)
+        return next(self.rows(row_type), None) is not None
 
     def row(self, row_type: type[RowT], id: str) -> RowT | None:
         """Return the row of a table under an id."""
@@ -235,11 +233,11 @@ def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenI
 
 
 class SearchIndex:
-    """Writes the indexes of one partition's scopes."""
+    """The indexes of one partition's scopes. One process writes them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._scopes: OrderedDict[str, OpenIndex | None] = OrderedDict()
+        self._scopes: dict[str, OpenIndex] = {}
         self.numbers: dict[str, int] = {}
         """The number of the manifest of each scope that was written."""
         self.held: dict[str, ScopeHeld] = {}
@@ -248,26 +246,22 @@ class SearchIndex:
     def write(self, rows: Sequence[Guarded]) -> None:
         """Write rows; skip a row no newer than the stored row with its key."""
         for scope, its in _by_scope(enumerate(rows)).items():
-            opened = self._open(scope)
+            opened = self.open(scope)
             made = _IndexBuilder(opened)
             made.add([guarded for _, guarded in its])
             if made.changed or opened is None:
-                self._finish(scope, made, opened.manifest.number if opened is not None else 0)
+                folder, number = scope_folder(self._folder, scope), 1 + (opened or NOTHING).manifest.number
+                make_folder(folder)
+                self._scopes[scope] = written = made.written(folder, scope, number)
+                self.numbers[scope], self.held[scope] = number, written.held()
             elif scope not in self.held:  # It was written by who ended before the watermark.
                 self.held[scope] = opened.held()
-
-    def _finish(self, scope: str, made: _IndexBuilder, last: int) -> None:
-        folder = scope_folder(self._folder, scope)
-        make_folder(folder)
-        written = self._scopes[scope] = made.written(folder, scope, last + 1)
-        self.numbers[scope] = last + 1
-        self.held[scope] = written.held()
 
     def known(self, rows: Sequence[Guarded]) -> list[bool]:
         """Return for each row whether a row may be stored under its key; True for all vectors."""
         known = [True] * len(rows)
         for scope, its in _by_scope(enumerate(rows)).items():
-            opened = self._open(scope) or NOTHING
+            opened = self.open(scope) or NOTHING
             its = [(n, guarded) for n, guarded in its if guarded.table != "vectors"]
             keys = np.array([key_of(guarded.table, guarded.row.id) for _, guarded in its], "<u8")
             held = np.zeros(len(its), np.bool_)
@@ -277,11 +271,17 @@ class SearchIndex:
                 known[n] = is_held
         return known
 
-    def _open(self, scope: str) -> OpenIndex | None:
-        opened = open_index(scope_folder(self._folder, scope), self._scopes.pop(scope, None))
-        self._scopes[scope] = opened
+    def open(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
+        """Return the index of a scope as it is now, None without one.
+
+        Open segments are reused: those of `before`, by default those of the last call.
+        """
+        last = self._scopes.pop(scope, None)
+        opened = open_index(scope_folder(self._folder, scope), last if before is None else before)
+        if opened is not None:
+            self._scopes[scope] = opened
         while len(self._scopes) > OPEN_SCOPES:
-            self._scopes.popitem(last=False)
+            self._scopes.pop(next(iter(self._scopes)))
         return opened
 
     def discard(self) -> None:
@@ -319,13 +319,21 @@ class _IndexBuilder:
         for embedder, its in vectors.items():
             self._add_vectors(embedder, its)
 
-    def _add_texts(self, rows: Sequence[Guarded]) -> None:
-        newest = _newest((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
-        for key in self._texts.replace({key: _guard(guarded) for key, guarded in newest.items()}):
+    def _newer(self, tiers: Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
+        """Return the newest of some rows under each key, without those no newer than the stored row."""
+        newest: dict[int, Guarded] = {}
+        for key, guarded in rows:
+            if key not in newest or _guard(newest[key]) < _guard(guarded):
+                newest[key] = guarded
+        for key in tiers.replace({key: _guard(guarded) for key, guarded in newest.items()}):
             del newest[key]
+        self.changed |= bool(newest)
+        return newest
+
+    def _add_texts(self, rows: Sequence[Guarded]) -> None:
+        newest = self._newer(self._texts, ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows))
         if not newest:
             return
-        self.changed = True
         told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
         self._settle_language(newest, told)
         segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
@@ -333,13 +341,10 @@ class _IndexBuilder:
         self._texts.settle()
 
     def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
-        newest = _newest((vector_key(guarded.row), guarded) for guarded in rows)
         tiers = self._vectors.setdefault(embedder, Tiers(merged_vectors, MOST_VECTORS))
-        for key in tiers.replace({key: _guard(guarded) for key, guarded in newest.items()}):
-            del newest[key]
+        newest = self._newer(tiers, ((vector_key(guarded.row), guarded) for guarded in rows))
         if not newest:
             return
-        self.changed = True
         segment = vector_segment_of(
             [
                 (key, *_guard(guarded), guarded.row.vector if isinstance(guarded.row, VectorRow) else b"")
@@ -432,16 +437,6 @@ def _of_embedder(opened: OpenIndex, embedder: str) -> tuple[list[VectorSegment],
     every = zip(opened.vectors, opened.vectors_living, opened.manifest.vectors, strict=True)
     own = [its for its in every if its[2].embedder == embedder]
     return [its[0] for its in own], [its[1] for its in own], [its[2] for its in own]
-
-
-def _newest(rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
-    """Return the newest of some rows under each key."""
-    newest: dict[int, Guarded] = {}
-    for key, guarded in rows:
-        known = newest.get(key)
-        if known is None or _guard(known) < _guard(guarded):
-            newest[key] = guarded
-    return newest
 
 
 def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:

@@ -38,7 +38,7 @@ from memtape.schemas.rows import (
     Watermark,
 )
 from memtape.sinks.home.folders import make_folder, write_whole
-from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes, open_index, scope_folder
+from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,8 +50,6 @@ OPTIMIZE_EVERY = 64
 """Versions of a table between two clean-ups: a thousand one-row commits make reads ten times slower."""
 WATERMARK, INDEX = "watermark.json", "index"
 """The entries of a partition's folder beside its tables."""
-OPEN_INDEXES = 8
-"""Indexes of scopes kept open for reading, the last used."""
 KEEP_VERSIONS = timedelta(minutes=10)
 """Time for which old versions stay, for readers with one open."""
 
@@ -64,9 +62,7 @@ Given = ParamSpec("Given")
 RowT = TypeVar("RowT", bound=LivingRow)
 
 
-def _reads(
-    method: Callable[Concatenate[Shard, Given], ReadT],
-) -> Callable[Concatenate[Shard, Given], ReadT]:
+def _reads(method: Callable[Concatenate[Shard, Given], ReadT]) -> Callable[Concatenate[Shard, Given], ReadT]:
     """Wrap a reading method: raise `DamagedViews` for any error in it.
 
     Lance, Arrow and Rust under them have no one class for damage, and a panic is no `Exception`.
@@ -117,7 +113,6 @@ class Shard:
         self._mark: tuple[tuple[int, int, int], Watermark | None, _Written] | None = None
         self._index = SearchIndex(path / INDEX)
         self._made: dict[str, None] = {}
-        self._opened: dict[str, OpenIndex] = {}
 
     def exists(self) -> bool:
         """Return whether a first row has ever come."""
@@ -134,7 +129,7 @@ class Shard:
             raise
         if dead_letters:
             records = [msgspec.to_builtins(letter) for letter in dead_letters]
-            self._merge("dead_letters", _schema(DeadLetter, guarded=False), records, "offset", None)
+            self._merge("dead_letters", _schema(DeadLetter, guarded=False), records)
 
     @_reads
     def write_watermark(self, watermark: Watermark) -> None:
@@ -176,17 +171,12 @@ class Shard:
     def index(self, scope: str, before: OpenIndex | None = None) -> OpenIndex | None:
         """Return the search index of a scope as it is now, None if no row of it was ever written.
 
-        Open segments are reused: those of `before`, by default those of the last call.
+        Open segments are reused as by `SearchIndex.open`.
         """
         written = self._marked()[1].indexes.get(scope, 0)  # Read first: an index may only be newer.
-        last = self._opened.pop(scope, None)
-        opened = open_index(scope_folder(self.path / INDEX, scope), last if before is None else before)
+        opened = self._index.open(scope, before)
         if (0 if opened is None else opened.manifest.number) < written:
             raise FileNotFoundError(f"The newest search index of {scope} is gone.")
-        if opened is not None:
-            self._opened[scope] = opened
-        while len(self._opened) > OPEN_INDEXES:
-            self._opened.pop(next(iter(self._opened)))
         return opened
 
     @_reads
@@ -253,7 +243,6 @@ class Shard:
         self._tables.clear()
         self._versions.clear()
         self._mark = None
-        self._opened.clear()
         self._made.clear()
         self._index.discard()
         rmtree(self.path, ignore_errors=True)
@@ -272,12 +261,10 @@ class Shard:
             if own and row_type is VectorRow:
                 self._write_vectors([_record(row_type, rows[n]) for n in own])
                 continue
-            new = [n for n in own if name in self._made and not known[n]]
-            if new:
-                self._append(name, _schema(row_type), [_record(row_type, rows[n]) for n in new])
-            if len(new) < len(own):
-                merged = [_record(row_type, rows[n]) for n in own if name not in self._made or known[n]]
-                self._merge(name, _schema(row_type), merged, "key", _NEWER)
+            is_new = {n: name in self._made and not known[n] for n in own}
+            for new in (True, False):
+                if records := [_record(row_type, rows[n]) for n in own if is_new[n] is new]:
+                    self._merge(name, _schema(row_type), records, new)
 
     def _write_vectors(self, records: list[dict[str, Any]]) -> None:
         by_embedder: dict[str, list[dict[str, Any]]] = {}
@@ -286,27 +273,23 @@ class Shard:
             embedder = record["key"].removeprefix(f"{record['scope']}/").partition(":")[2]
             by_embedder.setdefault(embedder, []).append(record)
         for embedder, own in by_embedder.items():
-            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own, "key", _NEWER)
+            self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own)
 
-    def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], key: str, newer: str | None) -> None:
+    def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], new: bool = False) -> None:
+        """Add rows, and replace older ones. Surely `new` rows take a third of the time, however large the table is."""
+        import lance
         import pyarrow as pa
 
         data = pa.Table.from_pylist(records, schema=schema)
         table = self._table(name)
         if table is None:
             table = self._create(name, data)
+        elif new:
+            table = lance.write_dataset(data, table, mode="append")
         else:
+            key, newer = ("key", _NEWER) if "key" in schema.names else ("offset", None)
             table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
         self._note_version(name, table)
-
-    def _append(self, name: str, schema: pa.Schema, records: list[dict[str, Any]]) -> None:
-        """Add rows that are surely new, in a third of the time of a merge, which does not grow with the table."""
-        import lance
-        import pyarrow as pa
-
-        table = self._table(name)
-        data = pa.Table.from_pylist(records, schema=schema)
-        self._note_version(name, lance.write_dataset(data, table, mode="append"))
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
         """Make a table of its first rows."""

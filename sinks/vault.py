@@ -7,8 +7,9 @@ heading, a link, an embedded page or HTML.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
@@ -16,7 +17,6 @@ from memtape.schemas.places import place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
-    ConflictSide,
     ConflictsPage,
     DayEntry,
     DayPage,
@@ -48,21 +48,9 @@ INDEX_TEXT_CHARS = 400
 
 def render(page: Page) -> str:
     """Return the Markdown of a page; empty for a page without content."""
-    match page:
-        case IndexPage():
-            lines = _index(page)
-        case MemoryPage():
-            lines = _memories(page)
-        case DayPage():
-            lines = _day(page)
-        case ConflictsPage():
-            lines = _conflicts(page)
-        case SummaryPage():
-            lines = _summary(page)
-        case StandingPage():
-            return standing(page)
-        case TreePage():
-            lines = page_lines(page)
+    if isinstance(page, StandingPage):
+        return standing(page)
+    lines = _LINES[type(page)](page)
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -157,7 +145,9 @@ class Vault:
 
     def cover(self, partition: int, offset: int) -> None:
         """Note that a partition's pages are written up to `offset`. Without the note they are rewritten."""
-        _write_if_changed(self._cover_path(partition), f"{offset}\n".encode())
+        path = self._cover_path(partition)
+        make_folder(path.parent)
+        write_whole(path, f"{offset}\n".encode())
 
     def uncover(self, partition: int) -> None:
         """Take the note back."""
@@ -187,21 +177,11 @@ def _files(pages: Iterable[Page], marks: Iterable[ScopeMark]) -> dict[str, dict[
     return files
 
 
-def _write_if_changed(path: Path, data: bytes) -> None:
-    try:
-        if path.read_bytes() == data:
-            return
-    except FileNotFoundError:
-        make_folder(path.parent)
-    write_whole(path, data)
-
-
 def _index(page: IndexPage) -> list[str]:
     lines = [f"# Memory of {escape(page.scope)}", ""]
     if page.project:
         lines += [page.project, ""]
-    if page.standing:
-        lines += ["Read first: " + " · ".join(link(path) for path in page.standing), ""]
+    lines += _links("Read first", page.standing)
     for title, row in (("Goal", page.goal), ("Plan", page.plan)):
         if row is not None:
             lines += [f"## {title}", "", _short(row, page.places), ""]
@@ -211,17 +191,18 @@ def _index(page: IndexPage) -> list[str]:
         lines += [f"{many(page.conflicts, 'conflict waits', 'conflicts wait')}: {link('conflicts.md')}", ""]
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
-    if page.memory_pages:
-        lines += ["Every memory: " + " · ".join(link(path) for path in page.memory_pages), ""]
+    lines += _links("Every memory", page.memory_pages)
     for title, folder in (("People", PEOPLE), ("Projects", PROJECTS)):
-        if paths := [path for path in page.people if path.startswith(f"{folder}/")]:
-            lines += [f"{title}: " + " · ".join(map(link, paths)), ""]
-    if page.day_pages:
-        lines += ["Daily logs: " + " · ".join(link(path) for path in page.day_pages), ""]
+        lines += _links(title, [path for path in page.people if path.startswith(f"{folder}/")])
+    lines += _links("Daily logs", page.day_pages)
     if page.summary_pages:
         names = ((name_of(path)[: -ID_CHARS - 1], path) for path in page.summary_pages)  # Without ids.
         lines += ["Summaries: " + " · ".join(f"[{name}]({path})" for name, path in names), ""]
     return lines[:-1]
+
+
+def _links(title: str, paths: Sequence[str]) -> list[str]:
+    return [f"{title}: " + " · ".join(map(link, paths)), ""] if paths else []
 
 
 def _memories(page: MemoryPage) -> list[str]:
@@ -297,17 +278,12 @@ def _conflict(listed: ListedConflict) -> Iterator[str]:
     yield f"## {format_day(row.raised_at)} {state}"
     yield ""
     for name, side in (("A", listed.a), ("B", listed.b)):
-        yield from _side(name, side)
-        yield ""
-
-
-def _side(name: str, side: ConflictSide | None) -> Iterator[str]:
-    if side is None:
-        yield f"{name}: no longer shown"
-        return
-    yield from quote(f"{name}: {side.row.text}")
-    yield ""
-    yield f"[`{side.row.id}`]({side.path}) {_said_by(side.row)}{_confirmed(side.row)}"
+        if side is None:
+            yield from (f"{name}: no longer shown", "")
+            continue
+        memory, path = side
+        yield from (*quote(f"{name}: {memory.text}"), "")
+        yield from (f"[`{memory.id}`]({path}) {_said_by(memory)}{_confirmed(memory)}", "")
 
 
 def _answered(listed: ListedConflict) -> str:
@@ -343,3 +319,9 @@ def _confirmed(row: MemoryRow) -> str:
 
 def _said_by(row: MemoryRow) -> str:
     return f"by {escape(one_line(row.actor))} ({row.origin}) on {format_day(row.at)}"
+
+
+_LINES: dict[type[Page], Callable[[Any], list[str]]] = {
+    IndexPage: _index, MemoryPage: _memories, DayPage: _day, ConflictsPage: _conflicts, SummaryPage: _summary,
+    TreePage: page_lines,
+}  # fmt: skip

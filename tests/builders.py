@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,29 +12,24 @@ from hypothesis import strategies as st
 from memtape.schemas.codec import encode
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import (
+    EVENT_TYPES,
     STATED_TAG,
     Actor,
-    Archived,
     Captured,
     Decided,
     Edited,
     Embedded,
     Erased,
     Event,
-    Forgotten,
     Input,
     Linked,
     Mark,
     Operation,
-    Pinned,
     Recalled,
-    Restored,
     ScopeChanged,
     Settled,
     Traced,
-    Unfolded,
     Used,
-    Withdrawn,
     make_configured,
     make_embedded,
     make_tick,
@@ -106,44 +101,33 @@ def recalled(
         quotas={},
         results=tuple(map(make_id, results)),
         revision=0,
-        trace=tuple(
-            Traced(
-                by="rules",
-                cost=0,
-                failure="",
-                given=len(seen),
-                ids=tuple(map(make_id, seen)),
-                kept=len(seen),
-                look=look,
-                query=query,
-                step="scouts",
-                took_us=0,
-            )
-            for look, seen in enumerate(looks, start=1)
-        ),
+        trace=tuple(_look(look, seen, query) for look, seen in enumerate(looks, start=1)),
         watermark=(Mark(offset=0, partition=0),),
     )
     return event("recalled", body, id, **fields)
 
 
-def forgotten(ids: list[object], id: object, **fields: Any) -> Event:
-    """Return a `forgotten` event on the captures of these names."""
-    return event("forgotten", Forgotten(ids=tuple(map(make_id, ids)), reason=None), id, **fields)
+def _look(look: int, seen: Sequence[object], query: str) -> Traced:
+    return Traced(by="rules", cost=0, failure="", given=len(seen), ids=tuple(map(make_id, seen)), kept=len(seen),
+                  look=look, query=query, step="scouts", took_us=0)  # fmt: skip
 
 
-def restored(ids: list[object], id: object, **fields: Any) -> Event:
-    """Return a `restored` event on the captures of these names."""
-    return event("restored", Restored(ids=tuple(map(make_id, ids)), reason=None), id, **fields)
+def _naming(type: str, **rest: Any) -> Callable[..., Event]:
+    """Return a function that makes an event of a type on the captures of some names; `rest` are its other fields."""
+
+    def make(ids: Iterable[object], id: object, on: bool = True, **fields: Any) -> Event:
+        given = {name: on if name == "on" else value for name, value in rest.items()}
+        return event(type, EVENT_TYPES[type].body(ids=tuple(map(make_id, ids)), **given), id, **fields)
+
+    return make
 
 
-def erased(ids: list[object], id: object, **fields: Any) -> Event:
-    """Return an `erased` event on the events of these names."""
-    return event("erased", Erased(ids=tuple(map(make_id, ids))), id, **fields)
-
-
-def pinned(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
-    """Return a `pinned` event on the captures of these names."""
-    return event("pinned", Pinned(ids=tuple(map(make_id, ids)), on=on), id, **fields)
+forgotten, restored = _naming("forgotten", reason=None), _naming("restored", reason=None)
+erased, unfolded = _naming("erased"), _naming("unfolded")
+pinned, withdrawn = _naming("pinned", on=True), _naming("withdrawn", on=True)
+archived = _naming("archived", on=True, reason=None)
+NAMING = {"forgotten": forgotten, "restored": restored, "unfolded": unfolded}
+SWITCHING = {"archived": archived, "pinned": pinned, "withdrawn": withdrawn}
 
 
 def linked(id: object, relation: str, to: object | None, name: object, on: bool = True, **fields: Any) -> Event:
@@ -182,25 +166,10 @@ def settled(ids: tuple[object, object], keep: list[object], name: object, **fiel
     return event("settled", body, name, **fields)
 
 
-def withdrawn(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
-    """Return a `withdrawn` event on the captures of these names."""
-    return event("withdrawn", Withdrawn(ids=tuple(map(make_id, ids)), on=on), id, **fields)
-
-
-def archived(ids: list[object], id: object, on: bool = True, **fields: Any) -> Event:
-    """Return an `archived` event on the captures of these names."""
-    return event("archived", Archived(ids=tuple(map(make_id, ids)), on=on, reason=None), id, **fields)
-
-
 def scope_changed(id: object, **fields: Any) -> Event:
     """Return a `scope_changed` event, which says a `name`, a `state` or a `git_at`."""
     body = ScopeChanged(**{field: fields.pop(field, None) for field in ("git_at", "name", "state")})
     return event("scope_changed", body, id, **fields)
-
-
-def unfolded(ids: list[object], id: object, **fields: Any) -> Event:
-    """Return an `unfolded` event on the captures of these names."""
-    return event("unfolded", Unfolded(ids=tuple(map(make_id, ids))), id, **fields)
 
 
 def used(ids: list[object], id: object, recall: object | None = None, **fields: Any) -> Event:
@@ -420,8 +389,6 @@ def worlds(
                 if said:
                     body = draw(st.sampled_from(said)).body
                     events.append(captured(body.text, draw(names), body.kind, **common))
-            case "archived":
-                events.append(archived(draw(some(events)), f"a{number}", draw(st.integers(0, 3)) > 0, **common))
             case "scope_changed":
                 changed = draw(
                     st.sampled_from(({"state": "finished"}, {"state": "active"}, {"name": "Atlas"}, {"git_at": sent}))
@@ -439,14 +406,11 @@ def worlds(
             case "used":
                 shown = draw(st.sampled_from((None, f"r{number - 1}", f"r{number - 2}")))
                 events.append(used(draw(some(events, 4)), f"w{number}", shown, **common))
-            case "forgotten":
-                events.append(forgotten(draw(some(events)), f"f{number}", **common))
-            case "restored":
-                events.append(restored(draw(some(events)), f"u{number}", **common))
-            case "unfolded":
-                events.append(unfolded(draw(some(events)), f"x{number}", **common))
-            case "pinned":
-                events.append(pinned(draw(some(events)), f"p{number}", draw(st.booleans()), **common))
+            case "forgotten" | "restored" | "unfolded" as type:
+                events.append(NAMING[type](draw(some(events)), f"{type} {number}", **common))
+            case "archived" | "pinned" | "withdrawn" as type:
+                ids, on = draw(some(events)), draw(st.sampled_from((True, type == "archived", False)))
+                events.append(SWITCHING[type](ids, f"{type} {number}", on, **common))
             case "linked":
                 relation = draw(st.sampled_from(("holds", "replaced_by", "replaced_by")))
                 one, other = draw(some_pair(events))
@@ -456,8 +420,6 @@ def worlds(
                 one, other = draw(some_pair(events))
                 keep = draw(st.sampled_from(([one], [other], [one, other])))
                 events.append(settled((one, other), keep, f"t{number}", **common))
-            case "withdrawn":
-                events.append(withdrawn(draw(some(events)), f"d{number}", draw(st.booleans()), **common))
             case "decided":
                 events += draw(decisions(events, number, common))
             case "page" | "edited" | "page link" as what:

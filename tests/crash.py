@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -39,11 +39,12 @@ if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody in
     sys.path.insert(0, str(ROOT))
 
 from builders import (  # noqa: E402
+    NAMING,
     QUICK,
     SLUGS,
     START,
+    SWITCHING,
     TINY,
-    archived,
     captured,
     configured,
     edited,
@@ -51,18 +52,13 @@ from builders import (  # noqa: E402
     erased,
     event,
     failed,
-    forgotten,
     linked,
     make_id,
     page_link,
-    pinned,
     recalled,
-    restored,
     scope_changed,
     settled,
-    unfolded,
     used,
-    withdrawn,
 )
 from met import events_of  # noqa: E402
 
@@ -259,37 +255,33 @@ def _by_owner(*steps: str) -> Callable[[Path], None]:
     return act
 
 
-def _search(home: Path) -> None:
-    from memtape.tools.client import Client
+def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
+    """Return what a client of a home asks of it."""
 
-    with Client(home, scope="project:a") as client:
-        client.search("port staging")
+    def act(home: Path) -> None:
+        from memtape.tools.client import Client
 
+        with Client(home, scope="project:a") as client:
+            ask(client)
 
-def _ask_the_past(home: Path) -> None:
-    from memtape.tools.client import Client
-
-    with Client(home, scope="project:a") as client:
-        client.status(as_of=past_of(client.log))
+    return act
 
 
-def _erase(home: Path) -> None:
-    from memtape.tools.client import Client
+def _erase(client: Any) -> None:
     from memtape.tools.keep.erasing import plan
 
-    with Client(home, scope="project:a") as client:
-        made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
-        made.take_carriers()
-        client.erase(made)
+    made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
+    made.take_carriers()
+    client.erase(made)
 
 
 VERBS: dict[str, Callable[[Path], None]] = {
-    "erase": _erase,
+    "erase": _by_client(_erase),
     "project": _by_owner("project"),
     "serve": _by_owner("serve"),
     "rebuild": _by_owner("rebuild"),
-    "search": _search,
-    "ask the past": _ask_the_past,
+    "search": _by_client(lambda client: client.search("port staging")),
+    "ask the past": _by_client(lambda client: client.status(as_of=past_of(client.log))),
 }
 
 
@@ -461,30 +453,17 @@ def start_child() -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         bufsize=0,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PYTHONFAULTHANDLER": "1",
-            "RUST_BACKTRACE": "0",
-            "MEMTAPE_EMBEDDER": "floor",
-        },
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", "RUST_BACKTRACE": "0", "MEMTAPE_EMBEDDER": "floor"},
     )
 
 
-def order(
-    process: subprocess.Popen[bytes],
-    home: Home,
-    verb: str,
-    *,
-    target: str = "",
-    when: str = "",
-    nth: int = 0,
-    only: str = "",
-    largest_file: int | None = None,
-) -> None:
-    """Tell a waiting child what to do. `largest_file` is how many bytes the kernel lets it make a file long."""
-    orders = {"home": str(home.path), "verb": verb, "largest_file": largest_file}
-    orders |= {"target": target, "when": when, "nth": nth, "only": only}
+def order(process: subprocess.Popen[bytes], home: Home, verb: str, **more: Any) -> None:
+    """Tell a waiting child what to do, and by `more` where it dies, as `arm` takes it.
+
+    `largest_file` is how many bytes the kernel lets it make a file long.
+    """
+    orders = {"home": str(home.path), "verb": verb, "largest_file": None, "target": "", **more}
     assert process.stdin is not None
     process.stdin.write(json.dumps(orders).encode() + b"\n")
 
@@ -579,12 +558,9 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "used":
                 yield used(earlier, name, f"{seed}-{number - 1}", **common)
             case "forgotten" | "restored" | "unfolded" as type:
-                yield {"forgotten": forgotten, "restored": restored, "unfolded": unfolded}[type](
-                    earlier, name, **common
-                )
+                yield NAMING[type](earlier, name, **common)
             case "pinned" | "archived" | "withdrawn" as type:
-                make = {"pinned": pinned, "archived": archived, "withdrawn": withdrawn}[type]
-                yield make(earlier, name, rng.random() < 0.7, **common)
+                yield SWITCHING[type](earlier, name, rng.random() < 0.7, **common)
             case "linked":
                 relation = rng.choice(("holds", "replaced_by"))
                 to = earlier[1] if relation == "replaced_by" else None
@@ -707,13 +683,17 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], object]] = 
 # The command
 
 
-def play(harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda life: None) -> list[Life]:
-    """Play lives until so many projectors have been killed."""
+def play(
+    harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda life: None, only: Sequence[int] = ()
+) -> list[Life]:
+    """Play the lives of these numbers, by default until so many projectors have been killed."""
     lives: list[Life] = []
     try:
-        while sum(life.killed for life in lives) < kills:
-            lives.append(harness.live(len(lives), min(kills, KILLS_A_LIFE)))
+        for number in only or itertools.count():
+            lives.append(harness.live(number, min(kills, KILLS_A_LIFE)))
             on_life(lives[-1])
+            if not only and sum(life.killed for life in lives) >= kills:
+                break
     finally:
         harness.close()
     return lives
@@ -721,16 +701,10 @@ def play(harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda 
 
 def report(life: Life, seed: int, point: str = "") -> str:
     """Return what happened in a life that went wrong, and how to play it again."""
-    only = f" --point {shlex.quote(point)}" if point else ""
-    lines = [f"Life {life.number} went wrong:", *(f"  {kill}" for kill in life.kills)]
-    lines += [f"  -> {wrong}" for wrong in life.wrong]
-    return "\n".join(
-        [
-            *lines,
-            f"  Repeat it with: python tests/crash.py --seed {seed} --kills {len(life.kills)} "
-            f"--life {life.number}{only}",
-        ]
-    )
+    again = f"python tests/crash.py --seed {seed} --kills {len(life.kills)} --life {life.number}"
+    again += f" --point {shlex.quote(point)}" if point else ""
+    lines = [*map(str, life.kills), *(f"-> {wrong}" for wrong in life.wrong), f"Repeat it with: {again}"]
+    return f"Life {life.number} went wrong:\n  " + "\n  ".join(lines)
 
 
 def main() -> int:
@@ -756,13 +730,7 @@ def main() -> int:
         if life.wrong:
             print(report(life, options.seed, options.point), flush=True)
 
-    if options.life:
-        lives = [harness.live(number, min(options.kills, KILLS_A_LIFE)) for number in options.life]
-        harness.close()
-        for life in lives:
-            on_life(life)
-    else:
-        lives = play(harness, options.kills, on_life)
+    lives = play(harness, options.kills, on_life, options.life or ())
     kills, left = sum(life.killed for life in lives), [path for life in lives for path in life.left]
     wrong = sum(bool(life.wrong) for life in lives)
     print(f"{kills} kills in {len(lives)} lives, {wrong} went wrong, {time.monotonic() - started:.0f} s")

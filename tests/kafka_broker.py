@@ -120,16 +120,6 @@ class Broker:
         assert run.returncode == 0, run.stdout + run.stderr
         return run.stdout
 
-    def delete_before(self, topic: str, partition: int, offset: int) -> None:
-        """Delete the records of a partition before an offset."""
-        from kafka import KafkaAdminClient, TopicPartition
-
-        admin = KafkaAdminClient(bootstrap_servers=[self.server])
-        try:
-            admin.delete_records({TopicPartition(topic, partition): offset})
-        finally:
-            admin.close()
-
     def _wait(self) -> None:
         assert self._process
         try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -83,16 +81,6 @@ def test_what_names_no_log_is_refused_and_makes_none(
     assert not (home / "log.db").exists()
 
 
-def test_a_capture_on_the_embedded_log_does_not_load_kafka(home: Path) -> None:
-    Home(home).settings_path.write_text("catch_up = false\n")
-    script = (
-        "import sys; from memtape import Client\n"
-        "Client(scope='project:test').capture('Hello.')\n"
-        "assert not {'kafka', 'memtape.sinks.logs.kafka_url'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
-
-
 # Every command on a broker
 
 
@@ -120,21 +108,15 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert (found["results"][0]["confirmations"], found["lag"]) == (1, 0)
     assert document("show", first["id"], *SCOPE)["memory"]["confirmations"] == 1
     assert [event["how"] for event in document("why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
-    assert len(document("forget", first["id"], *SCOPE)["ids"]) == 2
-    assert document("search", "staging port", *SCOPE, "--quiet")["results"] == []
-    document("restore", first["id"], *SCOPE)
     assert document("run", "--once")["stopped"] is False
 
     status = document("status")
     assert (status["log"], status["memories"], status["lag"]) == (on_kafka, 3, 0)
     assert document("search", "deploy", *SCOPE, "--as-of", position)["results"] == []
-    assert document("status", "--as-of", position)["memories"] == 2
-    assert document("status", "--as-of", "0s")["memories"] == 3
+    assert [document("status", "--as-of", when)["memories"] for when in (position, "0s")] == [2, 3]
     assert document("show", first["id"], *SCOPE, "--as-of", position)["memory"]["confirmations"] == 1
     added = document("diff", position, "0s", *SCOPE)["added"]
     assert [memory["text"] for memory in added] == ["We deploy on Tuesdays."]
-    types = [slot["event"]["type"] for slot in document("log", *SCOPE, "--limit", "100")["events"]]
-    assert types == ["captured"] * 4 + ["recalled", "forgotten", "restored"]
 
     door = document("capture", "The door code is violet-marmalade.", *SCOPE)["id"]
     proof = document("erase", door, *SCOPE)

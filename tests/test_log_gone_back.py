@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from builders import START, captured, erased
@@ -59,17 +59,9 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
 
 
-class Going(Protocol):
+class InMemory:
     """A log of a home that can go back to where it was when `keep` was called."""
 
-    def open(self) -> Log: ...
-
-    def keep(self) -> None: ...
-
-    def go_back(self) -> None: ...
-
-
-class InMemory:
     def __init__(self, home: Home) -> None:
         self._log = MemoryLog(PARTITIONS)
         self._kept: list[list[bytes]] = []
@@ -132,7 +124,7 @@ class LostWal(Backup):
             path.unlink()
 
 
-GOING: dict[str, Callable[[Home], Going]] = {
+GOING: dict[str, Callable[[Home], InMemory | Backup]] = {
     "memory": InMemory,
     "a backup": lambda home: Backup(home, with_wal=False),
     "a backup with its WAL": lambda home: Backup(home, with_wal=True),

@@ -9,6 +9,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -304,27 +305,17 @@ class LogContract:
         """Each has its own events, and all have the same few scopes."""
         threads, batches = 8, 15
         taken: dict[str, Position] = {}
-        errors: list[BaseException] = []
         start = threading.Barrier(threads)
 
         def produce(thread: int) -> None:
-            try:
-                start.wait()
-                for number in range(batches):
-                    batch = [
-                        captured(f"{thread}:{number}:{place}", scope=SCOPES[(number + place) % 5])
-                        for place in range(1 + number % 3)
-                    ]
-                    taken.update(zip((event.id for event in batch), log.append(batch), strict=True))
-            except BaseException as error:
-                errors.append(error)
+            start.wait()
+            for number in range(batches):
+                places = range(1 + number % 3)
+                batch = [captured(f"{thread}:{number}:{n}", scope=SCOPES[(number + n) % 5]) for n in places]
+                taken.update(zip((event.id for event in batch), log.append(batch), strict=True))
 
-        workers = [threading.Thread(target=produce, args=[thread]) for thread in range(threads)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        assert errors == []
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(produce, range(threads)))
         check_producers(log, taken, threads * batches * 2)
 
     @pytest.mark.parametrize("seed", soaked(range(20), 0, 1, 3))

@@ -58,6 +58,7 @@ CREATE INDEX slots_by_id ON slots (id);
 CREATE INDEX slots_erased ON slots (partition, offset) WHERE type = 'erased';
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
+_USE_WAL = "PRAGMA journal_mode=WAL"
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -90,7 +91,7 @@ class EmbeddedLog(Log):
                 factory=_Connection,
                 cached_statements=256,
             )
-            self._use_wal()
+            self._db.execute(_USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(
@@ -182,10 +183,7 @@ class EmbeddedLog(Log):
         slots = []
         for expected, row in enumerate(rows, offset):
             if whole and row[0] != expected:
-                raise DamagedLog(
-                    f"Slot {expected} of partition {partition} in {self.path} is missing.",
-                    "Restore log.db from a backup; nothing has been skipped.",
-                )
+                raise self._damaged(f"Slot {expected} of partition {partition} in {self.path} is missing.")
             slots.append(self._slot(partition, *row))
         return slots
 
@@ -263,7 +261,8 @@ class EmbeddedLog(Log):
         with self._lock, self._explained():
             ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
         if found != "ok":
-            raise self._damaged(" ".join(str(found).split())[:200])
+            said = " ".join(str(found).split())[:200]
+            raise self._damaged(f"{self.path} is damaged: {said}.")
         self._check_length()
 
     def close(self) -> None:
@@ -290,29 +289,17 @@ class EmbeddedLog(Log):
             finally:
                 self._db.execute("ROLLBACK")
         if (by_id, by_scope, erased_by_scope) != (slots, slots, erased):
-            raise self._damaged("an index lacks slots that it should have")
+            raise self._damaged(f"{self.path} is damaged: an index lacks slots that it should have.")
         self._check_length()
 
     def _check_length(self) -> None:
         with self._lock, self._explained():
             ((page_bytes,),) = self._db.execute("PRAGMA page_size").fetchall()
         if self.path.stat().st_size % page_bytes:
-            raise self._damaged("its last page was cut short")
+            raise self._damaged(f"{self.path} is damaged: its last page was cut short.")
 
-    def _damaged(self, how: str) -> DamagedLog:
-        return DamagedLog(f"{self.path} is damaged: {how}.", "Restore log.db from a backup; nothing has been skipped.")
-
-    def _use_wal(self) -> None:
-        """Switch to WAL, with retries: the only statement for which SQLite waits for no process."""
-        give_up = time.monotonic() + BUSY_TIMEOUT_S
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > give_up:
-                    raise
-                time.sleep(0.005)
+    def _damaged(self, sentence: str) -> DamagedLog:
+        return DamagedLog(sentence, "Restore log.db from a backup; nothing has been skipped.")
 
     def _empty_wal(self) -> None:
         """Write the content of the write-ahead file to the database and truncate the file."""
@@ -331,10 +318,7 @@ class EmbeddedLog(Log):
     def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
         sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
         if not sound or _digest(salt, payload) != digest:
-            raise DamagedLog(
-                f"Slot {offset} of partition {partition} in {self.path} does not match its digest.",
-                "Restore log.db from a backup; nothing has been skipped.",
-            )
+            raise self._damaged(f"Slot {offset} of partition {partition} in {self.path} does not match its digest.")
         return Slot(partition, offset, payload)
 
     def _end(self, partition: int) -> int:
@@ -344,9 +328,8 @@ class EmbeddedLog(Log):
         last, recorded = self._db.execute(query, [partition, _end_key(partition)]).fetchone()
         end = 0 if last is None else int(last) + 1
         if recorded is not None and end < int(recorded):
-            raise DamagedLog(
-                f"The slots from {end} to {recorded} of partition {partition} in {self.path} are missing.",
-                "Restore log.db from a backup; nothing has been skipped.",
+            raise self._damaged(
+                f"The slots from {end} to {recorded} of partition {partition} in {self.path} are missing."
             )
         return end
 
@@ -470,11 +453,11 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that retries where SQLite gives up to begin reading, and whose files may be read past it.
+    """A connection that retries where SQLite gives up, and whose files may be read past it.
 
     While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
-    and then says "locking protocol". Nothing was done by then, and the statement is run again, as for a busy
-    file.
+    and then says "locking protocol". To switch to WAL it waits for no process at all. Nothing was done by then,
+    and the statement is run again, as for a busy file.
     """
 
     _name: str | None = None
@@ -488,29 +471,21 @@ class _Connection(sqlite3.Connection):
             self.close()
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
-        try:
-            return super().execute(*statement)
-        except sqlite3.OperationalError as error:
-            if not _is_starved(error):
-                raise
-        import tenacity  # Loading it costs a capture some time, and hardly any needs it.
-
-        return tenacity.Retrying(
-            stop=tenacity.stop_after_delay(BUSY_TIMEOUT_S),
-            retry=tenacity.retry_if_exception(_is_starved),
-            wait=tenacity.wait_random_exponential(multiplier=0.01, max=1.0),
-            reraise=True,
-        )(super().execute, *statement)
+        wanting = "lock" if statement[0] == _USE_WAL else "locking protocol"
+        give_up = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                return super().execute(*statement)
+            except sqlite3.OperationalError as error:
+                if wanting not in str(error) or time.monotonic() > give_up:
+                    raise
+            time.sleep(0.002 + os.urandom(1)[0] / 10_000)  # Another time for each, so that not all meet again.
 
     def close(self) -> None:
         super().close()
         if self._name is not None:
             leave(self._name)
             self._name = None
-
-
-def _is_starved(error: BaseException) -> bool:
-    return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
 
 
 def _end_key(partition: int) -> str:

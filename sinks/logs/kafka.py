@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,9 +61,14 @@ MAX_RAW_BYTES = 1_040_000
 """The largest payload that a topic takes uncompressed, with a key and headers."""
 BATCH_BYTES = 256 * 1_024
 POLL_S = 1.0
-RETRY_BACKOFF_MS = 10
-"""Sleep of the library (ms), also before it first knows a topic, and when it reads again."""
-
+_CLIENT: dict[str, Any] = {
+    "allow_auto_create_topics": False,
+    "bootstrap_timeout_ms": int(OPEN_TIMEOUT_S * 1_000),
+    "metrics_enabled": False,
+    "reconnect_backoff_max_ms": 1_000,
+    "retry_backoff_ms": 10,
+}
+"""Settings of producer and consumer. The library also sleeps `retry_backoff_ms` before it first knows a topic."""
 
 _Record = tuple[int, bytes, Event | None]
 """A partition, and the payload for it with its event."""
@@ -79,9 +84,6 @@ class _Sending(NamedTuple):
 
 class _Closed(Exception):
     """The generation to which records were sent takes no more; some of them may be on it."""
-
-
-_SETTINGS = ("configured",)
 
 
 class KafkaLog(Log):
@@ -175,7 +177,7 @@ class KafkaLog(Log):
                 [end] = self._ends(partition)
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
-            if scope is None and tuple(types) == _SETTINGS:  # They are few, and every run asks for all of them.
+            if scope is None and tuple(types) == ("configured",):  # They are few, and every run asks for all of them.
                 return [slot for slot in self._ids_of(partition).settings if slot.offset >= offset][:limit]
             while offset < end and len(slots) < limit:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
@@ -263,12 +265,6 @@ class KafkaLog(Log):
                     f"Partition {partition} of {self.target.place} does not begin with the settings of this log.",
                     "Another client wrote there first; copy what it holds into a new topic.",
                 )
-
-    def __enter__(self) -> KafkaLog:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """See `Log.close`."""
@@ -389,16 +385,13 @@ class KafkaLog(Log):
                         partition=partition,
                     )
                 except (KafkaError, ValueError) as error:  # The library's word for a partition that has gone.
-                    if futures:
-                        raise self._unknown(error) from error
-                    if isinstance(error, KafkaError):
+                    if not futures and isinstance(error, KafkaError):
                         raise
-                    raise MemtapeError(
-                        f"The {self.target.place} has no partition {partition} now.", "Look at the broker."
-                    ) from error
+                    raise self._unknown(error) from error
                 futures.append(future)
             producer = self._producer
-        self._ticks.update(_hours(records))
+        its = ((partition, event.body) for partition, _, event in records if event is not None)
+        self._ticks |= {(number, tick.hour) for number, tick in its if isinstance(tick, Ticked) and not tick.accepted}
         return _Sending(producer, futures, topic)
 
     def _offsets(self, sending: _Sending) -> list[int]:
@@ -450,17 +443,13 @@ class KafkaLog(Log):
             **self.target.options(),
             acks="all",
             enable_idempotence=True,
-            allow_auto_create_topics=False,
             compression_type=_compression(),
             batch_size=BATCH_BYTES,
             max_request_size=MESSAGE_BYTES,
             delivery_timeout_ms=int(self._deadline_s * 1_000),
             request_timeout_ms=int(min(REQUEST_TIMEOUT_S, self._deadline_s) * 1_000),
             max_block_ms=int(self._deadline_s * 1_000),
-            bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
-            reconnect_backoff_max_ms=1_000,
-            retry_backoff_ms=RETRY_BACKOFF_MS,
-            metrics_enabled=False,
+            **_CLIENT,
         )
 
     def _retire(self, producer: KafkaProducer | None) -> None:
@@ -565,14 +554,10 @@ class KafkaLog(Log):
                 enable_auto_commit=False,
                 auto_offset_reset="none",
                 check_crcs=True,
-                allow_auto_create_topics=False,
                 # A fetch at the end would hold up the next partition's: only existing slots are fetched.
                 fetch_max_wait_ms=1,
                 request_timeout_ms=int(REQUEST_TIMEOUT_S * 1_000),
-                bootstrap_timeout_ms=int(OPEN_TIMEOUT_S * 1_000),
-                reconnect_backoff_max_ms=1_000,
-                retry_backoff_ms=RETRY_BACKOFF_MS,
-                metrics_enabled=False,
+                **_CLIENT,
             )
             self._consumer.assign(self._places)
             self._consumer.pause(*self._places)
@@ -591,13 +576,6 @@ def _compression() -> str:
     from kafka.codec import has_lz4, has_zstd
 
     return "zstd" if has_zstd() else "lz4" if has_lz4() else "gzip"
-
-
-def _hours(records: Sequence[_Record]) -> Iterator[tuple[int, int]]:
-    """Yield (partition, hour) of each ordinary tick; a tick accepted by an operator is left out."""
-    for partition, _, event in records:
-        if event is not None and isinstance(event.body, Ticked) and not event.body.accepted:
-            yield partition, event.body.hour
 
 
 def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
@@ -624,7 +602,7 @@ def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
         topic.set(CLOSED)
         _await_silence(log)
         topic.create_next(log.partitions, {"replication": str(topic.replication())})
-        with log.next_generation() as copy:
+        with closing(log.next_generation()) as copy:
             begun = copy.ends()
             _fill(log, copy, pending)
             _verify(log, copy, pending, begun)
@@ -652,7 +630,7 @@ def _another_is_copying(log: KafkaLog) -> bool:
     while time.monotonic() < since + STALLED_S:
         if log.follow():
             return True
-        with log.next_generation() as copy:
+        with closing(log.next_generation()) as copy:
             ends = copy.ends()
         if seen is not None and ends != seen:
             since = time.monotonic()

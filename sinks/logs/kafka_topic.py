@@ -75,10 +75,11 @@ class KafkaTopic:
     @property
     def name(self) -> str:
         """The name of the generation that is meant."""
-        return self.name_of(self.generation)
+        return self.name_of()
 
-    def name_of(self, generation: int) -> str:
-        """Return the name of a generation of the log."""
+    def name_of(self, generation: int | None = None) -> str:
+        """Return the name of a generation of the log, of the one that is meant by default."""
+        generation = self.generation if generation is None else generation
         return f"{self._target.topic}.g{generation}" if generation else self._target.topic
 
     def generations(self) -> list[int]:
@@ -107,8 +108,8 @@ class KafkaTopic:
         """Give a generation other settings."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        name = self.name_of(self.generation if generation is None else generation)
-        self._retried(lambda: self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, settings)]))
+        changed = ConfigResource(ConfigResourceType.TOPIC, self.name_of(generation), settings)
+        self._retried(lambda: self._admin.alter_configs([changed]))
 
     def create_next(self, partitions: int, like: dict[str, str]) -> None:
         """Create the next generation, to be filled, if missing."""
@@ -157,15 +158,14 @@ class KafkaTopic:
 
     def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
         """Return the description of the topic, or of another generation; None if it does not exist."""
-        name = self.name_of(self.generation if generation is None else generation)
-        (found,) = self._retried(lambda: self._described(name), deadline_s)
-        return found
+        name = self.name_of(generation)
+        return self._retried(lambda: self._described(name), deadline_s)
 
     def settings(self, generation: int | None = None) -> dict[str, str]:
         """Return the settings of a generation that matter to a log, and its replication."""
         from kafka.admin import ConfigResource, ConfigResourceType
 
-        name = self.name_of(self.generation if generation is None else generation)
+        name = self.name_of(generation)
         wanted = ConfigResource(ConfigResourceType.TOPIC, name, [*FOR_EVER, "max.message.bytes"])
         answer = self._retried(lambda: self._admin.describe_configs([wanted], config_filter="all"))
         return {key: entry["value"] for key, entry in answer["topic"][name].items()}
@@ -217,17 +217,17 @@ class KafkaTopic:
             time.sleep(RETRY_S / 4)
         return found
 
-    def _described(self, name: str) -> tuple[Description | None]:
+    def _described(self, name: str) -> Description | None:
         from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError, for_code
 
         (topic,) = self._admin.describe_topics([name])
         if topic["error_code"] == UnknownTopicOrPartitionError.errno:
-            return (None,)
+            return None
         if topic["error_code"]:
             raise for_code(topic["error_code"])()
         if any(partition["leader_id"] < 0 for partition in topic["partitions"]):
             raise LeaderNotAvailableError()
-        return (Description(str(topic["topic_id"]), len(topic["partitions"])),)
+        return Description(str(topic["topic_id"]), len(topic["partitions"]))
 
     def _retried(self, call: Callable[[], T], deadline_s: float = OPEN_TIMEOUT_S) -> T:
         """Ask until there is an answer; the library's admin client gives up at the first broken connection."""
@@ -265,11 +265,6 @@ def explained(target: KafkaTarget) -> Iterator[None]:
         raise DamagedLog(
             f"What the broker gives of {target.place} is damaged: {_said(error)}.",
             "Restore the topic from a replica or a copy; nothing has been skipped.",
-        ) from error
-    except errors.UnsupportedCodecError as error:
-        raise MemtapeError(
-            f"The {target.place} holds records in a compression that cannot be read here: {_said(error)}.",
-            "Install the library that the message names (lz4, python-snappy or zstandard).",
         ) from error
     except (errors.RetriableError, OSError) as error:
         # To a wrong password a broker may answer by nothing but the end of the connection.

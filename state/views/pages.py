@@ -12,7 +12,6 @@ from memtape.schemas.rows import (
     TOLD_LEVELS,
     Change,
     ConflictRow,
-    ConflictSide,
     ConflictsPage,
     DayEntry,
     DayPage,
@@ -268,14 +267,14 @@ def _listed(scope: Scope, row: ConflictRow) -> ListedConflict:
     return ListedConflict(row, _conflict_side(scope, row.a), _conflict_side(scope, row.b))
 
 
-def _conflict_side(scope: Scope, id: str) -> ConflictSide | None:
+def _conflict_side(scope: Scope, id: str) -> tuple[MemoryRow, str] | None:
     """Return a side of a conflict for display, None for a hidden side."""
     memory = scope.memory_of(id)
     if memory is None or memory.canonical < 0:
         return None
     name = scope.captures.by_seq[memory.name]
     row = memory_row(scope, name.id)
-    return None if row is None else ConflictSide(row, memory_path(name.ordinal))
+    return None if row is None else (row, memory_path(name.ordinal))
 
 
 def _not_shown(scope: Scope) -> int:
