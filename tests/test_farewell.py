@@ -17,9 +17,9 @@ from test_connect import ROOT, memtape, said
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import connect
+from memtape.tools.agents.connecting import connect, take_instructions, write_instructions
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.agents.instructions import instructions, server_forms, take_instructions, write_instructions
+from memtape.tools.agents.plugins import instructions, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
 
 __all__ = ["said"]

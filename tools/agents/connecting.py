@@ -1,11 +1,13 @@
 """Connecting a host: the plugin is written into the home, and the host's own commands install it from there.
 
 A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is still
-installed, since the exit code of a removal also says that there was nothing to remove.
+installed, since the exit code of a removal also says that there was nothing to remove. A host without a plugin may get
+a block in the file of instructions that a person names; the exact bytes are recorded for the removal.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,8 +17,8 @@ from pathlib import Path
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.agents.hosts import HOSTS, PLUGIN, Host, Words
-from memtape.tools.agents.leftovers import Leftovers, dangling_link, has_traces, take_away
-from memtape.tools.agents.plugins import SCRIPT, plugin_files, script_hook
+from memtape.tools.agents.leftovers import Leftovers, dangling_link, has_traces, rewrite, take_away
+from memtape.tools.agents.plugins import BEGIN, SCRIPT, instructions, plugin_files, script_hook
 from memtape.tools.keep.starting import python_of
 
 FOLDER = "plugins"
@@ -174,3 +176,64 @@ def _why(failed: list[HostCommand]) -> str:
         said = "\n  ".join(last or [f"exit code {step.returncode}"])
         told.append(f"`{' '.join(step.args)}` failed:\n  {said}")
     return "\n".join(told)
+
+
+def write_instructions(home: Home, path: Path) -> bool:
+    """Add the block to a file, created if missing; return whether the block is new there.
+
+    Raises `MemtapeError` for a file that cannot be written or is not UTF-8.
+    """
+    path = path.absolute()
+    try:
+        before = path.read_bytes().decode() if path.exists() else ""
+        if BEGIN in before:
+            return False
+        added = "\n" * (bool(before) and not before.endswith("\n")) + "\n" * bool(before) + instructions()
+        _note(home, _noted(home) | {str(path): added})
+        path.touch()
+        rewrite(path, before + added)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MemtapeError(f"{path} could not be written: {error}.", "Name another file.") from None
+    return True
+
+
+def take_instructions(home: Home) -> Leftovers:
+    """Remove every written block that is unchanged, and a file without anything else; report the edited blocks."""
+    found = Leftovers([], [])
+    rest: dict[str, str] = {}
+    for name, added in _noted(home).items():
+        path = Path(name)
+        try:
+            text = path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):  # The file is gone, or another by now.
+            continue
+        if added not in text:
+            if BEGIN in text:
+                found.left.append(f"The block of instructions in {path}: somebody has edited it.")
+                rest[name] = added
+            continue
+        without = text.replace(added, "", 1)
+        rewrite(path, without) if without else path.unlink()
+        found.taken.append(f"The block of instructions from {path}.")
+    _note(home, rest)
+    return found
+
+
+def _noted(home: Home) -> dict[str, str]:
+    try:
+        noted: dict[str, str] = json.loads(_path(home).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return noted
+
+
+def _note(home: Home, noted: dict[str, str]) -> None:
+    if not noted:
+        _path(home).unlink(missing_ok=True)
+        return
+    _path(home).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(_path(home), json.dumps(noted).encode())
+
+
+def _path(home: Home) -> Path:
+    return home.path / "plugins" / "instructions.json"

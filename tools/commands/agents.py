@@ -107,7 +107,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
     Example:
       echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape hook --host claude
     """
-    from memtape.tools.agents.hook_process import serve_hook
+    from memtape.tools.agents.handing import serve_hook
 
     serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
@@ -151,7 +151,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
-        from memtape.tools.agents.instructions import write_instructions
+        from memtape.tools.agents.connecting import write_instructions
 
         added = write_instructions(folder, instructions_file)
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
@@ -160,8 +160,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 def _shown(home: Home, host: str) -> Output:
     """Yield the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import install_steps, own_command, plugin_folder
-    from memtape.tools.agents.instructions import instructions, server_forms
-    from memtape.tools.agents.plugins import plugin_files
+    from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
     if host == GENERIC:
@@ -217,8 +216,7 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
     from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.connecting import has_anything
-    from memtape.tools.agents.instructions import take_instructions
+    from memtape.tools.agents.connecting import has_anything, take_instructions
     from memtape.tools.agents.leftovers import Leftovers, data_told, leave
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
-from memtape.tools.page.views.waiting import listed
+from memtape.tools.page.views import listed
 
 MOST_IDS = 500
 Doing = Callable[[Client, Sequence[str], PageQuery], int]

@@ -17,17 +17,9 @@ from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
+from memtape.tools.page.next_start import start
 from memtape.tools.page.telling import FILTERS
-from memtape.tools.page.views.graph import graph
-from memtape.tools.page.views.log import log
-from memtape.tools.page.views.memory import memory
-from memtape.tools.page.views.now import now
-from memtape.tools.page.views.recalls import recalls
-from memtape.tools.page.views.search import search
-from memtape.tools.page.views.start import start
-from memtape.tools.page.views.timeline import timeline
-from memtape.tools.page.views.tree import tree
-from memtape.tools.page.views.waiting import waiting
+from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
 
 HERE = Path(__file__).parent
 
@@ -58,7 +50,7 @@ VIEWS: tuple[View, ...] = (
     View("/log", "Log", "l", log, is_past=False),
     View("/memory", "Memory", "", memory, is_listed=False),
 )
-"""One more view is one more row, a file in `views` and a template under its function's name."""
+"""One more view is one more row, a function of `views` and a template under its function's name."""
 
 
 class DrawnPage(NamedTuple):
