@@ -16,11 +16,11 @@ def main() -> None:
     _spare_bytecode()
     match sys.argv[1:]:
         case ["hook", "--host", host, "--home", home]:
-            from memtape.tools.agents.handing import serve_hook
+            from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home)
         case ["hook", "--host", host, ("--alone" | "--stay") as way, "--home", home]:
-            from memtape.tools.agents.handing import serve_hook
+            from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home, alone=way == "--alone", stay=way == "--stay")
         case words:

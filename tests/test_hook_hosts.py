@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from contextlib import nullcontext
 from itertools import product
@@ -76,11 +75,6 @@ def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, pr
         assert event.id == derived_id("captured", event.scope, HEARD[host], native)
 
 
-def test_copilot_is_told_in_its_form_at_a_start(home: Path, project: Path) -> None:
-    answered = json.loads(patient(home, "copilot", told(project, "SessionStart", source="new")))
-    assert list(answered) == ["additionalContext"] and FACT in answered["additionalContext"]
-
-
 @pytest.mark.parametrize("served", [False, True])
 def test_an_answer_that_is_written_late_is_captured_all_the_same(
     served: bool, home: Path, project: Path, tmp_path: Path
@@ -118,13 +112,6 @@ def test_the_last_answer_is_that_of_the_latest_prompt(
     assert copilot_answer(tmp_path / "gone", 0) == ""
 
 
-def test_an_answer_is_waited_for(tmp_path: Path) -> None:
-    path = events_file(tmp_path, ("user.message", "a"))
-    late = threading.Timer(0.3, lambda: events_file(tmp_path, ("user.message", "a"), ("assistant.message", "b")))
-    late.start()
-    assert copilot_answer(path, 10) == "b"
-
-
 # --- What agents do, and what those say that they have started ---
 
 COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
@@ -134,12 +121,7 @@ COPILOTS = {"result_type": "success", "text_result_for_llm": f"{FAILED}\n<shellI
 DID: dict[str, dict[str, Any]] = {
     "copilot": COMMAND | {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
     "opencode": COMMAND | {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
-    "qwen": COMMAND
-    | {
-        "tool_name": "run_shell_command",
-        "tool_use_id": "1",
-        "tool_response": {"llmContent": QWENS, "returnDisplay": FAILED},
-    },
+    "qwen": COMMAND | {"tool_name": "run_shell_command", "tool_use_id": "1", "tool_response": {"llmContent": QWENS}},
 }
 """What each host told a hook of a test that failed."""
 EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": ("write_file", "file_path")}
@@ -181,10 +163,8 @@ def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, h
 
 def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
-    said = DID["opencode"] | {
-        "tool_input": {"command": f"git push https://{secret}@x.example <private>heron</private>"}
-    }
-    patient(home, "opencode", told(project, "PostToolUse", **said))
+    command = f"git push https://{secret}@x.example <private>heron</private>"
+    patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_input": {"command": command}}))
     pause(home, None, now_us(), None)
     patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_use_id": "call_9"}))
     ((_, text, _),) = acted(home, project)

@@ -107,7 +107,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
     Example:
       echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape hook --host claude
     """
-    from memtape.tools.agents.handing import serve_hook
+    from memtape.tools.agents.hook_process import serve_hook
 
     serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
