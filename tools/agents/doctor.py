@@ -32,10 +32,9 @@ from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.zone_notes import zone_problems
-from memtape.tools.agents.connecting import is_connected, own_command, plugin_folder, run_host
+from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host
-from memtape.tools.agents.leftovers import LINK
 from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by

@@ -159,7 +159,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
 def _shown(home: Home, host: str) -> Output:
     """Yield the steps for a host, or the settings for any other client."""
-    from memtape.tools.agents.connecting import install_steps, own_command, plugin_folder
+    from memtape.tools.agents.connecting import own_command, plugin_folder, steps_of
     from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
@@ -171,7 +171,7 @@ def _shown(home: Home, host: str) -> Output:
         yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{instructions().rstrip()}"
         return
     files = plugin_files(host, own_command(), where)
-    steps = [shlex.join(words) for words in install_steps(home, host)]
+    steps = [shlex.join(words) for words in steps_of(home, host, HOSTS[host].install)]
     yield {"commands": steps, "files": {path: data.decode() for path, data in files.items()}}
     for path, data in files.items():
         yield f"# {plugin_folder(home, host) / path}\n{data.decode()}"
@@ -215,9 +215,8 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
     """
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
+    from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.connecting import has_anything, take_instructions
-    from memtape.tools.agents.leftovers import Leftovers, data_told, leave
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:
