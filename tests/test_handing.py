@@ -67,7 +67,7 @@ server.stop()
 
 
 @pytest.fixture(autouse=True)
-def connected(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def connected(home: Path) -> None:
     Home(home)
 
 
@@ -282,19 +282,16 @@ def test_the_server_that_was_left_behind_ends_by_itself(
     assert end is not rmtree or not home.exists()
 
 
-@pytest.mark.parametrize("how", ["setting", "off", "alone"])
 def test_no_server_is_left_behind_where_none_is_wanted(
-    how: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
     monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[3]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    monkeypatch.setenv(HOOKS_VARIABLE, "")
-    hooks.leave_server("claude", home, data)
-    assert started == ["--stay"]
-    if how == "setting":
-        end_by_setting(home)
-    else:
+    for how in ("off", "alone", ""):
         monkeypatch.setenv(HOOKS_VARIABLE, how)
+        hooks.leave_server("claude", home, data)
+        assert started == ([] if how else ["--stay"])
+    end_by_setting(home)
     hooks.leave_server("claude", home, data)
     assert started == ["--stay"]
