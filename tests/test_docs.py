@@ -64,15 +64,14 @@ def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp
         assert "--as-of" in block or "Nothing found" not in done.stdout, f"{block}\n{done.stdout}"
 
 
-def test_the_pages_of_the_tasks_run() -> None:
-    assert {"README", "cli", "python", "quickstart"} < {page.stem for page in RUNNING}
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_block_of_commands_says_whether_it_runs(page: Path) -> None:
-    """`<!-- run -->`, or `<!-- not run: … -->` with the reason."""
+def test_every_block_of_commands_says_whether_it_runs_and_every_named_command_exists(page: Path) -> None:
+    """`<!-- run -->`, or `<!-- not run: … -->` with the reason; those of the tasks run."""
     blocks = re.findall(r"(.*)\n```(?:sh|python)\n", page.read_text())
     assert [mark for mark in blocks if not re.fullmatch(r"<!-- (run|not run: .+) -->", mark)] == []
+    assert page in RUNNING or page.stem not in ("README", "cli", "python", "quickstart")
+    for words in commands_in(page.read_text()):
+        parse(words)
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -86,12 +85,6 @@ def commands_in(text: str) -> Iterator[list[str]]:
     for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
         for line in re.findall(r"^(?:\$ )?memtape (.*)", block, re.MULTILINE):
             yield shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_that_is_named_exists(page: Path) -> None:
-    for words in commands_in(page.read_text()):
-        parse(words)
 
 
 def parse(words: list[str]) -> None:

@@ -22,6 +22,7 @@ from forking import memtape
 from mcp.client.client import Client as McpClient
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from soaked import soaked
 
@@ -61,6 +62,12 @@ def talk(server: Any, action: Callable[[McpClient], Awaitable[None]], mode: str 
                 await action(client)
 
     anyio.run(run)
+
+
+def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str, **more: Any) -> None:
+    """Run an action with the SDK's client, which shows a token."""
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
+    talk(streamable_http_client(url, http_client=http), action, mode, **more)
 
 
 COMMON = [
@@ -131,6 +138,15 @@ def test_an_agent_adds_finds_opens_hides_and_restores(home: Path, project: Path,
     talk(stdio(home, project), action, mode, client_info=info)
 
 
+def telling(*folders: Path) -> Any:
+    """Return what a client answers that is asked for its roots."""
+
+    async def roots(context: Any) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])  # type: ignore[arg-type]
+
+    return roots
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", soaked(MODES, "auto"))
 def test_the_scope_is_that_of_the_clients_root_or_of_the_folder(
@@ -139,10 +155,7 @@ def test_the_scope_is_that_of_the_clients_root_or_of_the_folder(
     other = tmp_path / "other place"
     other.mkdir()
 
-    async def roots(context: Any) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri=other.as_uri())])  # type: ignore[arg-type]
-
-    for scope, more in (("project", {}), ("other-place", {"list_roots_callback": roots})):
+    for scope, more in (("project", {}), ("other-place", {"list_roots_callback": telling(other)})):
 
         async def action(client: McpClient, scope: str = scope) -> None:
             assert f"in project:{scope}-" in await told(client, "add_memory", text="Said.")
@@ -286,12 +299,6 @@ def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
     with Client(home, folder=project) as client:
         client.capture("A thing of this place.")
 
-    def telling(*folders: Path) -> Any:
-        async def roots(context: Any) -> types.ListRootsResult:
-            return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])  # type: ignore[arg-type]
-
-        return roots
-
     async def lost(client: McpClient) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == COMMON
         for name in TOOLS:
@@ -354,20 +361,6 @@ def test_no_source_looks_like_trust_and_global_is_told_once(home: Path) -> None:
         for answer in (call(client, "get_memory", {"id": id}), call(client, "search_memories", {"query": "Fridays"})):
             assert answer.count("· trust") == 1 and "· trust 5 of 5 · by Ada - trust 5 of 5 (operator)" in answer
         assert call(client, "memory_status", {}).count("- global: 1 memory") == 1
-
-
-def over_http(url: str, token: str, action: Callable[[McpClient], Awaitable[None]], mode: str, **more: Any) -> None:
-    from mcp.shared._httpx_utils import create_mcp_http_client
-
-    async def run() -> None:
-        with anyio.fail_after(60):
-            async with (
-                create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as http,
-                McpClient(streamable_http_client(url, http_client=http), mode=mode, **more) as client,
-            ):
-                await action(client)
-
-    anyio.run(run)
 
 
 def test_a_token_is_made_once_and_kept_to_its_owner_and_a_port_that_is_taken_is_said(home: Path) -> None:
