@@ -56,6 +56,9 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     before, project = tree(user, home), user / "project"
     for host in HOSTS:
         connect(Home(home), host)
+        connect(Home(home), host)
+    told = json.loads(memtape(home, "disconnect", "opencode", "--json").stdout)
+    assert told["hosts"][0]["host"] == "opencode" and told["data"] == str(home)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
     memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
@@ -67,17 +70,6 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     again = memtape(home, "disconnect", "--all")
     assert again.returncode == 0 and "Taken away" not in again.stdout
     assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_one_host_leaves_nothing_and_may_be_connected_twice(host: str, user: Path) -> None:
-    home = user / ".local" / "share" / "memtape"
-    before = tree(user, home)
-    for _ in range(2):
-        connect(Home(home), host)
-    told = json.loads(memtape(home, "disconnect", host, "--json").stdout)
-    assert told["hosts"][0]["host"] == host and told["data"] == str(home)
-    assert tree(user, home) == before
 
 
 def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> None:

@@ -40,7 +40,6 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer
-from memtape.tools.keep.owner import Owner
 
 ROOT = Path(__file__).parent.parent
 PLAIN = (sys.executable, "-m", "memtape")
@@ -303,41 +302,6 @@ def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, ho
         assert "5433" in long and long.startswith("<memtape>") and len(long) <= MAX_CONTEXT_CHARS
 
 
-def project_after(client: Client) -> None:
-    """Project when the projector that a hook has left behind is done."""
-    with Owner(client.home, client.log, lock_wait_s=300) as owner:
-        owner.project()
-
-
-def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, project: Path) -> None:
-    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
-        client.capture("The staging database listens on port 5433.")
-        order = client.capture("Never mention the staging database again.").id
-        client.project()
-    asked = told(project, "UserPromptSubmit", prompt="Which port has the staging database?")
-    assert hook(home, "claude", asked) == b""
-    assert b"5433" not in hook(home, "claude", told(project, "SessionStart", source="startup"))
-    with Client(home, scope=client.scope, origin="user") as client:
-        client.forget(order)
-        project_after(client)
-    start = told(project, "SessionStart", source="startup", session_id="s-2")
-    assert b"5433" in hook(home, "claude", start)
-
-
-def test_a_prompt_that_corrects_what_its_session_was_shown_replaces_it(home: Path, project: Path) -> None:
-    scope = scope_of_folder(project, Home(home))
-    with Client(home, scope=scope, origin="agent", session="s-1") as client:
-        old = client.capture("The staging database listens on port 5433.").id
-        client.project()
-        assert [result.id for result in client.search("staging database port").results] == [old]
-    hook(home, "claude", told(project, "UserPromptSubmit", prompt="No, it is 5434."))
-    with Client(home, scope=client.scope, origin="user") as client:
-        project_after(client)
-        best = next(it for it in client.search("staging database port").results if it.kind == "fact")
-        assert best.text == "The staging database listens on port 5434." and best.replaces == (old,)
-        assert best.origin == "user"
-
-
 def test_a_server_that_died_or_hangs_is_not_waited_for(home: Path, project: Path) -> None:
     import socket
 
@@ -410,22 +374,6 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
         assert first.split(". ")[0].rstrip(".") + "." in [known for turn in sentences for known in turn]
     whole = latest(agent, transcript, redactor, 400_000)
     assert whole.startswith("User: The tide service keeps failing at night.")
-
-
-@pytest.mark.slow
-def test_the_end_of_a_session_takes_the_rest_of_its_transcript_once(home: Path, project: Path, tmp_path: Path) -> None:
-    transcript = tmp_path / "s-1.jsonl"
-    said = [json.loads(row) | {"cwd": str(project)} for row in rows("Heard.", "Answered.", "Missed.").splitlines()]
-    transcript.write_text("".join(json.dumps(row) + "\n" for row in said))
-    hook(home, "claude", told(project, "UserPromptSubmit", prompt="Heard."))
-    hook(home, "claude", told(project, "Stop", last_assistant_message="Answered."))
-    hook(home, "claude", told(project, "SessionEnd", transcript_path=str(transcript)))
-    deadline = time.monotonic() + 300
-    while len(events_of(home, project, "captured")) < 3:
-        assert time.monotonic() < deadline, "The detached import took nothing."
-        time.sleep(0.1)
-    texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
-    assert sorted(texts) == ["Answered.", "Heard.", "Missed."]
 
 
 def transcript_rows(host: str, project: Path, said: list[tuple[str, str]]) -> list[dict[str, Any]]:
