@@ -268,7 +268,7 @@ def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> N
         for path, data in plugin_files("claude", command, str(there)).items():
             (installed / path).parent.mkdir(parents=True, exist_ok=True)
             (installed / path).write_bytes(data)
-        found = LOOKS["Claude Code"]("Claude Code", home)
+        found = LOOKS["Claude Code"](home)
         assert (found.state == "good") == (found.todo == "") and ("connect claude" in found.todo or not found.todo)
         return found
 
@@ -312,10 +312,10 @@ def test_a_run_that_stores_nothing_is_no_fault_and_an_error_is_for_a_day(
     path = Home(home).path / "agents.log"
     for days, state in ((0, "to do"), (2, "good")):
         path.write_text(f"{format_time(time.time_ns() // 1_000 - days * DAY_US)}  hook claude Stop  ValueError\n")
-        found = LOOKS["errors of hooks and servers"]("errors", Home(home))
+        found = LOOKS["errors of hooks and servers"](Home(home))
         assert found.state == state and ("since yesterday" in found.seen if days else str(path) in found.todo)
     monkeypatch.setenv(CAPTURE_VARIABLE, CAPTURE_OFF)
-    found = LOOKS["capture and search"]("capture and search", Home(home))
+    found = LOOKS["capture and search"](Home(home))
     assert found.state == "not there" and "stores nothing" in found.seen
 
 

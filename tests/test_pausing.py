@@ -178,11 +178,11 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
     status = run(home, "status", "--json")
     assert json.loads(status.output)["paused"][0]["until"] == pause["until"]
     assert run(home, "status").output.startswith("PAUSED        Memory is paused for project:a until 2")
-    assert _storing("storing", Home(home)).state == "to do"
+    assert _storing(Home(home)).state == "to do"
     assert run(home, "resume", "--scope", "project:a").output.startswith("The pause has ended.")
     assert run(home, "resume").output.startswith("There was no such pause.")
     assert run(home, "capture", "x", "--scope", "project:a").exit_code == 0
-    assert _storing("storing", Home(home)).state == "good"
+    assert _storing(Home(home)).state == "good"
 
 
 def test_a_pause_ends_by_itself_and_a_clock_that_is_set_back_ends_none(home: Path) -> None:

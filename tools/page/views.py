@@ -20,7 +20,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Kind, Origin, Tier
 from memtape.schemas.lanes import LANES
-from memtape.schemas.log import Log, Slot, backwards
+from memtape.schemas.log import Slot, backwards
 from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import root_id
@@ -34,15 +34,13 @@ from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.edges import UseEdge
 from memtape.tools.ask.given import EVERY_WAY, By
 from memtape.tools.ask.inspection import Behind
-from memtape.tools.ask.status import Status, next_steps
+from memtape.tools.ask.status import next_steps
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
 
 LATEST = 8
-MOST_COUNTED = 10_000
-"""Of a partition that is further behind no captures are counted."""
 
 
 def now(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -53,7 +51,6 @@ def now(client: Client, asked: PageQuery) -> dict[str, Any]:
         "status": status,
         "steps": next_steps(status),
         "empty": len(status.positions) - held,
-        "waiting": captures_behind(client.log, status) if not asked.at else 0,
         "here": status.scopes.get(asked.scope),
         "life": status.lives.get(asked.scope),
         "conflicts": client.conflicts().pending,
@@ -61,18 +58,6 @@ def now(client: Client, asked: PageQuery) -> dict[str, Any]:
         "stale": client.stale(LATEST),
         "recent": client.recent(LATEST, kinds=()),
     }
-
-
-def captures_behind(log: Log, status: Status) -> int | None:
-    """Return how many captures the views lack, None where they are too many to count."""
-    count = 0
-    for number, at in status.positions.items():
-        if at.end - at.watermark > MOST_COUNTED:
-            return None
-        if at.end > at.watermark:
-            slots = log.read(number, at.watermark, MOST_COUNTED, types=("captured",))
-            count += sum(slot.offset < at.end for slot in slots)
-    return count
 
 
 BELOW = 5
