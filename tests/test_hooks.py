@@ -18,7 +18,7 @@ import pytest
 from forking import memtape
 from msgspec.structs import replace
 from soaked import soaked
-from transcripts import at
+from transcripts import at, lines
 
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Captured, Embedded, Event, Recalled, make_embedded
@@ -164,9 +164,8 @@ sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.
 
 def test_a_recall_that_takes_too_long_loses_the_context_and_captures_nothing_twice(home: Path, project: Path) -> None:
     asked = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW, str(home)], input=asked, capture_output=True, cwd=ROOT, timeout=60
-    )
+    words = [sys.executable, "-c", SLOW, str(home)]
+    done = subprocess.run(words, input=asked, capture_output=True, cwd=ROOT, timeout=60)
     assert (done.returncode, done.stdout) == (0, b"")
     time.sleep(2)  # So long another process would have taken to capture it again.
     assert len(events_of(home, project, "captured")) == 1
@@ -217,8 +216,8 @@ def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said
     (home / "log.db").write_bytes(b"no database" * 1_000)
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="my secret words"))
     hook(home, "nobody", told(project, "UserPromptSubmit", prompt="my secret words"))
-    lines = latest_errors(home, 10)
-    assert len(lines) == 2 and "hook claude UserPromptSubmit" in lines[0] and "secret" not in "".join(lines)
+    noted = latest_errors(home, 10)
+    assert len(noted) == 2 and "hook claude UserPromptSubmit" in noted[0] and "secret" not in "".join(noted)
 
 
 @pytest.mark.parametrize("place", ["a/b", "mine"])
@@ -336,8 +335,8 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     assert len(kept) == 1
     (event,) = kept.values()
     assert isinstance(event.body, Captured) and event.body.kind == "journal"
-    lines = event.body.text.split("\n")
-    assert len(lines) == 120 and lines[-1].endswith("line 299")
+    kept_lines = event.body.text.split("\n")
+    assert len(kept_lines) == 120 and kept_lines[-1].endswith("line 299")
     assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2}
     hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
     assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2, "error": 1}
@@ -362,7 +361,7 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
 ) -> None:
     """However much tools answered in between, and wherever the limits fall."""
     transcript = tmp_path / "s-1.jsonl"
-    transcript.write_text("".join(json.dumps(row) + "\n" for row in transcript_rows(host, project, CONVERSATION)))
+    transcript.write_bytes(lines(transcript_rows(host, project, CONVERSATION)))
     redactor, agent = Redactor(Home(home)), HOSTS[host]
     sentences = [re.split(r"(?<=\.) ", text) for role, text in CONVERSATION if role != "tool"]
     for chars in (4_000, 1_000, 333, 120, 80):
@@ -419,8 +418,7 @@ class Live:
         self.path = place
 
     def written(self, count: int, said: list[tuple[str, str]] = SAID) -> None:
-        rows = transcript_rows(self.host, self.project, said[:count])
-        self.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.path.write_bytes(lines(transcript_rows(self.host, self.project, said[:count])))
 
     def hooked(self, role: str, text: str, *, alone: bool = False) -> None:
         events = PROMPT if role == "user" else ANSWER
