@@ -215,8 +215,9 @@ def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path,
 # --- The server that a hook leaves behind ---
 
 STAY = """
+import sys
 from memtape.tools.agents import server
-server.LOOK_S = 0.05
+server.LOOK_S, server.STAY_S = 0.05, float(sys.argv.pop(1))
 from memtape.__main__ import main
 main()
 """
@@ -226,7 +227,7 @@ main()
 def left(home: Path, project: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server as a hook does."""
     running = subprocess.Popen(
-        [sys.executable, "-c", STAY, "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", STAY, str(WAIT_S), "hook", "--host", "claude", "--stay", "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, cwd="/",
     )  # fmt: skip
