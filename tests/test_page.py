@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -338,23 +337,6 @@ def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path)
         for _ in range(2):
             assert page.get("/").status_code == 503 and not home.exists()
             assert page.get("/search", q="port", scope=EMPTY).status_code == 503 and not home.exists()
-
-
-def test_the_command_prints_an_address_and_ends_by_a_signal(living: Path) -> None:
-    for how in (signal.SIGINT, signal.SIGTERM):
-        command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        base, _, token = address.partition("/?token=")
-        with httpx.Client(trust_env=False) as http:
-            assert http.get(address, follow_redirects=True).status_code == 200
-            assert str(http.get(f"{base}/?token={token}&q=1").headers["location"]).endswith("/?q=1")
-            http.get(f"{base}/search?token=wrong")
-        process.send_signal(how)
-        out, err = process.communicate(timeout=60)
-        assert token not in out + err and "Traceback" not in err
-        assert process.returncode in (0, -how), err
 
 
 def told_on(page: Page, name: str, **given: str) -> str:

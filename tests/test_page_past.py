@@ -69,26 +69,32 @@ def test_what_nobody_waits_for_is_given_up(own: Page, stopped: int, monkeypatch:
     assert "What changed" in own.get("/timeline", at="4d", diff="1").text
 
 
-def test_it_ends_with_its_page_however_that_ends(living: Path, tmp_path: Path) -> None:
+def test_it_ends_with_its_page(living: Path) -> None:
     with served(living) as page:
         page.get("/timeline", **THEN)
         (pid,) = processes()
     assert processes() == []
+
+
+def test_the_command_prints_an_address_and_ends_with_its_process_by_any_signal(living: Path) -> None:
     command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        with httpx.Client(base_url=address.partition("/?")[0], trust_env=False, timeout=60) as http:
-            http.get(address)
+        base, _, token = address.partition("/?token=")
+        with httpx.Client(base_url=base, trust_env=False, timeout=60) as http:
+            assert http.get(address, follow_redirects=True).status_code == 200
+            assert str(http.get("/", params={"token": token, "q": "1"}).headers["location"]).endswith("/?q=1")
+            http.get("/search?token=wrong")
             while "refresh" in http.get("/timeline", params=THEN).headers:
                 time.sleep(0.1)
         listed = subprocess.run(["ps", "-ww", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         (pid,) = map(int, listed.stdout.split())
         process.send_signal(how)
-        process.wait(60)
-        for _ in range(200):
-            if not Path(f"/proc/{pid}").exists():
-                break
+        out, err = process.communicate(timeout=60)
+        assert token not in out + err and "Traceback" not in err and process.returncode in (0, -how), err
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{pid}").exists():
+            assert time.monotonic() < deadline
             time.sleep(0.05)
-        assert not Path(f"/proc/{pid}").exists()
