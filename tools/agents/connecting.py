@@ -35,15 +35,11 @@ FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
 SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
-
-
 CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
 """What hosts cache of our server, below the cache folder: logs, and tools in files that name their server."""
 LINK = ".gemini-extension-install.json"
 STOP_WAIT_S = 5.0
 LOOK_S = 0.05
-
-
 HostCommand = subprocess.CompletedProcess[str]
 """A host's command as it ended, with its output."""
 
