@@ -238,15 +238,6 @@ class Trial:
         """Let a host take one turn and return what it printed."""
         return self.ran([prompt if word == "{prompt}" else word for word in self.words[host]]).stdout
 
-    def prompting(self, host: str, prompt: str, *, resumed: bool) -> list[str]:
-        """Return the command by which a host is told a prompt, in its latest session where that is resumed."""
-        words = [prompt if word == "{prompt}" else word for word in self.words[host]]
-        if not resumed:
-            return words
-        if host == "codex":
-            return [*words[:-1], "resume", "--last", words[-1]]
-        return [words[0], *{"claude": ["-c"], "gemini": ["-r", "latest"]}[host], *words[1:]]
-
     def memtape(self, *words: str) -> subprocess.CompletedProcess[str]:
         done = self.ran(["memtape", *words])
         if done.returncode:

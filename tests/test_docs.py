@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -23,6 +24,9 @@ from memtape.sinks.home.settings import LocalSettings
 from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "examples" / "one_day"))
+import replay  # noqa: E402
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 """What is for people who use Memtape. Each page runs from its first block to its last, in a home of its own."""
 DRAWN = "draw"
@@ -64,15 +68,14 @@ def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp
         assert "--as-of" in block or "Nothing found" not in done.stdout, f"{block}\n{done.stdout}"
 
 
-def test_the_pages_of_the_tasks_run() -> None:
-    assert {"README", "cli", "python", "quickstart"} < {page.stem for page in RUNNING}
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_block_of_commands_says_whether_it_runs(page: Path) -> None:
-    """`<!-- run -->`, or `<!-- not run: … -->` with the reason."""
+def test_every_block_of_commands_says_whether_it_runs_and_every_named_command_exists(page: Path) -> None:
+    """`<!-- run -->`, or `<!-- not run: … -->` with the reason; those of the tasks run."""
     blocks = re.findall(r"(.*)\n```(?:sh|python)\n", page.read_text())
     assert [mark for mark in blocks if not re.fullmatch(r"<!-- (run|not run: .+) -->", mark)] == []
+    assert page in RUNNING or page.stem not in ("README", "cli", "python", "quickstart")
+    for words in commands_in(page.read_text()):
+        parse(words)
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -86,12 +89,6 @@ def commands_in(text: str) -> Iterator[list[str]]:
     for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
         for line in re.findall(r"^(?:\$ )?memtape (.*)", block, re.MULTILINE):
             yield shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_that_is_named_exists(page: Path) -> None:
-    for words in commands_in(page.read_text()):
-        parse(words)
 
 
 def parse(words: list[str]) -> None:
@@ -183,3 +180,25 @@ def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> N
     assert rows == told
     for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
         assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
+
+
+# --- The page of one day ---
+
+AS_MANY_AS_PAGES_HAVE = re.compile(r"\d[\d,]*(?= parts|(?: more)? memories in all)")
+"""How many parts the pages of `docs/` make changes with each of their edits, so that these numbers are not compared."""
+
+
+@pytest.mark.slow
+def test_the_page_says_what_is_measured() -> None:
+    page = replay.PAGE.read_text()
+    anew = replay.with_measured(page, replay.measured())
+    assert AS_MANY_AS_PAGES_HAVE.sub("some", anew) == AS_MANY_AS_PAGES_HAVE.sub("some", page), "Run `make one-day`."
+
+
+def test_every_prompt_and_answer_of_the_scripts_is_in_a_transcript_and_no_path_of_a_machine() -> None:
+    for host in replay.HOSTS:
+        stored = (replay.DAY / f"{host}.jsonl").read_text()
+        said = [json.dumps(turn[side], ensure_ascii=False)[1:-1] for turn in replay.read(f"{host}.toml")["turn"]
+                for side in ("prompt", "reply")]  # fmt: skip
+        assert [text for text in said if text not in stored] == []
+        assert re.findall(r"/(?:home|tmp|root|Users)/(?!dev/memtape)\S*", stored) == []

@@ -141,12 +141,12 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id, home = said_twice(client), client.home
-    assert _erasures("erasures", home).state == "good" and client.status().erasures == ()
+    assert _erasures(home).state == "good" and client.status().erasures == ()
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
-    finding, shown = _erasures("erasures", home), CliRunner().invoke(main, ["status", "--home", str(home.path)]).output
+    finding, shown = _erasures(home), CliRunner().invoke(main, ["status", "--home", str(home.path)]).output
     assert finding.state == "to do" and f"`{told}` finishes it" in finding.todo
     assert f"`{told}` finishes it" in shown and "1 erasure not finished" in shown
     kept = home.erasures / f"{id}.json"
@@ -155,7 +155,7 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
     assert client.status().erasures == (f"memtape erase {id}",)
     kept.write_bytes(whole)
     assert "was cut short" in finish(home, *told.split()[2:]).output
-    assert _erasures("erasures", home).state == "good" and client.status().erasures == ()
+    assert _erasures(home).state == "good" and client.status().erasures == ()
 
 
 def killed(*_: object) -> None:

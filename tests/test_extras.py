@@ -39,8 +39,9 @@ def test_without_the_client_of_kafka_a_log_on_kafka_says_what_to_install(tmp_pat
     assert kept.returncode == 0, kept.stderr
     found = ran(tmp_path / "home", "search", "pier", "--scope", "project:pier")
     assert found.returncode == 0 and "The pier opens at six." in found.stdout, found.stderr
-    for words in (("status",), ("copy", "--to", "kafka://127.0.0.1:1/captures")):
-        variable = {"MEMTAPE_LOG": "kafka://127.0.0.1:1/captures"} if words == ("status",) else {}
-        done = ran(tmp_path / "home", *words, **variable)
+    for done in (
+        ran(tmp_path / "home", "status", MEMTAPE_LOG="kafka://127.0.0.1:1/captures"),
+        ran(tmp_path / "home", "copy", "--to", "kafka://127.0.0.1:1/captures"),
+    ):
         assert done.returncode == 1 and "Traceback" not in done.stderr
         assert "the client of Kafka is not installed" in done.stderr and "pip install '.[kafka]'" in done.stderr

@@ -17,9 +17,9 @@ from test_connect import ROOT, memtape, said
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import connect
+from memtape.tools.agents.connecting import connect, take_instructions, write_instructions
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.agents.instructions import instructions, server_forms, take_instructions, write_instructions
+from memtape.tools.agents.plugins import instructions, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
 
 __all__ = ["said"]
@@ -56,6 +56,9 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     before, project = tree(user, home), user / "project"
     for host in HOSTS:
         connect(Home(home), host)
+        connect(Home(home), host)
+    told = json.loads(memtape(home, "disconnect", "opencode", "--json").stdout)
+    assert told["hosts"][0]["host"] == "opencode" and told["data"] == str(home)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
     memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
@@ -69,28 +72,18 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_one_host_leaves_nothing_and_may_be_connected_twice(host: str, user: Path) -> None:
-    home = user / ".local" / "share" / "memtape"
-    before = tree(user, home)
-    for _ in range(2):
-        connect(Home(home), host)
-    told = json.loads(memtape(home, "disconnect", host, "--json").stdout)
-    assert told["hosts"][0]["host"] == host and told["data"] == str(home)
-    assert tree(user, home) == before
-
-
 def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> None:
     home, theirs = Home(user / "data"), user / ".config" / "opencode" / "plugins" / "memtape.js"
     theirs.parent.mkdir()
     theirs.write_text("export const Mine = async () => ({})\n")
-    done = memtape(home.path, "connect", "opencode")
-    assert done.returncode == 1 and "is not of Memtape" in done.stderr
+    words = ("connect", "opencode", "--instructions", str(user / "AGENTS.md"))
+    done = memtape(home.path, *words)  # A host that cannot be connected leaves no block either.
+    assert done.returncode == 1 and "is not of Memtape" in done.stderr and not (user / "AGENTS.md").exists()
     assert memtape(home.path, "disconnect", "opencode").returncode == 0 and theirs.exists()
 
 
 @pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
-def test_a_block_of_instructions_goes_to_the_byte(before: bytes | None, user: Path) -> None:
+def test_a_block_of_instructions_goes_to_the_byte_and_an_edited_one_is_named(before: bytes | None, user: Path) -> None:
     home, path = Home(user / "data"), user / "AGENTS.md"
     if before is not None:
         path.write_bytes(before)
@@ -98,10 +91,6 @@ def test_a_block_of_instructions_goes_to_the_byte(before: bytes | None, user: Pa
     assert path.read_text().count(instructions()) == 1
     take_instructions(home)
     assert (path.read_bytes() if path.exists() else None) == before
-
-
-def test_a_block_that_somebody_has_edited_is_left_and_named(user: Path) -> None:
-    home, path = Home(user / "data"), user / "AGENTS.md"
     write_instructions(home, path)
     edited = path.read_text().replace("No secrets.", "No names.")
     path.write_text(edited)
@@ -137,9 +126,3 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
         assert serving.wait(10) == 0 and home.lock("hook-server").holder() is None
     finally:
         subprocess.run(["rm", "-r", str(home.path)], check=False)
-
-
-def test_a_host_that_cannot_be_connected_leaves_no_block(user: Path) -> None:
-    file = user / "AGENTS.md"
-    done = memtape(user / "memory", "connect", "claude", "--instructions", str(file), path="/usr/bin:/bin")
-    assert done.returncode == 1 and not file.exists() and "was added" not in done.stderr

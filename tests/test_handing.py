@@ -67,7 +67,7 @@ server.stop()
 
 
 @pytest.fixture(autouse=True)
-def connected(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def connected(home: Path) -> None:
     Home(home)
 
 
@@ -224,16 +224,16 @@ main()
 
 
 @contextmanager
-def left(home: Path, project: Path, stay_s: float = WAIT_S, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the server as a hook does, until it listens."""
+def left(home: Path, project: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the server as a hook does."""
     running = subprocess.Popen(
-        [sys.executable, "-c", STAY, str(stay_s), "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", STAY, str(WAIT_S), "hook", "--host", "claude", "--stay", "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, cwd="/",
     )  # fmt: skip
     assert running.stdin is not None
     try:
-        running.stdin.write(json.dumps(told(project, "SessionStart", **more)).encode())
+        running.stdin.write(json.dumps(told(project, "SessionStart")).encode())
         running.stdin.close()
         yield running
     finally:
@@ -267,34 +267,28 @@ def end_by_setting(home: Path) -> None:
     (home / "settings.toml").write_text("hook_server = false\n")
 
 
-@pytest.mark.parametrize("end", [rmtree, end_by_setting, None], ids=["home", "setting", "quiet"])
-def test_the_server_that_was_left_behind_ends_by_itself(
-    end: Callable[[Path], None] | None, home: Path, project: Path
-) -> None:
+@pytest.mark.parametrize("end", [rmtree, end_by_setting], ids=["home", "setting"])
+def test_the_server_that_was_left_behind_ends_by_itself(end: Callable[[Path], None], home: Path, project: Path) -> None:
     said(home, project, PORT)
-    with left(home, project, 0.2 if end is None else WAIT_S) as running:
-        if end is not None:
-            until(lambda: list(home.glob("serving/*.sock")))
-            until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
-            until(lambda: Home(home).lock("projector").holder() is None)
-            end(home)
+    with left(home, project) as running:
+        until(lambda: list(home.glob("serving/*.sock")))
+        until(lambda: list(home.glob("builds/*/lance/p*/watermark.json")))
+        until(lambda: Home(home).lock("projector").holder() is None)
+        end(home)
         assert running.wait(WAIT_S) == 0
     assert end is not rmtree or not home.exists()
 
 
-@pytest.mark.parametrize("how", ["setting", "off", "alone"])
 def test_no_server_is_left_behind_where_none_is_wanted(
-    how: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
     monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[3]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    monkeypatch.setenv(HOOKS_VARIABLE, "")
-    hooks.leave_server("claude", home, data)
-    assert started == ["--stay"]
-    if how == "setting":
-        end_by_setting(home)
-    else:
+    for how in ("off", "alone", ""):
         monkeypatch.setenv(HOOKS_VARIABLE, how)
+        hooks.leave_server("claude", home, data)
+        assert started == ([] if how else ["--stay"])
+    end_by_setting(home)
     hooks.leave_server("claude", home, data)
     assert started == ["--stay"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from contextlib import nullcontext
 from itertools import product
@@ -20,6 +19,7 @@ from memtape.schemas.ids import derived_id
 from memtape.sinks.home.counts import LEFT_OUT, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import pause
+from memtape.tools.agents import hooks
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.turn import copilot_answer
 from memtape.tools.capture.native_ids import HEARD, heard, opencode_message
@@ -76,11 +76,6 @@ def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, pr
         assert event.id == derived_id("captured", event.scope, HEARD[host], native)
 
 
-def test_copilot_is_told_in_its_form_at_a_start(home: Path, project: Path) -> None:
-    answered = json.loads(patient(home, "copilot", told(project, "SessionStart", source="new")))
-    assert list(answered) == ["additionalContext"] and FACT in answered["additionalContext"]
-
-
 @pytest.mark.parametrize("served", [False, True])
 def test_an_answer_that_is_written_late_is_captured_all_the_same(
     served: bool, home: Path, project: Path, tmp_path: Path
@@ -118,13 +113,6 @@ def test_the_last_answer_is_that_of_the_latest_prompt(
     assert copilot_answer(tmp_path / "gone", 0) == ""
 
 
-def test_an_answer_is_waited_for(tmp_path: Path) -> None:
-    path = events_file(tmp_path, ("user.message", "a"))
-    late = threading.Timer(0.3, lambda: events_file(tmp_path, ("user.message", "a"), ("assistant.message", "b")))
-    late.start()
-    assert copilot_answer(path, 10) == "b"
-
-
 # --- What agents do, and what those say that they have started ---
 
 COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
@@ -134,12 +122,7 @@ COPILOTS = {"result_type": "success", "text_result_for_llm": f"{FAILED}\n<shellI
 DID: dict[str, dict[str, Any]] = {
     "copilot": COMMAND | {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
     "opencode": COMMAND | {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
-    "qwen": COMMAND
-    | {
-        "tool_name": "run_shell_command",
-        "tool_use_id": "1",
-        "tool_response": {"llmContent": QWENS, "returnDisplay": FAILED},
-    },
+    "qwen": COMMAND | {"tool_name": "run_shell_command", "tool_use_id": "1", "tool_response": {"llmContent": QWENS}},
 }
 """What each host told a hook of a test that failed."""
 EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": ("write_file", "file_path")}
@@ -181,10 +164,8 @@ def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, h
 
 def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
-    said = DID["opencode"] | {
-        "tool_input": {"command": f"git push https://{secret}@x.example <private>heron</private>"}
-    }
-    patient(home, "opencode", told(project, "PostToolUse", **said))
+    command = f"git push https://{secret}@x.example <private>heron</private>"
+    patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_input": {"command": command}}))
     pause(home, None, now_us(), None)
     patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_use_id": "call_9"}))
     ((_, text, _),) = acted(home, project)
@@ -192,10 +173,10 @@ def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Pat
     assert HomeCounts(home).tally(LEFT_OUT) == {"paused": 1}
 
 
-@pytest.mark.parametrize("data", [{}, {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}])
-def test_a_call_that_says_nothing_is_no_action(data: dict[str, Any], home: Path, project: Path) -> None:
-    patient(home, "qwen", told(project, "PostToolUse", **data))
-    patient(home, "qwen", told(project, "PostToolUse", **DID["qwen"] | {"session_id": ""}))
+def test_a_call_that_says_nothing_is_no_action(home: Path, project: Path) -> None:
+    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
+    for data in ({}, wrong, DID["qwen"] | {"session_id": ""}):
+        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
     assert acted(home, project) == [] and not latest_errors(home, 5)
 
 

@@ -18,7 +18,7 @@ import pytest
 from forking import memtape
 from msgspec.structs import replace
 from soaked import soaked
-from transcripts import at
+from transcripts import at, lines
 
 from memtape.schemas.codec import decode
 from memtape.schemas.events import Captured, Embedded, Event, Recalled, make_embedded
@@ -30,8 +30,9 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.afterwards import latest
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import hand_over
-from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS, answer, read
+from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS
 from memtape.tools.capture import injected
+from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, claude_prompt, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
@@ -39,7 +40,6 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.importing.finding import session_file
 from memtape.tools.importing.taking import Importer
-from memtape.tools.keep.owner import Owner
 
 ROOT = Path(__file__).parent.parent
 PLAIN = (sys.executable, "-m", "memtape")
@@ -164,9 +164,8 @@ sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.
 
 def test_a_recall_that_takes_too_long_loses_the_context_and_captures_nothing_twice(home: Path, project: Path) -> None:
     asked = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW, str(home)], input=asked, capture_output=True, cwd=ROOT, timeout=60
-    )
+    words = [sys.executable, "-c", SLOW, str(home)]
+    done = subprocess.run(words, input=asked, capture_output=True, cwd=ROOT, timeout=60)
     assert (done.returncode, done.stdout) == (0, b"")
     time.sleep(2)  # So long another process would have taken to capture it again.
     assert len(events_of(home, project, "captured")) == 1
@@ -217,8 +216,8 @@ def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said
     (home / "log.db").write_bytes(b"no database" * 1_000)
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="my secret words"))
     hook(home, "nobody", told(project, "UserPromptSubmit", prompt="my secret words"))
-    lines = latest_errors(home, 10)
-    assert len(lines) == 2 and "hook claude UserPromptSubmit" in lines[0] and "secret" not in "".join(lines)
+    noted = latest_errors(home, 10)
+    assert len(noted) == 2 and "hook claude UserPromptSubmit" in noted[0] and "secret" not in "".join(noted)
 
 
 @pytest.mark.parametrize("place", ["a/b", "mine"])
@@ -269,46 +268,21 @@ def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, t
         hook(tmp_path / "home", "claude", said, stdout=nowhere.fileno())
 
 
-def test_of_a_prompt_that_is_too_long_the_beginning_and_the_end_are_kept(home: Path, project: Path) -> None:
-    hook(home, "codex", told(project, "UserPromptSubmit", prompt="long words " * 20_000 + "and why?"))
-    (event,) = events_of(home, project, "captured")
-    assert isinstance(event.body, Captured) and event.body.text.endswith(" and why?")
-    assert "[… 217,508 more characters, blake2b " in event.body.text
-
-
-def test_answers_have_the_form_of_the_host() -> None:
-    form = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "x"}}
-    assert json.loads(answer("SessionStart", "x")) == form
-    assert json.loads(answer("SessionStart", "x", "y")) == form | {"systemMessage": "y"}
-    assert read("gemini", b'{"hook_event_name": "PreCompress"}') is None
-    with pytest.raises(ValueError):
-        read("other", b"{}")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_start_is_given_the_context(host: str, home: Path, project: Path) -> None:
-    assert hook(home, host, told(project, "SessionStart", source="startup")) == b""
-    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
-        client.capture("Ship the tide alerts in November.", kind="goal")
-        for number in range(200):
-            client.capture(f"Fact {number}: {'alpha beta gamma ' * 20}")
-    out = json.loads(hook(home, host, told(project, "SessionStart", source="startup")))
-    given = out["hookSpecificOutput"]["additionalContext"]
-    # Whatever else a host is told, it takes as an error.
-    assert set(out) == {"hookSpecificOutput", "systemMessage"} and len(given) <= MAX_CONTEXT_CHARS
-    assert given.startswith("<memtape>") and "tide alerts" in given
-
-
 def started(home: Path, project: Path, host: str, source: str, session: str = "mine") -> str:
     out = hook(home, host, told(project, "SessionStart", source=source, session_id=session))
-    return json.loads(out)["hookSpecificOutput"]["additionalContext"] if out else ""
+    if not out:
+        return ""
+    answered = json.loads(out)
+    # Whatever else a host is told, it takes as an error.
+    assert set(answered) == {"hookSpecificOutput", "systemMessage"}
+    return str(answered["hookSpecificOutput"]["additionalContext"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
 def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
     scope = scope_of_folder(project, Home(home))
+    assert started(home, project, host, "startup") == ""
     with Client(home, scope=scope, origin="user", session="other") as other:
         other.capture("The staging database listens on port 5433.")
         assert "5433" in started(home, project, host, "resume"), "a session that was never told anything is told all"
@@ -322,42 +296,9 @@ def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, ho
         assert started(home, project, host, "resume") == ""
         for source in ("startup", "clear", "compact"):
             assert all(word in started(home, project, host, source) for word in ("5433", "kayak tests"))
-        assert "5433" in started(home, project, host, "resume", session="another")
-
-
-def project_after(client: Client) -> None:
-    """Project when the projector that a hook has left behind is done."""
-    with Owner(client.home, client.log, lock_wait_s=300) as owner:
-        owner.project()
-
-
-def test_what_an_order_names_is_given_with_no_prompt_and_no_start(home: Path, project: Path) -> None:
-    with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
-        client.capture("The staging database listens on port 5433.")
-        order = client.capture("Never mention the staging database again.").id
-        client.project()
-    asked = told(project, "UserPromptSubmit", prompt="Which port has the staging database?")
-    assert hook(home, "claude", asked) == b""
-    assert b"5433" not in hook(home, "claude", told(project, "SessionStart", source="startup"))
-    with Client(home, scope=client.scope, origin="user") as client:
-        client.forget(order)
-        project_after(client)
-    start = told(project, "SessionStart", source="startup", session_id="s-2")
-    assert b"5433" in hook(home, "claude", start)
-
-
-def test_a_prompt_that_corrects_what_its_session_was_shown_replaces_it(home: Path, project: Path) -> None:
-    scope = scope_of_folder(project, Home(home))
-    with Client(home, scope=scope, origin="agent", session="s-1") as client:
-        old = client.capture("The staging database listens on port 5433.").id
-        client.project()
-        assert [result.id for result in client.search("staging database port").results] == [old]
-    hook(home, "claude", told(project, "UserPromptSubmit", prompt="No, it is 5434."))
-    with Client(home, scope=client.scope, origin="user") as client:
-        project_after(client)
-        best = next(it for it in client.search("staging database port").results if it.kind == "fact")
-        assert best.text == "The staging database listens on port 5434." and best.replaces == (old,)
-        assert best.origin == "user"
+        other.capture_many(Line(text=f"Fact {number}: {'alpha beta gamma ' * 20}") for number in range(200))
+        long = started(home, project, host, "resume", session="another")
+        assert "5433" in long and long.startswith("<memtape>") and len(long) <= MAX_CONTEXT_CHARS
 
 
 def test_a_server_that_died_or_hangs_is_not_waited_for(home: Path, project: Path) -> None:
@@ -394,8 +335,8 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
     assert len(kept) == 1
     (event,) = kept.values()
     assert isinstance(event.body, Captured) and event.body.kind == "journal"
-    lines = event.body.text.split("\n")
-    assert len(lines) == 120 and lines[-1].endswith("line 299")
+    kept_lines = event.body.text.split("\n")
+    assert len(kept_lines) == 120 and kept_lines[-1].endswith("line 299")
     assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2}
     hook(home, "claude", told(project, "PreCompact", transcript_path="/nowhere"))
     assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2, "error": 1}
@@ -420,7 +361,7 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
 ) -> None:
     """However much tools answered in between, and wherever the limits fall."""
     transcript = tmp_path / "s-1.jsonl"
-    transcript.write_text("".join(json.dumps(row) + "\n" for row in transcript_rows(host, project, CONVERSATION)))
+    transcript.write_bytes(lines(transcript_rows(host, project, CONVERSATION)))
     redactor, agent = Redactor(Home(home)), HOSTS[host]
     sentences = [re.split(r"(?<=\.) ", text) for role, text in CONVERSATION if role != "tool"]
     for chars in (4_000, 1_000, 333, 120, 80):
@@ -432,22 +373,6 @@ def test_what_is_kept_of_a_conversation_is_whole_sentences_of_people_and_answers
         assert first.split(". ")[0].rstrip(".") + "." in [known for turn in sentences for known in turn]
     whole = latest(agent, transcript, redactor, 400_000)
     assert whole.startswith("User: The tide service keeps failing at night.")
-
-
-@pytest.mark.slow
-def test_the_end_of_a_session_takes_the_rest_of_its_transcript_once(home: Path, project: Path, tmp_path: Path) -> None:
-    transcript = tmp_path / "s-1.jsonl"
-    said = [json.loads(row) | {"cwd": str(project)} for row in rows("Heard.", "Answered.", "Missed.").splitlines()]
-    transcript.write_text("".join(json.dumps(row) + "\n" for row in said))
-    hook(home, "claude", told(project, "UserPromptSubmit", prompt="Heard."))
-    hook(home, "claude", told(project, "Stop", last_assistant_message="Answered."))
-    hook(home, "claude", told(project, "SessionEnd", transcript_path=str(transcript)))
-    deadline = time.monotonic() + 300
-    while len(events_of(home, project, "captured")) < 3:
-        assert time.monotonic() < deadline, "The detached import took nothing."
-        time.sleep(0.1)
-    texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
-    assert sorted(texts) == ["Answered.", "Heard.", "Missed."]
 
 
 def transcript_rows(host: str, project: Path, said: list[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -493,8 +418,7 @@ class Live:
         self.path = place
 
     def written(self, count: int, said: list[tuple[str, str]] = SAID) -> None:
-        rows = transcript_rows(self.host, self.project, said[:count])
-        self.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.path.write_bytes(lines(transcript_rows(self.host, self.project, said[:count])))
 
     def hooked(self, role: str, text: str, *, alone: bool = False) -> None:
         events = PROMPT if role == "user" else ANSWER
@@ -520,16 +444,13 @@ def live(request: pytest.FixtureRequest, home: Path, project: Path) -> Live:
 def test_what_is_said_twice_counts_twice_however_late_its_rows_come(live: Live, late: tuple[bool, bool]) -> None:
     """A row may be missing when the hook runs; hooks may be called again; an import at any time changes nothing."""
     for number, (role, text) in enumerate(SAID):
-        is_late = role == "user" or late[number // 2]
-        live.written(number + (not is_late), SAID)
+        live.written(number + (role != "user" and not late[number // 2]))
         live.hooked(role, text)
-        live.written(number + 1, SAID)
+        live.written(number + 1)
         live.hooked(role, text, alone=True)
-    whole = [role for role, _ in SAID]
-    live.imported()
-    assert len(live.ids()) == len(whole)
-    live.imported()
-    assert len(live.ids()) == len(whole)
+    for _ in range(2):
+        live.imported()
+        assert len(live.ids()) == 4
 
 
 @pytest.mark.parametrize("moment", range(5))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtape.sinks.home.folders import Home
+from memtape.tools.agents.connecting import LINK, dangling_link, take_away
 from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, SELECTOR
-from memtape.tools.agents.leftovers import LINK, dangling_link, take_away
 
 AFTER = {"enabledPlugins": {}, "extraKnownMarketplaces": {}}
 """What Claude Code leaves when it removes the last plugin."""
@@ -36,8 +36,7 @@ def written(settings: object) -> str:
         (AFTER, None),
         ({}, {}),
         ({"model": "ö"} | AFTER, {"model": "ö"}),
-        ({"enabledPlugins": {"a@b": True}, "extraKnownMarketplaces": {}}, {"enabledPlugins": {"a@b": True}}),
-        ({"enabledPlugins": {"a@b": False}}, {"enabledPlugins": {"a@b": False}}),
+        ({"enabledPlugins": {"a@b": False}, "extraKnownMarketplaces": {}}, {"enabledPlugins": {"a@b": False}}),
         ({"enabledPlugins": {SELECTOR: False, "a@b": True}}, {"enabledPlugins": {"a@b": True}}),
         ({"extraKnownMarketplaces": {MARKETPLACE: {}}, "enabledPlugins": {SELECTOR: False}}, None),
     ],
@@ -100,25 +99,19 @@ def test_trust_in_our_hooks_is_taken_and_nobody_elses(text: str, expected: str |
     assert bool(found.taken) == (expected != text)
 
 
-@pytest.mark.parametrize(
-    ("type", "there", "more", "dangles"),
-    [
-        ("link", False, False, True),
-        ("link", True, False, False),
-        ("link", False, True, False),
-        ("git", False, False, False),
-    ],
-)
-def test_a_link_to_a_home_that_is_gone_is_known(type: str, there: bool, more: bool, dangles: bool, home: Path) -> None:
+def test_a_link_to_a_home_that_is_gone_is_known_and_nothing_else_is_one(home: Path) -> None:
     folder = HOSTS["gemini"].folder / "extensions" / "memtape"
     folder.mkdir(parents=True)
-    (folder / LINK).write_text(json.dumps({"source": str(home), "type": type}))
-    if there:
-        home.mkdir()
-    if more:
-        (folder / "notes.md").write_text("Mine.")
-    assert dangling_link(HOSTS["claude"]) is None
-    assert dangling_link(HOSTS["gemini"]) == (folder if dangles else None)
+    link, more = folder / LINK, folder / "notes.md"
+    link.write_text(json.dumps({"source": str(home), "type": "git"}))
+    assert dangling_link(HOSTS["gemini"]) is None
+    link.write_text(json.dumps({"source": str(home), "type": "link"}))
+    assert dangling_link(HOSTS["claude"]) is None and dangling_link(HOSTS["gemini"]) == folder
+    more.write_text("Mine.")
+    assert dangling_link(HOSTS["gemini"]) is None
+    more.unlink()
+    home.mkdir()
+    assert dangling_link(HOSTS["gemini"]) is None
 
 
 @pytest.mark.parametrize("indent", [2, 4])

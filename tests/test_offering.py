@@ -46,13 +46,6 @@ def talk(client: Client) -> None:
     client.project()
 
 
-def test_a_question_of_an_operator_tells_nothing_either(client: Client) -> None:
-    asked = "Where does the violin of Ben hang now?"
-    client.capture_many([Line(text=asked, kind="turn", actor="Ben", origin="operator", session="s-9")])
-    client.project()
-    assert given_for(client, "Where does the violin of Ben hang now, and since when?") == ""
-
-
 def given_for(client: Client, prompt: str, session: str = "now") -> str:
     return offered(client, prompt, session, 1_300)[0]
 
@@ -90,23 +83,23 @@ def test_what_the_memory_does_not_answer_is_given_nothing(client: Client, prompt
     assert given_for(client, prompt) == ""
 
 
-def test_a_memory_is_given_whomever_the_prompt_names(client: Client) -> None:
+def test_a_memory_is_given_whomever_the_prompt_names_and_no_question(client: Client) -> None:
     talk(client)
     client.capture("Ben prefers the violin strings of Otto.", "fact")
     assert "strings" in given_for(client, "Which violin strings does Ben like?")
+    asked = "Where does the harpsichord of Mira hang now?"
+    for origin in ("user", "operator"):
+        client.capture_many([Line(text=asked, kind="turn", actor="Ben", origin=origin, session=origin)])
+    assert given_for(client, "Where does the harpsichord of Mira hang now, and since when?") == ""
 
 
-def test_what_a_user_only_asked_is_not_given(client: Client) -> None:
-    client.capture_many([Line(text="Which violin is in the Ghent museum?", kind="turn", session="before")])
-    client.capture("The violin in the museum of Ghent is from 1720.")
-    told = given_for(client, "How old is the Ghent museum violin?")
-    assert "1720" in told and "Which violin" not in told
-
-
-def test_a_young_scope_gives_what_it_has(client: Client) -> None:
+def test_a_young_scope_gives_what_it_has_and_at_most_so_many(client: Client) -> None:
     client.capture("The staging kayak listens on port 5433.")
     for prompt in ("On which port does the staging kayak listen?", "Is the staging port ok?"):
         assert "5433" in given_for(client, prompt)
+    for number in range(9):
+        client.capture(f"The violin in museum {number} of Ghent is {number} years old.")
+    assert given_for(client, "How old is the violin in the Ghent museum?").count("\n- ") == MOST
 
 
 def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client) -> None:
@@ -180,19 +173,16 @@ LOCOMO = [{
 
 
 def run(*command: str) -> Result:
-    return CliRunner().invoke(main, list(command))
+    return CliRunner().invoke(main, ["eval", *command])
 
 
-def test_a_published_file_is_measured(tmp_path: Path) -> None:
+def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:
     file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
     file.write_text(json.dumps(LOCOMO))
-    turns = [
-        {"id": "1", "text": "Please plan my week.", "role": "user"},
-        {"id": "2", "text": "Ok.", "role": "assistant"},
-    ]
+    turns = [{"id": "1", "text": "Please plan my week.", "role": "user"}]
     asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
     talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
-    told = run("eval", str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
+    told = run(str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
     assert told.exit_code == 0, told.output
     measured = json.loads(told.stdout)
     sets = measured["sets"]
@@ -211,20 +201,9 @@ def test_a_published_file_is_measured(tmp_path: Path) -> None:
     assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
     assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
     assert not (tmp_path / "home" / "log.db").exists()
-    shown = run("eval", str(file), "--inject").output
+    shown = run(str(file), "--inject").output
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
-
-
-def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path) -> None:
-    file = tmp_path / "locomo.json"
-    file.write_text(json.dumps(LOCOMO))
     for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        told = run("eval", str(file), "--inject", *more)
-        assert told.exit_code == 1 and "hooks" in told.stderr
-    assert run("eval", str(file), "--foreign", str(file)).exit_code == 1
-
-
-def test_at_most_so_many_are_offered(client: Client) -> None:
-    for number in range(9):
-        client.capture(f"The violin in museum {number} of Ghent is {number} years old.")
-    assert given_for(client, "How old is the violin in the Ghent museum?").count("\n- ") == MOST
+        refused = run(str(file), "--inject", *more)
+        assert refused.exit_code == 1 and "hooks" in refused.stderr
+    assert run(str(file), "--foreign", str(file)).exit_code == 1

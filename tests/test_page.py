@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,15 +18,23 @@ from pathlib import Path
 import httpx
 import pytest
 from bench.living import SCOPE
+from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.client.client import Client as McpClient
 from page_served import EMPTY, Page, living, own, page, served  # noqa: F401
 from soaked import examples, soaked
+from test_mcp import ROOT, stdio, talk, text_of
 
 from memtape.schemas.events import make_tick
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
+from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import HomeCounts
+from memtape.sinks.home.folders import Home
+from memtape.tools.agents.hosts import HOSTS, begins_at_prompt
+from memtape.tools.ask.measuring import tokenizer
+from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
@@ -242,17 +250,12 @@ def test_a_rule_for_all_projects_is_declined_then_accepted(own: Page) -> None:
     assert rule.text not in shown(own.get("/start", scope=EMPTY))
 
 
-def test_erasing_is_a_command_and_no_action(page: Page) -> None:
+def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(page: Page) -> None:
     assert not {"erase", "erased", "purge"} & ACTIONS.keys()
     assert page.act("erase", [NOWHERE]).status_code == 400
     with page.client() as client:
         id = client.recent(1)[0].id
     assert f"memtape erase {id}" in page.get("/memory", id=id).text
-
-
-def test_who_goes_back_stays_on_the_page(page: Page) -> None:
-    with page.client() as client:
-        id = client.recent(1)[0].id
     hosts = ("//evil.example/", "/\\evil.example", "https://evil.example", "/\n/evil.example")
     for back in (*hosts, "javascript:alert(1)"):
         answer = page.act("pin", [id], meant=False, back=back)
@@ -294,15 +297,18 @@ def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplo
     caplog.set_level(logging.DEBUG, "memtape")
     before = HomeCounts(own.home).sums("error", "page").total
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
-    assert own.get("/memory", id="no-such-id").status_code == 404
-    assert own.get("/timeline", at="the day after").status_code == 400
+    for asked in ({}, {"at": "3d"}):
+        assert own.get("/memory", id="no-such-id", **asked).status_code == 404
+    for at in ("the day after", "99:1"):
+        answer = own.get("/search", q="port", at=at)
+        assert answer.status_code == 400 and "This cannot be shown" in answer.text
     assert own.act("nothing", []).status_code == 400
-    assert HomeCounts(own.home).sums("error", "page").total == before + 3
+    assert HomeCounts(own.home).sums("error", "page").total == before + 5
     told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
-    assert sum(name == "refused" for name, _ in told) == 3
+    assert sum(name == "refused" for name, _ in told) == 5
     assert "xylophone" not in str(told) and "day after" not in str(told)
-    assert f"{float(before + 3)}" in own.get("/metrics").text
+    assert f"{float(before + 5)}" in own.get("/metrics").text
 
 
 def test_the_log_goes_on_while_it_is_watched(own: Page) -> None:
@@ -333,18 +339,54 @@ def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path)
             assert page.get("/search", q="port", scope=EMPTY).status_code == 503 and not home.exists()
 
 
-def test_the_command_prints_an_address_and_ends_by_a_signal(living: Path) -> None:
-    for how in (signal.SIGINT, signal.SIGTERM):
-        command = [sys.executable, "-m", "memtape", "page", "--no-browser", "--home", str(living)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        base, _, token = address.partition("/?token=")
-        with httpx.Client(trust_env=False) as http:
-            assert http.get(address, follow_redirects=True).status_code == 200
-            assert str(http.get(f"{base}/?token={token}&q=1").headers["location"]).endswith("/?q=1")
-            http.get(f"{base}/search?token=wrong")
-        process.send_signal(how)
-        out, err = process.communicate(timeout=60)
-        assert token not in out + err and "Traceback" not in err
-        assert process.returncode in (0, -how), err
+def told_on(page: Page, name: str, **given: str) -> str:
+    """Return what the view shows under a name, to the letter."""
+    (shown,) = re.findall(
+        rf'<pre[^>]*aria-label="{re.escape(name)}">(.*?)</pre>', page.get("/start", **given).text, re.S
+    )
+    return unescape(shown)
+
+
+@pytest.fixture
+def project(tmp_path: Path, own: Page) -> Path:
+    """A repository that is pinned to the scope of the page."""
+    folder = tmp_path / "work"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    adopt(folder, Home(own.home), SCOPE)
+    return folder
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
+    form, wanted = HOSTS[host], "prompt" if begins_at_prompt(host) else "start"
+    event = next(event for event, action in form.actions.items() if action == wanted)
+    shown = told_on(own, f"What {HOSTS[host].name} is given")
+    asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
+    printed = subprocess.run(
+        [*memtape(), "hook", "--host", host, "--home", str(own.home)],
+        input=json.dumps(asked).encode(), capture_output=True, timeout=60, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+    ).stdout.decode()  # fmt: skip
+    assert SCOPE in printed and shown == visible(printed)
+    given = json.loads(printed)
+    context = given["additionalContext"] if form.flat else given["hookSpecificOutput"]["additionalContext"]
+    row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
+    assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
+
+
+def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
+    instructions = told_on(own, "Instructions of the server")
+    shown, fewer = (told_on(own, "What Any other host is given", **asked) for asked in ({}, {"budget": "300"}))
+
+    async def action(client: McpClient) -> None:
+        assert client.instructions == instructions
+        listed = [
+            {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+            for tool in (await client.list_tools()).tools
+        ]
+        assert [json.loads(line) for line in told_on(own, f"{len(listed)} tools").splitlines()] == listed
+        assert visible(text_of(await client.call_tool("get_context"))) == shown
+        asked = await client.call_tool("get_context", {"budget_tokens": 300})
+        assert visible(text_of(asked)) == fewer != shown
+
+    talk(stdio(own.home, project), action)

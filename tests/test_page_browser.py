@@ -80,6 +80,11 @@ def test_every_view_is_read_without_script(chromium: Any, page: Page, paths: lis
             assert its.page.locator("button[data-all]:visible, #slide:visible").count() == 0
 
 
+def click(its: Tab, name: str) -> None:
+    """Press the one button of that name."""
+    its.page.locator("main").get_by_role("button", name=name, exact=True).click()
+
+
 ACTS = (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin"))
 BY_CLICKS = [(False, 1), (False, 3), (True, 3)]
 """With script or without, and so many of the actions."""
@@ -93,18 +98,18 @@ def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
         id = client.capture(KETTLE).id
         for act, undo in ACTS[:count]:
             its.go(f"/memory?id={id}")
-            its.page.get_by_role("button", name=act, exact=True).click()
+            click(its, act)
             assert KETTLE in its.page.locator("main").inner_text()
-            its.page.get_by_role("button", name=act, exact=True).click()
+            click(its, act)
             assert "1 capture" in its.page.get_by_role("status").inner_text()
             its.page.get_by_role("button", name=f"Undo: {undo}").click()
             assert "1 capture" in its.page.get_by_role("status").inner_text()
             its.page.get_by_role("link", name="Back").click()
             assert id in its.page.url
         its.go("/yours")
-        its.page.get_by_role("button", name="Keep B", exact=True).click()
+        click(its, "Keep B")
         its.page.get_by_label("Why").fill("measured again")
-        its.page.get_by_role("button", name="Settle", exact=True).click()
+        click(its, "Settle")
         assert client.conflicts().conflicts == ()
         its.go("/yours")
         its.page.get_by_role("button", name="Decline").first.click()
@@ -121,17 +126,17 @@ def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
         section.get_by_role("button", name="Tick all that are shown").click()
         section.get_by_role("button", name="Bring back what is ticked").click()
         assert its.page.locator("main li").count() == count > 1
-        its.page.get_by_role("button", name="Bring back", exact=True).click()
+        click(its, "Bring back")
         assert client.archived(100).archived == () and its.heard == []
 
 
 def reach(its: Tab, name: str) -> None:
-    """Go by the tabulator to what has a name."""
+    """Go by the tabulator to what has a name, and enter it."""
     for _ in range(80):
         its.page.keyboard.press("Tab")
         if its.page.evaluate("() => document.activeElement.textContent.trim()") == name:
             assert its.page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
-            return
+            return its.page.keyboard.press("Enter")
     raise AssertionError(f"{name} is not reached by the tabulator")
 
 
@@ -150,17 +155,13 @@ def test_keys_alone_do_everything(chromium: Any, own: Page, each: int) -> None:
         its.page.keyboard.press("Enter")
         its.page.wait_for_url("**q=kettle*")
         reach(its, id[:13])
-        its.page.keyboard.press("Enter")
         its.page.wait_for_url("**/memory?*")
         reach(its, "Forget")
-        its.page.keyboard.press("Enter")
         its.page.wait_for_url("**/act")
         reach(its, "Forget")
-        its.page.keyboard.press("Enter")
         its.page.get_by_role("button", name="Undo: restore").wait_for()
         assert client.show(id).hidden
         reach(its, "Undo: restore")
-        its.page.keyboard.press("Enter")
         its.page.get_by_role("button", name="Undo: forget").wait_for()
         assert not client.show(id).hidden
         its.page.keyboard.press("n")
@@ -310,11 +311,6 @@ def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each
         assert [line for line in its.heard if "status of 40" not in line] == []
 
 
-def click(its: Tab, name: str, within: str = "main") -> None:
-    """Press the one button of that name."""
-    its.page.locator(within).get_by_role("button", name=name, exact=True).click()
-
-
 def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: Page) -> None:
     with tab(chromium, own.address) as its:
         its.go("/recalls")
@@ -334,30 +330,17 @@ def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: P
         assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
-def words_of_processes() -> str:
-    """Return the arguments of every process of this machine, as each of its users can read them."""
-    said = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            said.append(path.read_bytes().decode(errors="replace"))
-        except OSError:  # It has ended.
-            continue
-    return "\n".join(said)
-
-
 def test_a_browser_comes_in_by_the_file_that_opens_the_page(
     chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path / "home", monkeypatch) as (first, address):
         path = Path(address.removeprefix("file://"))
         code = path.read_text().partition("token=")[2].partition('"')[0]
-        tab, asked = chromium.new_context().new_page(), list[str]()
-        tab.on("request", lambda request: asked.append(words_of_processes()))
+        tab = chromium.new_context().new_page()
         tab.goto(address)
         tab.wait_for_selector("h1")
-        secrets = (code, first.partition("=")[2])
-        assert tab.url.startswith("http://127.0.0.1:") and not any(secret in tab.url for secret in secrets)
+        assert (
+            tab.url.startswith("http://127.0.0.1:") and code not in tab.url and first.partition("=")[2] not in tab.url
+        )
         tab.get_by_role("link", name="Search", exact=True).click()
         assert tab.locator("h1").inner_text().startswith("Search") and not path.exists()
-        assert len(asked) > 2 and "chrom" in asked[0]
-        assert not any(secret in words for secret in secrets for words in asked)

@@ -32,11 +32,10 @@ def stranger(page: Page) -> Iterator[httpx.Client]:
 
 
 def raw(page: Page, data: bytes) -> str:
-    """Send bytes as they are, and return the first line of the answer."""
-    port = page.port
-    with socket.create_connection(("127.0.0.1", port), 60) as sent:
+    """Send bytes as they are, and return the status of the answer."""
+    with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
         sent.sendall(data)
-        return sent.recv(4_096).split(b"\r\n")[0].decode()
+        return sent.recv(4_096).split()[1].decode()
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -73,8 +72,6 @@ def test_nobody_comes_in_beside_the_folder_of_the_page(stranger: httpx.Client, p
     cookie = {"cookie": f"memtape-{page.port}={page.token}"}
     for answer in (stranger.get(url, headers=cookie), stranger.get(url, params={"token": page.token})):
         assert answer.status_code == 403 and page.folder not in answer.text
-    with served(page.home) as other:
-        assert other.folder != page.folder
 
 
 @pytest.mark.parametrize(
@@ -102,11 +99,12 @@ def test_a_form_without_an_origin_is_refused(page: Page) -> None:
     assert page.http.get("/act").status_code in (404, 405)
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_other_pages_embed_or_fetch_is_refused(page: Page, site: str) -> None:
-    assert page.http.get("/search", headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}).status_code == 403
+def test_what_other_pages_embed_or_fetch_is_refused(page: Page) -> None:
+    for site in ("cross-site", "same-site"):
+        for mode, status in (("no-cors", 403), ("navigate", 200)):
+            headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
+            assert page.http.get("/search", headers=headers).status_code == status
     assert page.http.get("/search", headers={"sec-fetch-site": "same-origin"}).status_code == 200
-    assert page.http.get("/", headers={"sec-fetch-site": site, "sec-fetch-mode": "navigate"}).status_code == 200
 
 
 def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
@@ -149,39 +147,32 @@ def test_every_answer_keeps_the_page_to_itself(page: Page, stranger: httpx.Clien
     answers = [page.http.get(path) for path in PATHS] + [stranger.get("/"), page.http.get("/", headers={"host": "x"})]
     for answer in answers:
         assert all(answer.headers[name] == value for name, value in HEADERS.items()), answer.url
-    rules = dict(rule.strip().split(" ", 1) for rule in HEADERS["content-security-policy"].split(";"))
-    assert rules["default-src"] == "'none'" and "unsafe" not in HEADERS["content-security-policy"]
-    text = Path(__file__).parent.parent.joinpath("tools/page/templates/layout.html").read_text()
-    assert "<script>" not in text and "style=" not in text
+    policy = HEADERS["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
 
 
-def test_two_pages_of_one_machine_have_cookies_of_their_own(page: Page, tmp_path: Path) -> None:
-    with served(tmp_path / "other", "project:other") as other:
-        one, two = (f"memtape-{its.port}" for its in (page, other))
-        assert one != two
-        assert page.http.get("/", headers={"cookie": f"{two}={other.token}"}).status_code in (200, 403)
-        with httpx.Client(base_url=page.base, trust_env=False) as http:
-            assert http.get("/", headers={"cookie": f"{one}={other.token}"}).status_code == 403
+def test_two_pages_have_a_folder_and_a_cookie_each(page: Page, stranger: httpx.Client) -> None:
+    with served(page.home) as other:
+        assert other.folder != page.folder
+        for port in (page.port, other.port):
+            assert stranger.get("/", headers={"cookie": f"memtape-{port}={other.token}"}).status_code == 403
 
 
 @pytest.mark.skipif(os.getuid() != 0 or not CONNECTIONS.exists(), reason="acting as another user needs root and Linux")
 def test_the_cookie_of_a_page_is_of_no_use_to_another_user_of_the_machine(page: Page) -> None:
     """A browser sends the cookie of a host to each of its ports, also to one that another user listens at."""
-    port = page.port
-    told = (
-        f"GET {page.folder}/ HTTP/1.1\r\nHost: {page.origin[7:]}\r\n"
-        f"Cookie: memtape-{port}={page.token}\r\nConnection: close\r\n\r\n"
-    )
+    cookie = COOKIE.format(port=page.port, token=page.token)
+    told = f"GET {page.folder}/ HTTP/1.1\r\nHost: {page.origin[7:]}\r\n{cookie}Connection: close\r\n\r\n"
     answers = []
     for user in (0, 65534):
         os.seteuid(user)  # A connection is of the user who made its socket.
         try:
-            connected = socket.create_connection(("127.0.0.1", port), timeout=60)
+            connected = socket.create_connection(("127.0.0.1", page.port), timeout=60)
         finally:
             os.seteuid(0)
-        with connected, connected.makefile("rb") as answer:
+        with connected:
             connected.sendall(told.encode())
-            answers.append(answer.readline().split()[1])
+            answers.append(connected.recv(4_096).split()[1])
     assert answers == [b"200", b"403"]
 
 
@@ -207,7 +198,7 @@ def test_neither_a_second_host_nor_a_web_socket_nor_a_file_that_is_not_static_is
     page: Page, path: str, headers: str, answers: tuple[str, ...]
 ) -> None:
     head = f"GET {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\n{headers}\r\n"
-    status = raw(page, head.format(port=page.port, token=page.token).encode()).split()[1]
+    status = raw(page, head.format(port=page.port, token=page.token).encode())
     assert status in answers or (not answers and status != "101")
 
 

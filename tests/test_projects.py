@@ -143,7 +143,7 @@ def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
     told = run(busy, "why", busy.recent(1, kinds=["turn"])[0].id).output
     assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
     assert "5 mid, 0 long, 0 archived, 1 summary" in run(busy, "status").output
-    assert "5 mid" in LOOKS["aging"]("aging", Home(busy.home.path)).seen
+    assert "5 mid" in LOOKS["aging"](Home(busy.home.path)).seen
 
 
 def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client) -> None:
@@ -161,5 +161,5 @@ def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client
     assert "Only people" in refused(busy, "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
     run(busy, "lifecycle", "--set", "lifecycle=False")
     assert "switched off" in run(busy, "lifecycle").output
-    looked = LOOKS["aging"]("aging", Home(busy.home.path))
+    looked = LOOKS["aging"](Home(busy.home.path))
     assert looked.state == "to do" and "lifecycle=true" in looked.todo

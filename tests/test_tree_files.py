@@ -127,14 +127,14 @@ def test_front_matter_that_is_no_yaml_loses_nothing(client: Client) -> None:
     (problem,) = zone_problems(client.home)
     assert "is no YAML (line" in problem and "mend that" in problem and "deploy (yours).md" in problem
     assert client.status().zones == (problem,)
-    looked = LOOKS["vault"]("vault", client.home)
+    looked = LOOKS["vault"](client.home)
     assert looked.state == "to do" and problem in looked.seen
     project(client)
     assert zone_problems(client.home) == [problem]  # It is told as long as the file is there.
     (client.home.path / name).unlink()
     change(client, "deploy", ("Fridays", "Mondays"))
     project(client)
-    assert not zone_problems(client.home) and LOOKS["vault"]("vault", client.home).state == "good"
+    assert not zone_problems(client.home) and LOOKS["vault"](client.home).state == "good"
     settled(client)
 
 

@@ -115,13 +115,11 @@ def _signature(method: Callable[..., Any]) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    if parameter.name.startswith("on_"):
-        return f"{parameter.name}=…"
-    default = parameter.default
-    if default is parameter.empty:
+    if parameter.default is parameter.empty:
         return parameter.name
-    shown = repr(default)
-    return f"{parameter.name}={shown if len(shown) <= LONGEST_DEFAULT else '…'}"
+    shown = repr(parameter.default)
+    is_short = len(shown) <= LONGEST_DEFAULT and not parameter.name.startswith("on_")
+    return f"{parameter.name}={shown if is_short else '…'}"
 
 
 def metrics() -> str:

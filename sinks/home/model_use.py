@@ -55,16 +55,10 @@ def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> No
         _add(home, use, 1, characters, 0)
 
 
-def note_answer(home: Home, characters: int, tokens: int, now_us: int) -> None:
-    """Add the size of a model's answer. Never raises, like `count_window`."""
+def note_use(home: Home, calls: int, characters: int, tokens: int, now_us: int) -> None:
+    """Add the size of a model's answer, or less than nothing to give an unreachable model's call back. Never raises."""
     with suppress(OSError, Locked), _alone(home):
-        _add(home, model_use(home, now_us), 0, characters, tokens)
-
-
-def give_back(home: Home, characters: int, now_us: int) -> None:
-    """Return an unreachable model's call to the budget: an outage uses up none of it. Never raises."""
-    with suppress(OSError, Locked), _alone(home):
-        _add(home, model_use(home, now_us), -1, -characters, 0)
+        _add(home, model_use(home, now_us), calls, characters, tokens)
 
 
 def count_window(home: Home, outcome: Outcome, now_us: int) -> None:

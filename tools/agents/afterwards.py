@@ -23,7 +23,7 @@ from memtape.schemas.placeholders import tail_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, count_one
 from memtape.sinks.home.folders import Home
 from memtape.state.text.passages import ending
-from memtape.tools.agents.sessions import told_at
+from memtape.tools.agents.sessions import end_session, told_at
 from memtape.tools.agents.turn import NICENESS, HookCall
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.lines import Line
@@ -161,8 +161,6 @@ def end(turn: HookCall) -> bytes:
     A configured model takes facts from the last turns.
     """
     if not turn.alone:
-        from memtape.tools.agents.sessions import end_session
-
         end_session(turn.home)
         turn.go_on()
         return b""

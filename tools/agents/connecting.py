@@ -1,32 +1,58 @@
-"""Connecting a host: the plugin is written into the home, and the host's own commands install it from there.
+"""Connecting a host and leaving it: its own commands install and remove the plugin, which is written into the home.
 
 A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is still
-installed, since the exit code of a removal also says that there was nothing to remove.
+installed, since the exit code of a removal also says that there was nothing to remove. A host without a plugin may get
+a block in the file of instructions that a person names; the exact bytes are recorded for the removal.
+
+A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which `HOSTS` names:
+what is ours is taken away, and a file of settings that a person has given a form is only reported.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import Home, write_whole
-from memtape.tools.agents.hosts import HOSTS, PLUGIN, Host, Words
-from memtape.tools.agents.leftovers import Leftovers, dangling_link, has_traces, take_away
-from memtape.tools.agents.plugins import SCRIPT, plugin_files, script_hook
+from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
+from memtape.tools.agents.errors import homeless
+from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry, Words
+from memtape.tools.agents.plugins import BEGIN, SCRIPT, instructions, plugin_files, script_hook
+from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
 from memtape.tools.keep.starting import python_of
+from memtape.tools.keep.wire import FOLDER as SERVING
 
 FOLDER = "plugins"
 STEP_TIMEOUT_S = 120
 SHOWN_LINES, SHOWN_CHARS = 8, 300
 """How much of a host's error is shown: the reason stands first with one host, last with another."""
-
-
+CACHES = (f"claude-cli-nodejs/*/mcp-logs-plugin-{PLUGIN}-{PLUGIN}", "copilot/mcp-tools/*.json")
+"""What hosts cache of our server, below the cache folder: logs, and tools in files that name their server."""
+LINK = ".gemini-extension-install.json"
+STOP_WAIT_S = 5.0
+LOOK_S = 0.05
 HostCommand = subprocess.CompletedProcess[str]
 """A host's command as it ended, with its output."""
+
+
+class Leftovers(NamedTuple):
+    """Removed things and remaining things with a reason, each in one sentence."""
+
+    taken: list[str]
+    left: list[str]
+
+    def with_all_of(self, other: Leftovers) -> Leftovers:
+        """Return these and others."""
+        return Leftovers(self.taken + other.taken, self.left + other.left)
 
 
 def plugin_folder(home: Home, host: str) -> Path:
@@ -42,9 +68,10 @@ def own_command() -> list[str]:
     return python_of()
 
 
-def install_steps(home: Home, host: str) -> list[list[str]]:
-    """Return the host's own commands that install our plugin."""
-    return _steps(home, host, HOSTS[host].install)
+def steps_of(home: Home, host: str, steps: tuple[Words, ...]) -> list[list[str]]:
+    """Return a host's own commands with the folder of our files in them."""
+    folder = str(plugin_folder(home, host))
+    return [[folder if word == "{folder}" else word for word in words] for words in steps]
 
 
 def connect(home: Home, host: str) -> list[HostCommand]:
@@ -67,7 +94,7 @@ def connect(home: Home, host: str) -> list[HostCommand]:
             f"{folder} could not be written: {error.strerror}.", "Mend that and connect again."
         ) from None
     ran: list[HostCommand] = []
-    for words in install_steps(home, host):
+    for words in steps_of(home, host, HOSTS[host].install):
         ran.append(run_host(words))
         if ran[-1].returncode:
             raise MemtapeError(_why(ran[-1:]), f"{_undone(home, host)} Run the command yourself to see more.")
@@ -125,7 +152,7 @@ def _remove(home: Home, host: str) -> tuple[list[HostCommand], bool]:
         return [], True
     if link := dangling_link(about):
         shutil.rmtree(link)
-    ran = [run_host(words) for words in _steps(home, host, about.remove)]
+    ran = [run_host(words) for words in steps_of(home, host, about.remove)]
     listed = is_listed(about)
     if listed or (listed is None and folder.exists() and any(step.returncode for step in ran)):
         return ran, False
@@ -160,11 +187,6 @@ def run_host(words: list[str]) -> HostCommand:
         raise MemtapeError(f"`{' '.join(words)}` could not be run: {error}.", "Run it yourself to see why.") from None
 
 
-def _steps(home: Home, host: str, steps: tuple[Words, ...]) -> list[list[str]]:
-    folder = str(plugin_folder(home, host))
-    return [[folder if word == "{folder}" else word for word in words] for words in steps]
-
-
 def _why(failed: list[HostCommand]) -> str:
     """Return the failed commands with the end of their output, without the stack trace that some hosts append."""
     told = []
@@ -174,3 +196,233 @@ def _why(failed: list[HostCommand]) -> str:
         said = "\n  ".join(last or [f"exit code {step.returncode}"])
         told.append(f"`{' '.join(step.args)}` failed:\n  {said}")
     return "\n".join(told)
+
+
+def write_instructions(home: Home, path: Path) -> bool:
+    """Add the block to a file, created if missing; return whether the block is new there.
+
+    Raises `MemtapeError` for a file that cannot be written or is not UTF-8.
+    """
+    path = path.absolute()
+    try:
+        before = path.read_bytes().decode() if path.exists() else ""
+        if BEGIN in before:
+            return False
+        added = "\n" * (bool(before) and not before.endswith("\n")) + "\n" * bool(before) + instructions()
+        _note(home, (read_json(_path(home), dict[str, str]) or {}) | {str(path): added})
+        path.touch()
+        rewrite(path, before + added)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MemtapeError(f"{path} could not be written: {error}.", "Name another file.") from None
+    return True
+
+
+def take_instructions(home: Home) -> Leftovers:
+    """Remove every written block that is unchanged, and a file without anything else; report the edited blocks."""
+    found = Leftovers([], [])
+    rest: dict[str, str] = {}
+    for name, added in (read_json(_path(home), dict[str, str]) or {}).items():
+        path = Path(name)
+        try:
+            text = path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):  # The file is gone, or another by now.
+            continue
+        if added not in text:
+            if BEGIN in text:
+                found.left.append(f"The block of instructions in {path}: somebody has edited it.")
+                rest[name] = added
+            continue
+        without = text.replace(added, "", 1)
+        rewrite(path, without) if without else path.unlink()
+        found.taken.append(f"The block of instructions from {path}.")
+    _note(home, rest)
+    return found
+
+
+def _note(home: Home, noted: dict[str, str]) -> None:
+    if not noted:
+        _path(home).unlink(missing_ok=True)
+        return
+    make_folder(_path(home).parent)
+    write_whole(_path(home), json.dumps(noted).encode())
+
+
+def _path(home: Home) -> Path:
+    return home.path / "plugins" / "instructions.json"
+
+
+def take_away(home: Home, host: str) -> Leftovers:
+    """Remove what a host leaves of Memtape after its own removal."""
+    found, about = Leftovers([], []), HOSTS[host]
+    for copy in about.copies:
+        shutil.rmtree(about.folder / copy, ignore_errors=True)
+    for path in (path for pattern in CACHES if pattern.startswith(host) for path in _cache().glob(pattern)):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif (_settings(path) or {}).get("serverName") != PLUGIN:
+            continue
+        else:
+            path.unlink()
+        with suppress(OSError):
+            path.parent.rmdir()
+        found.taken.append(f"{path}: what {about.name} kept of our server.")
+    for file in dict.fromkeys(name for name, _, _ in about.entries):
+        _take_entries(about.folder / file, [entry for entry in about.entries if entry[0] == file], home, found)
+    for made in about.made:
+        _drop_empty(about.folder / made)
+    return found
+
+
+def has_traces(host: Host) -> bool:
+    """Whether a host's own files name Memtape. The host is not asked, since its first run writes files."""
+    for path in (host.folder / trace for trace in host.traces):
+        with suppress(OSError):
+            if path.is_dir() or MARKETPLACE in path.read_text(errors="replace"):
+                return True
+    return False
+
+
+def dangling_link(host: Host) -> Path | None:
+    """Return an extension of ours that is a link to a home that is gone: the host neither lists nor replaces it."""
+    folder = host.folder / "extensions" / PLUGIN
+    link = _settings(folder / LINK) or {}
+    is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [LINK]
+    return folder if is_ours and not Path(str(link.get("source"))).exists() else None
+
+
+def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: Leftovers) -> None:
+    """Remove our entries from a file of settings, with the tables that are empty then."""
+    document = _settings(path)
+    if document is None:
+        return
+    written, own = path.read_text(), _form(path, document)
+    ours = [key for entry in entries for key in _take_entry(document, entry, home)]
+    if _form(path, document) == own:
+        return
+    if written.rstrip("\n") != own.rstrip("\n"):
+        named = " and ".join(ours) or "An empty table of plugins"
+        found.left.append(f"{named}, in {path}: somebody has edited that file, so that it is left alone.")
+        return
+    rewrite(path, _form(path, document) + "\n" * (written.endswith("\n") and path.suffix == ".json"))
+    _drop_empty(path)
+    found.taken.append(f"Entries of ours, and what is empty without them, from {path}.")
+
+
+def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
+    """Remove an entry and the tables around it that are empty then; return the removed keys."""
+    (_, table, ours_is), tables = entry, [document]
+    for name in table:
+        inner = tables[-1].get(name)
+        if not hasattr(inner, "items"):
+            return []
+        tables.append(inner)
+    name = ours_is.replace("{home}", str(home.path.absolute()))
+    begins = name if name.endswith(":") else name + os.sep
+    ours = [key for key in tables[-1] if key == name or key.startswith(begins)]
+    for key in ours:
+        del tables[-1][key]
+    for outer, key in reversed(list(zip(tables, table, strict=False))):
+        inner = outer[key]
+        if inner.as_string().strip() if hasattr(inner, "as_string") else inner:  # A key, or somebody's comment.
+            break
+        del outer[key]
+    return ours
+
+
+def _settings(path: Path) -> Any:
+    """Return the document in a file of settings, None where there is none."""
+    try:
+        text = path.read_text()
+        if path.suffix == ".toml":
+            import tomlkit
+
+            return tomlkit.parse(text)
+        value = json.loads(text)
+        return value if isinstance(value, dict) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _form(path: Path, document: Any) -> str:
+    """Return a document in its host's form; TOML keeps people's comments and spaces."""
+    if path.suffix == ".toml":
+        import tomlkit
+
+        return tomlkit.dumps(document)
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _drop_empty(path: Path) -> None:
+    """Delete a folder with nothing in it, or a file of settings that says nothing."""
+    with suppress(OSError):
+        if path.is_dir():
+            path.rmdir()
+        elif not path.is_symlink() and path.read_bytes().strip() in (b"", b"{}"):
+            path.unlink()
+
+
+def _cache() -> Path:
+    """Return the cache folder of programs under Node."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Replace a person's file atomically, at its real path and with its permissions."""
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}{UNFINISHED}")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline="") as file:
+        file.write(text)
+    shutil.copymode(path, temporary)
+    temporary.replace(path)
+
+
+def leave(home: Home) -> Leftovers:
+    """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
+    found = Leftovers([], [])
+    _stop_server(home, found)
+    for common, held in repositories_of(home).items():
+        if not Path(common).is_dir() or held.scope not in configuration_of(Path(common))[0]:
+            continue  # Somebody has changed it since.
+        if take_out(home, common):
+            found.taken.append(f"{GIT_KEY} from the git configuration of {common}: the data folder knows it now.")
+        else:
+            found.left.append(f"{GIT_KEY} in the git configuration of {common}, which could not be written.")
+    for folder in (homeless(), home.path / "plugins", home.path / SERVING):
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            found.taken.append(f"{folder}.")
+    return found
+
+
+def data_told(home: Home) -> str:
+    """Return a sentence about the data folder: its path, size, and the command to delete it."""
+    path = home.path.absolute()
+    size = sum(_bytes(file) for file in path.rglob("*"))
+    delete = f"`rm -r {shlex.quote(str(path))}` deletes it"
+    if not size:
+        return f"The data folder {path} holds nothing. {delete}."
+    return f"What was captured stays in {path} ({size / 1_000_000:,.1f} MB). {delete} for good."
+
+
+def _bytes(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_size if path.is_file() and not path.is_symlink() else 0
+    return 0
+
+
+def _stop_server(home: Home, found: Leftovers) -> None:
+    lock = home.lock("hook-server")
+    pid = lock.holder()
+    if pid is None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_WAIT_S
+    while lock.holder() is not None:
+        if time.monotonic() > deadline:
+            found.left.append(f"The server of hooks, process {pid}, which did not end when it was asked to.")
+            return
+        time.sleep(LOOK_S)
+    found.taken.append(f"The server of hooks, process {pid}, was stopped.")

@@ -32,10 +32,9 @@ from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.zone_notes import zone_problems
-from memtape.tools.agents.connecting import is_connected, own_command, plugin_folder, run_host
+from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host
-from memtape.tools.agents.leftovers import LINK
 from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
@@ -56,15 +55,15 @@ State = Literal["good", "to do", "bad", "not there"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A check: its subject, state and observation, and the next step (empty where nothing is to be done)."""
+    """A check: its state and observation, the next step (empty where nothing is to be done), and its subject."""
 
-    subject: str
     state: State
     seen: str
     todo: str = ""
+    subject: str = ""
 
 
-Look = Callable[[str, Home], Finding]
+Look = Callable[[Home], Finding]
 MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
@@ -72,18 +71,19 @@ def examine(home: Home) -> Iterator[Finding]:
     """Yield the findings in the order of the checks. Never raises."""
     for subject, look in LOOKS.items():
         try:
-            yield look(subject, home)
-            if keeps_nothing(home.path):  # All else looks at what is kept.
-                return
+            found = look(home)
         except MemtapeError as error:
-            yield Finding(subject, "bad", str(error), error.hint)
+            found = Finding("bad", str(error), error.hint)
         except Exception as error:  # A doctor who faints helps nobody.
-            yield Finding(subject, "bad", f"It could not be looked at ({type(error).__name__}: {error}).")
+            found = Finding("bad", f"It could not be looked at ({type(error).__name__}: {error}).")
+        yield msgspec.structs.replace(found, subject=subject)
+        if keeps_nothing(home.path):  # All else looks at what is kept.
+            return
 
 
-def _round_trip(subject: str, home: Home) -> Finding:
+def _round_trip(home: Home) -> Finding:
     if stores_nothing():
-        return Finding(subject, "not there", "It was not tried, since this run stores nothing.")
+        return Finding("not there", "It was not tried, since this run stores nothing.")
     word = f"probe{uuid_utils.uuid7().hex}"
     # A home with the same settings inside this home, thus on the same disk.
     with (
@@ -98,96 +98,96 @@ def _round_trip(subject: str, home: Home) -> Finding:
         found = client.search(word, 1, quiet=True).results
         found_ms = round((time.monotonic() - begun) * 1_000)
         if [result.id for result in found] != [receipt.id]:
-            return Finding(subject, "bad", "A capture does not come back in a search.", "Run `memtape verify`.")
+            return Finding("bad", "A capture does not come back in a search.", "Run `memtape verify`.")
     said = f"A capture took {captured_ms:,} ms and came back in a search after {found_ms:,} ms."
-    return Finding(subject, "good", said)
+    return Finding("good", said)
 
 
-def _log(subject: str, home: Home) -> Finding:
+def _log(home: Home) -> Finding:
     with Client(home.path) as client:
         client.log.check()
         slots = sum(client.log.ends())
         begun = time.monotonic()
         client.offer("doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
-        return Finding(subject, "good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
+        return Finding("good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
 
 
-def _storing(subject: str, home: Home) -> Finding:
+def _storing(home: Home) -> Finding:
     lasting = pauses_of(home.path).lasting(now_us())
     told = [OF_RUN] * stores_nothing() + [silence_by(it) for it in lasting]
     if told:
-        return Finding(subject, "to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
-    return Finding(subject, "good", "Nothing is paused.")
+        return Finding("to do", " ".join(it.told for it in told), " ".join(it.then for it in told))
+    return Finding("good", "Nothing is paused.")
 
 
-def _profile(subject: str, home: Home) -> Finding:
+def _profile(home: Home) -> Finding:
     profile, by = chosen(home.path)
     seen = f"{profile.name} ({by}). {profile.told}".strip()
-    return Finding(subject, "good", seen if profile.keeps else f"{seen} Nothing else was looked at.")
+    return Finding("good", seen if profile.keeps else f"{seen} Nothing else was looked at.")
 
 
-def _views(subject: str, home: Home) -> Finding:
+def _views(home: Home) -> Finding:
     with Client(home.path) as client:
         state = client.status()
     seen = f"{held(state.memories, state.turns)}, {many(state.lag, 'event')} not folded yet."
     if state.dead_letters:
         unread = f"{seen} {many(state.dead_letters, 'event')} cannot be read."
-        return Finding(subject, "bad", unread, "`memtape status`.")
+        return Finding("bad", unread, "`memtape status`.")
     if state.lag > MUCH_LAG and state.projector_pid is None:
-        return Finding(subject, "to do", seen, "`memtape run --once` folds them.")
-    return Finding(subject, "good", seen)
+        return Finding("to do", seen, "`memtape run --once` folds them.")
+    return Finding("good", seen)
 
 
-def _aging(subject: str, home: Home) -> Finding:
+def _aging(home: Home) -> Finding:
     with Client(home.path) as client:
         lives = client.status().lives
         is_on = bool(lifecycle_settings(client.log)["lifecycle"])
     seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
     if not is_on:
-        return Finding(subject, "to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
-    return Finding(subject, "good", seen)
+        return Finding("to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
+    return Finding("good", seen)
 
 
-def _erasures(subject: str, home: Home) -> Finding:
+def _erasures(home: Home) -> Finding:
     if commands := commands_that_finish(home):
         seen = f"{many(len(commands), 'erasure')} not finished: files of the home may still hold the text."
-        return Finding(subject, "to do", seen, " ".join(f"`{command}` finishes it." for command in commands))
-    return Finding(subject, "good", "None was cut short.")
+        return Finding("to do", seen, " ".join(f"`{command}` finishes it." for command in commands))
+    return Finding("good", "None was cut short.")
 
 
-def _vault(subject: str, home: Home) -> Finding:
+def _vault(home: Home) -> Finding:
     told = zone_problems(home)
     if not told:
-        return Finding(subject, "good", "All that people wrote into the vault was taken.")
+        return Finding("good", "All that people wrote into the vault was taken.")
     more = f" And {len(told) - 1:,} more: memtape status." if len(told) > 1 else ""
-    return Finding(subject, "to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", MEND)
+    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", MEND)
 
 
-def _embedder(subject: str, home: Home) -> Finding:
+def _embedder(home: Home) -> Finding:
     with Client(home.path) as client:
         state = client.status().embedder
     seen = f"{state.effective} decides what is similar."
     if state.degraded or state.warning:
-        return Finding(subject, "to do", f"{seen} {state.warning}".strip(), "`memtape embedder` says more.")
+        return Finding("to do", f"{seen} {state.warning}".strip(), "`memtape embedder` says more.")
     if state.offer:
-        return Finding(subject, "to do", seen, state.offer)
-    return Finding(subject, "good", seen)
+        return Finding("to do", seen, state.offer)
+    return Finding("good", seen)
 
 
-def _model(subject: str, home: Home) -> Finding:
+def _model(home: Home) -> Finding:
     model = choose_model(local_settings(home).model)
     if model is None:
-        return Finding(subject, "not there", "None is configured, and nothing needs one.")
+        return Finding("not there", "None is configured, and nothing needs one.")
     begun = time.monotonic()
     try:
         model.answer("Answer with the one word OK.", MODEL_WAIT_S)
     except ModelTimeout as error:
-        return Finding(subject, "to do", str(error), "Start it, or use a faster one: a flush waits 12 s at most.")
-    return Finding(subject, "good", f"{model.place} answers after {round((time.monotonic() - begun) * 1_000):,} ms.")
+        return Finding("to do", str(error), "Start it, or use a faster one: a flush waits 12 s at most.")
+    return Finding("good", f"{model.place} answers after {round((time.monotonic() - begun) * 1_000):,} ms.")
 
 
-def _server(subject: str, home: Home) -> Finding:
+def _server(home: Home) -> Finding:
     words = [*own_command(), "mcp", "--home", str(home.path.absolute())]
     begun = time.monotonic()
     with _talking(words) as ask:
@@ -200,51 +200,51 @@ def _server(subject: str, home: Home) -> Finding:
     took_ms = round((time.monotonic() - begun) * 1_000)
     tools = listed.get("result", {}).get("tools", [])
     if not tools:
-        return Finding(subject, "bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
+        return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
     todo = CODEX_WAITS if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
-    return Finding(subject, "good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
+    return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
 def _host(host: str) -> Look:
     """Return the check of a host: whether it is connected, and its hooks are of this home and run."""
     about = HOSTS[host]
 
-    def look(subject: str, home: Home) -> Finding:
+    def look(home: Home) -> Finding:
         if shutil.which(about.program) is None:
-            return Finding(subject, "not there", f"`{about.program}` is not on the PATH.")
+            return Finding("not there", f"`{about.program}` is not on the PATH.")
         told = _told_hooks(about)
         # Codex cannot list its plugins where the folder of one is gone, and runs the hooks of a copy.
-        if astray := _pointing_here(subject, home, host, [hook.get("command", "") for hook in told]):
+        if astray := _pointing_here(home, host, [hook.get("command", "") for hook in told]):
             return astray
         installed = _installed(about, home, host)
         if installed is None:
-            return Finding(subject, "to do", "It is installed and not connected.", f"`memtape connect {host}`.")
+            return Finding("to do", "It is installed and not connected.", f"`memtape connect {host}`.")
         is_enabled, hooks = installed
         if not is_enabled:
-            return Finding(subject, "to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
+            return Finding("to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
         if not told and not hooks:
-            return Finding(subject, "to do", "It has none of our hooks.", _anew(host))
-        if astray := _pointing_here(subject, home, host, hooks):
+            return Finding("to do", "It has none of our hooks.", _anew(host))
+        if astray := _pointing_here(home, host, hooks):
             return astray
         untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
         if untrusted:
             seen = f"{len(untrusted)} of {len(told)} hooks are not trusted, so that it skips them without a word."
-            return Finding(subject, "to do", seen, f"Open `/hooks` in {about.program} and trust those of memtape.")
-        return Finding(subject, "good", "Plugin, server and hooks are on.")
+            return Finding("to do", seen, f"Open `/hooks` in {about.program} and trust those of memtape.")
+        return Finding("good", "Plugin, server and hooks are on.")
 
     return look
 
 
-def _errors(subject: str, home: Home) -> Finding:
+def _errors(home: Home) -> Finding:
     lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
     counts = ", ".join(f"{name} {count:,}" for name, count in sorted(HomeCounts(home.path).tally(FLUSHES).items()))
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:
         since = " since yesterday" if latest_errors(home.path, 1) else ""
-        return Finding(subject, "good", f"No hook or server has met an error{since}.{flushes}")
+        return Finding("good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
     places = [str(folder / ERRORS_NAME) for folder in (home.path, homeless()) if (folder / ERRORS_NAME).exists()]
-    return Finding(subject, "to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
+    return Finding("to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
 
 
 LOOKS: dict[str, Look] = {
@@ -298,7 +298,7 @@ def _hooks_in(folder: Path) -> list[str]:
     return [called["command"] for groups in hooks.values() for group in groups for called in group["hooks"]]
 
 
-def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) -> Finding | None:
+def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | None:
     """Return a finding where installed hooks are of an installation that is gone, of another, or of another home."""
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
@@ -306,16 +306,16 @@ def _pointing_here(subject: str, home: Home, host: str, hooks: Sequence[str]) ->
         there = Path(words[words.index("--home") + 1])
         if command != own_command() and not _starts(command):
             seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."
-            return Finding(subject, "to do", seen, _anew(host))
+            return Finding("to do", seen, _anew(host))
         if there != home.path.absolute():
             lost = "" if there.is_dir() else ", which is gone, so that they do nothing"
             seen = f"It has hooks of another home, {there}{lost}."
-            return Finding(subject, "to do", seen, f"`memtape connect {host}` moves it here.")
+            return Finding("to do", seen, f"`memtape connect {host}` moves it here.")
         if command != own_command():
             seen = f"Its hooks start another installation of Memtape than this, {command[0]}."
-            return Finding(subject, "to do", seen, f"`memtape connect {host}`, if this is the one to use.")
+            return Finding("to do", seen, f"`memtape connect {host}`, if this is the one to use.")
     if hooks and not plugin_folder(home, host).exists():
-        return Finding(subject, "to do", "What it installed is of a home that was here before.", _anew(host))
+        return Finding("to do", "What it installed is of a home that was here before.", _anew(host))
     return None
 
 

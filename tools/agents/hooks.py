@@ -24,6 +24,7 @@ from memtape.sinks.home.pauses import leave_out, stores_nothing
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import LARGE_BYTES, MAX_INPUT_BYTES, Announced
 from memtape.tools.agents.hosts import HookInput, begins_at_prompt, placed, read
+from memtape.tools.agents.sessions import forget_told, note_told, tell_session, told_at
 from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, in_form
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
@@ -166,7 +167,6 @@ def _start(turn: HookCall) -> bytes:
 def _begun(turn: HookCall, client: Client) -> bytes:
     """Return the context of a start, and record the session as told."""
     from memtape.tools.agents.offering import offer_start
-    from memtape.tools.agents.sessions import note_told, tell_session
 
     tell_session(turn.home, client.scope, client.session or "")
     began = now_us()
@@ -184,8 +184,6 @@ def _begun(turn: HookCall, client: Client) -> bytes:
 
 def begins(turn: HookCall, client: Client, text: str) -> bool:
     """Whether a hook is given the context of a start: a start, or a prompt of a session that was told none."""
-    from memtape.tools.agents.sessions import told_at
-
     if turn.told.action != "prompt" or not text or not begins_at_prompt(turn.told.host):
         return turn.told.action == "start"
     return told_at(turn.home, client.scope, client.session or "") is None
@@ -193,8 +191,6 @@ def begins(turn: HookCall, client: Client, text: str) -> bool:
 
 def told_before(turn: HookCall, client: Client) -> int | None:
     """Return the time of a resumed session's last start, in microseconds; None where the session is told all."""
-    from memtape.tools.agents.sessions import told_at
-
     return told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None
 
 
@@ -207,16 +203,12 @@ def searched_in(client: Client, prompt: str) -> str:
 
 def _retell(turn: HookCall) -> bytes:
     """Have the next prompt given the context of a start again, since a compaction takes that away."""
-    from memtape.tools.agents.sessions import forget_told
-
     with turn.client() as client:
         forget_told(turn.home, client.scope, client.session or "")
     return b""
 
 
 def _prompt(turn: HookCall) -> bytes:
-    from memtape.tools.agents.sessions import tell_session
-
     text = said(turn.told.prompt)
     if not text:
         return b""

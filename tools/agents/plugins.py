@@ -19,6 +19,7 @@ from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN
 DESCRIPTION = "One memory for all agents of a project, which can be replayed."
 HOOK_TIMEOUT_S, SERVER_START_S = 10, 30
 SCRIPT = "memtape.js"
+BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:end -->"
 _SHELL = ("/bin/sh", "-c")
 # The command comes as words of their own, so that no path needs quotes in here, whichever shell a host has.
 _HOOK_GUARD = '[ -x "$0" ] && "$0" "$@" 2>/dev/null; exit 0'
@@ -117,6 +118,20 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     plugins = [{"name": PLUGIN, "source": f"./{PLUGIN}", "description": DESCRIPTION}]
     market = _json({"name": MARKETPLACE, "owner": owner, "plugins": plugins})
     return {f"{PLUGIN}/{path}": data for path, data in inside.items()} | {".claude-plugin/marketplace.json": market}
+
+
+def server_forms(command: list[str], home: str) -> dict[str, str]:
+    """Return the settings of a home's server as JSON and TOML, and the command that starts it in a shell."""
+    program, words = command[0], [*command[1:], "mcp", "--home", home]
+    as_json: dict[str, Any] = {"mcpServers": {PLUGIN: {"command": program, "args": words}}}
+    as_toml = f"[mcp_servers.{PLUGIN}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(words)}"
+    return {"json": json.dumps(as_json, indent=2), "toml": as_toml, "command": shlex.join([program, *words])}
+
+
+def instructions() -> str:
+    """Return the block for `AGENTS.md`, `CLAUDE.md`, `GEMINI.md` or another file of instructions."""
+    said = SKILL.split("---\n", 2)[2].strip()
+    return f"{BEGIN}\n{said}\n{END}\n"
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:

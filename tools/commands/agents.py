@@ -151,7 +151,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
-        from memtape.tools.agents.instructions import write_instructions
+        from memtape.tools.agents.connecting import write_instructions
 
         added = write_instructions(folder, instructions_file)
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions_file}.", err=True)
@@ -159,9 +159,8 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 
 def _shown(home: Home, host: str) -> Output:
     """Yield the steps for a host, or the settings for any other client."""
-    from memtape.tools.agents.connecting import install_steps, own_command, plugin_folder
-    from memtape.tools.agents.instructions import instructions, server_forms
-    from memtape.tools.agents.plugins import plugin_files
+    from memtape.tools.agents.connecting import own_command, plugin_folder, steps_of
+    from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
     if host == GENERIC:
@@ -172,7 +171,7 @@ def _shown(home: Home, host: str) -> Output:
         yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{instructions().rstrip()}"
         return
     files = plugin_files(host, own_command(), where)
-    steps = [shlex.join(words) for words in install_steps(home, host)]
+    steps = [shlex.join(words) for words in steps_of(home, host, HOSTS[host].install)]
     yield {"commands": steps, "files": {path: data.decode() for path, data in files.items()}}
     for path, data in files.items():
         yield f"# {plugin_folder(home, host) / path}\n{data.decode()}"
@@ -216,10 +215,8 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
     """
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
+    from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
-    from memtape.tools.agents.connecting import has_anything
-    from memtape.tools.agents.instructions import take_instructions
-    from memtape.tools.agents.leftovers import Leftovers, data_told, leave
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:

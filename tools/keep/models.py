@@ -16,7 +16,7 @@ from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import Actor
 from memtape.schemas.model import ModelOptions, Step
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import give_back, note_answer, spend
+from memtape.sinks.home.model_use import note_use, spend
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.native_ids import digest
@@ -66,12 +66,12 @@ class CountedModel:
         try:
             answer = self._model.answer(prompt, limit_s)
         except (ModelTimeout, BadAnswer):
-            note_answer(self._home, 0, self.tokens - before, now_us())
+            note_use(self._home, 0, 0, self.tokens - before, now_us())
             raise
         except MemtapeError:
-            give_back(self._home, len(prompt), now_us())
+            note_use(self._home, -1, -len(prompt), 0, now_us())
             raise
-        note_answer(self._home, len(answer), self.tokens - before, now_us())
+        note_use(self._home, 0, len(answer), self.tokens - before, now_us())
         return answer
 
 

@@ -12,36 +12,11 @@ from typing import Literal, NamedTuple
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.client import Client
 from memtape.tools.page.asked import PageQuery
-from memtape.tools.page.views.waiting import listed
+from memtape.tools.page.views import listed
 
 MOST_IDS = 500
 Doing = Callable[[Client, Sequence[str], PageQuery], int]
 Telling = Callable[[Client, str], str]
-
-
-class Action(NamedTuple):
-    """An action on ids: its button, its description, its function, and the action that undoes it.
-
-    `do` returns the number of changed `counts`. `undone` describes the undoing where no single action does
-    it. `told` is the text of an id; it raises `NotFound`.
-    """
-
-    name: str
-    will: str
-    do: Doing
-    told: Telling
-    undo: str = ""
-    undone: str = ""
-    counts: str = "capture"
-    takes_reason: bool = True
-
-
-class Meant(NamedTuple):
-    """The ids of an action, the text of each, and the number of ids beyond the limit."""
-
-    ids: tuple[str, ...]
-    told: tuple[str, ...]
-    more: int
 
 
 def _text_of(client: Client, id: str) -> str:
@@ -66,6 +41,31 @@ def _rule_of(client: Client, id: str) -> str:
     return rule.text
 
 
+class Action(NamedTuple):
+    """An action on ids: its button, its description, its function, and the action that undoes it.
+
+    `do` returns the number of changed `counts`. `undone` describes the undoing where no single action does
+    it. `told` is the text of an id; it raises `NotFound`.
+    """
+
+    name: str
+    will: str
+    do: Doing
+    undo: str = ""
+    undone: str = ""
+    told: Telling = _text_of
+    counts: str = "capture"
+    takes_reason: bool = True
+
+
+class Meant(NamedTuple):
+    """The ids of an action, the text of each, and the number of ids beyond the limit."""
+
+    ids: tuple[str, ...]
+    told: tuple[str, ...]
+    more: int
+
+
 def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
     chosen = asked.text("keep")
     keep: Literal["A", "B", "both"] | None = next((side for side in ("A", "B", "both") if side == chosen), None)
@@ -81,35 +81,30 @@ ACTIONS: dict[str, Action] = {
         "Forget",
         "It leaves every search, page and start, and the same words are banned. The log keeps it.",
         lambda client, ids, asked: sum(len(client.forget(id, reason=asked.reason)) for id in ids),
-        _text_of,
         undo="restore",
     ),
     "restore": Action(
         "Restore",
         "It is found and told again.",
         lambda client, ids, asked: sum(len(client.restore(id, reason=asked.reason)) for id in ids),
-        _text_of,
         undo="forget",
     ),
     "archive": Action(
         "Archive",
         "It leaves search, starts and MEMORY.md until it is used, pinned or said again.",
         lambda client, ids, asked: len(client.archive(ids, reason=asked.reason).done),
-        _text_of,
         undo="unarchive",
     ),
     "unarchive": Action(
         "Bring back",
         "It leaves the archive, and is found and told again.",
         lambda client, ids, asked: len(client.unarchive(ids, reason=asked.reason).done),
-        _text_of,
         undo="archive",
     ),
     "pin": Action(
         "Pin",
         "It neither ages nor is archived.",
         lambda client, ids, asked: sum(len(client.pin(id)) for id in ids),
-        _text_of,
         undo="unpin",
         takes_reason=False,
     ),
@@ -117,7 +112,6 @@ ACTIONS: dict[str, Action] = {
         "Unpin",
         "It ages as others do.",
         lambda client, ids, asked: sum(len(client.unpin(id)) for id in ids),
-        _text_of,
         undo="pin",
         takes_reason=False,
     ),
@@ -125,7 +119,7 @@ ACTIONS: dict[str, Action] = {
         "Settle",
         "What is kept holds from now on, what is not kept is closed by it, and the conflict is asked no more.",
         _settle,
-        _conflict_of,
+        told=_conflict_of,
         undone="Settle it again with another choice: settled conflicts are listed on the same view.",
         counts="conflict",
     ),
@@ -133,7 +127,7 @@ ACTIONS: dict[str, Action] = {
         "Accept",
         "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
         lambda client, ids, asked: len([client.accept(id) for id in ids]),
-        _rule_of,
+        told=_rule_of,
         undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
         counts="rule",
         takes_reason=False,
@@ -142,7 +136,7 @@ ACTIONS: dict[str, Action] = {
         "Decline",
         "The rule is proposed no more. One that was said for all projects stays in its own.",
         lambda client, ids, asked: len([client.decline(id) for id in ids]),
-        _rule_of,
+        told=_rule_of,
         undo="accept",
         counts="rule",
         takes_reason=False,

@@ -34,7 +34,7 @@ from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
 from memtape.tools.page.past import Past, PastView
-from memtape.tools.page.views.log import MOST_OFFSET, LogLine, errors_of, lines_from
+from memtape.tools.page.views import MOST_OFFSET, LogLine, errors_of, lines_from
 
 AGAIN = {"refresh": "1"}
 """Has a browser ask again after a second, be it without script."""

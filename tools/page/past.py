@@ -49,26 +49,17 @@ class PageReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PastView:
-    """A view in progress: slots folded (`done`) of how many, the begin of the fold, and the time of the last request.
-
-    `rate` is the number of slots folded in a second, 0 if not yet known; `left_s` the seconds left at this rate.
-    """
+    """A view in progress: slots folded (`done`) of how many, and the time of the last request."""
 
     def __init__(self) -> None:
         self.future: Future[DrawnPage | None]
-        self.done = self.total = self.rate = 0
-        self.left_s = 1
-        self.began_s = self.asked_s = time.monotonic()
+        self.done = self.total = 0
+        self.asked_s = time.monotonic()
 
     def is_wanted(self, report: PageReport) -> bool:
-        """Take in a report, and return whether the view is still requested. A smaller number is of another state."""
-        now_s = time.monotonic()
-        if report.done < self.done:
-            self.began_s = now_s
-        self.rate = int(report.done / max(now_s - self.began_s, TELL_S))
-        self.left_s = max(1, round((report.total - report.done) / self.rate)) if self.rate else 1
+        """Take in a report, and return whether the view is still requested."""
         self.done, self.total = report.done, report.total
-        return now_s - self.asked_s <= GONE_S
+        return time.monotonic() - self.asked_s <= GONE_S
 
 
 class Past:
@@ -112,7 +103,6 @@ class Past:
 
     def _drawn(self, making: PastView, address: Address) -> DrawnPage | None:
         """Return a drawn view, None for one that is no longer requested."""
-        making.began_s = time.monotonic()
         if not making.is_wanted(PageReport()):
             return None
         process = self._running()

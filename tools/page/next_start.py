@@ -11,9 +11,9 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, begins_at_prompt, note_of
-from memtape.tools.agents.instructions import instructions
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, schema_of
+from memtape.tools.agents.plugins import instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.measuring import tokenizer
