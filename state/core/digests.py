@@ -2,7 +2,7 @@
 
 A leaf stands for each scope and subject, for each partition's clock and settings, and for each view. Offsets,
 guards, counters and watermarks are left out, since a copy on another log has others. A changed rule raises
-the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
+the version of its subject (`VERSIONS` in `scope.py`), which changes the leaf's name and so the hash.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """A scope: the sum of its subjects, and the point where duplicate events are dropped.
 
-`SUBJECTS` is the table of all subjects. A new subject needs a row in the table and an attribute here.
+The annotations of `Scope` are the table of all subjects. A new subject needs one more.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 
@@ -16,29 +16,10 @@ from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
 from memtape.schemas.texts import texts_of_body
+from memtape.state import subjects
 from memtape.state.core.bodies import Bodies, KeptBodies
 from memtape.state.core.context import Context
-from memtape.state.subjects import (
-    aging,
-    captures,
-    conflicts,
-    covers,
-    edges,
-    embeddings,
-    instructions,
-    lifecycle,
-    memories,
-    pages,
-    paraphrases,
-    passes,
-    people,
-    pins,
-    recalls,
-    threads,
-    tombstones,
-    usage,
-    validity,
-)
+from memtape.state.subjects import aging, memories, paraphrases
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
@@ -60,57 +41,10 @@ from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
 
 
-class Subject(NamedTuple):
-    """A subject: its `state`, a struct, and the module of its functions.
-
-    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
-    its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
-    raises. The fields of the struct are its snapshot. `rebuild`, if there is one, makes what follows from
-    them and from earlier subjects. `digest`, if there is one, yields the content of the hash; without it all
-    of the state follows from the captures. A subject without content has no leaf.
-    """
-
-    name: str
-    state: type[msgspec.Struct]
-    module: Any
-    version: int = 1
-
-    def digest(self, of: Scope) -> list[Any]:
-        """Return the content of the state hash."""
-        return list(self.module.digest(getattr(of, self.name), of)) if hasattr(self.module, "digest") else []
-
-
-SUBJECTS = (
-    Subject("captures", Captures, captures),
-    Subject("tombstones", Tombstones, tombstones),
-    Subject("pages", Pages, pages),
-    Subject("embeddings", Embeddings, embeddings),
-    Subject("paraphrases", Paraphrases, paraphrases),
-    Subject("recalls", Recalls, recalls),
-    Subject("memories", Memories, memories),
-    Subject("validity", Validity, validity),
-    Subject("covers", Covers, covers),
-    Subject("passes", Passes, passes),
-    Subject("pins", Pins, pins),
-    Subject("usage", Usage, usage),
-    Subject("edges", Edges, edges),
-    Subject("lifecycle", Lifecycle, lifecycle),
-    Subject("conflicts", Conflicts, conflicts),
-    Subject("instructions", Instructions, instructions),
-    Subject("threads", Threads, threads),
-    Subject("people", People, people),
-)
-"""Every subject of a scope with its version, in the order in which an event passes them.
-
-A subject reads only earlier ones.
-"""
-
-_AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
-"""The subjects allowed to read memories."""
-
-
 class Scope:
-    """Everything that one scope's events mean.
+    """Everything that one scope's events mean: its subjects, in the order in which an event passes them.
+
+    A subject reads only earlier ones.
 
     `seq` is the count of its events without duplicates; `sent` the greatest `sent` of them; `changed` is
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
@@ -168,6 +102,42 @@ class Scope:
         return memories.memory_of(self, id)
 
 
+class Subject(NamedTuple):
+    """A subject: its `state`, a struct, and the module of its functions.
+
+    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
+    its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
+    raises. The fields of the struct are its snapshot, and the content of the state hash. `rebuild`, if there
+    is one, makes what follows from them and from earlier subjects. Captures have a `digest`, which leaves out
+    their offsets. A subject without content has no leaf.
+    """
+
+    name: str
+    state: type[msgspec.Struct]
+    module: Any
+    version: int
+
+    def digest(self, of: Scope) -> list[Any]:
+        """Return the content of the state hash."""
+        state = getattr(of, self.name)
+        if hasattr(self.module, "digest"):
+            return list(self.module.digest(state))
+        return [] if state == self.state() else [msgspec.msgpack.encode(state)]
+
+
+VERSIONS: dict[str, int] = {}
+"""The versions of subjects whose rules have changed since the first release; that of any other is 1."""
+
+SUBJECTS = tuple(
+    Subject(name, state, getattr(subjects, name), VERSIONS.get(name, 1))
+    for name, state in get_type_hints(Scope).items()
+)
+"""The subjects, as `Scope` names them."""
+
+_AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
+"""The subjects allowed to read memories."""
+
+
 def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     """Apply an event of the scope, and return the changed rows."""
     counters = context.counters
@@ -192,9 +162,9 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     return _pass(state, event, context, SUBJECTS)
 
 
-def _pass(state: Scope, event: Event, context: Context[Scope], subjects: tuple[Subject, ...]) -> list[Change]:
-    """Let an event pass these subjects, and return the changed rows."""
-    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in subjects)
+def _pass(state: Scope, event: Event, context: Context[Scope], through: tuple[Subject, ...]) -> list[Change]:
+    """Let an event pass through these subjects, and return the changed rows."""
+    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in through)
     return _changed(state, [change for changes in passed for change in changes], context)
 
 

@@ -214,7 +214,7 @@ def normal_digest(text: str) -> bytes:
     return blake2b(normal_text(text).encode(), digest_size=16).digest()
 
 
-def digest(state: Captures, of: object) -> Iterator[Any]:
+def digest(state: Captures) -> Iterator[Any]:
     """Yield the content of the state hash, in the order of the log, and the ids of decided texts."""
     for capture in state.by_seq.values():
         body = state.body(capture)

@@ -16,11 +16,11 @@ Nothing else writes it, no tick and no read.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from decimal import Context as Arithmetic
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -336,19 +336,6 @@ def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
             held[tie.source] = held.get(tie.source, 0) + 1
             found.append(tie)
     return found
-
-
-def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash: edges, open windows, learned weights and their windows."""
-    by_seq = of.captures.by_seq
-    for low, high in sorted(state.pairs):
-        yield "edge", by_seq[low].id, by_seq[high].id, state.pairs[low, high]
-    for session, window in sorted(state.windows.items(), key=lambda item: item[0]):
-        yield "window", session, window.start, [by_seq[seq].id for seq in window.seqs]
-    for low, high in sorted(state.learned):
-        yield "learned", by_seq[low].id, by_seq[high].id, state.learned[low, high]
-    for window in state.kept:
-        yield "kept", window.start, [by_seq[seq].id for seq in window.seqs]
 
 
 def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:

@@ -7,8 +7,8 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from sortedcontainers import SortedDict
@@ -387,15 +387,3 @@ def kind_of(of: HasLifecycle, unit: int) -> str:
 def copy_of(state: Lifecycle) -> Lifecycle:
     """Return a state equal to another, to try a pass on."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
-
-
-def digest(state: Lifecycle, of: HasLifecycle) -> Iterator[Any]:
-    """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
-    by_seq = of.captures.by_seq
-    for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
-        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units]
-    for unit, archiving in sorted(state.archived.items()):
-        yield "archived", by_seq[unit].id, archiving
-    project = state.project
-    if project.state != "active" or project.name or project.git_at:
-        yield "project", project.state, project.since, project.git_at, project.name, project.purged

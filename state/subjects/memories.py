@@ -243,22 +243,6 @@ def rebuild(state: Memories, of: HasMemories) -> None:
             state.birth_of[join.seq] = memory.birth
 
 
-def digest(state: Memories, of: HasMemories) -> Iterator[Any]:
-    """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
-    by_seq = of.captures.by_seq
-
-    def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
-        return [(by_seq[join.seq].id, join.how, join.similarity) for join in joins]
-
-    for memory in state.by_birth.values():
-        spoken = by_seq[memory.canonical].id if memory.canonical >= 0 else None
-        yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes)
-    for birth, shown in sorted(state.waiting.items()):
-        yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
-    for split in state.splits:
-        yield "apart", [[by_seq[seq].id for seq in group] for group in split]
-
-
 def _place(
     state: Memories,
     capture: Capture,

@@ -5,9 +5,6 @@ A pass starts by these counts. Decisions are stored in `covers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
@@ -119,11 +116,3 @@ def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
         and memory.canonical == seq
         for id, seq in cluster
     )
-
-
-def digest(state: Passes, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash: nothing before the first decision, as counts decide nothing."""
-    if state.until:
-        yield "until", state.until, state.at
-    yield from (("queued", cluster, attempts) for cluster, (attempts, _) in state.queued.items())
-    yield from (("aside", cluster) for cluster in state.aside)

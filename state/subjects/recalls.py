@@ -6,9 +6,8 @@ and takes no place of a search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -77,11 +76,3 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)
     recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in chain(starts, recent) for seq in recall.seqs))
-
-
-def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash: the seqs shown to each session, and their times."""
-    for kind, shown in (("recalls", state.latest), ("starts", state.starts)):
-        for session, recalls in sorted(shown.items()):
-            told = [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]
-            yield kind, session, told

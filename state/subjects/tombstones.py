@@ -13,8 +13,7 @@ when the source has the text again, or by a `restored` event.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -99,14 +98,6 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
     for seq in context.flipped:
         changes += shown_changes(context.scope, of.captures.by_seq[seq])
     return changes
-
-
-def digest(state: Tombstones, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash: bans on texts, bans on ids, and withdrawn ids."""
-    texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
-    for bans in (texts, state.ids):
-        yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
-    yield from state.withdrawn
 
 
 def _ban(state: Tombstones, id: str, tombstone: Tombstone, context: Context[HasCaptures], rows: list[str]) -> None:

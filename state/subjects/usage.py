@@ -10,9 +10,8 @@ the same. Counts are stored by captured id; later folding changes nothing here. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 import msgspec
 
@@ -176,24 +175,6 @@ def _carried(
                 yield seq
     for shown in waiting:
         shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
-
-
-def digest(state: Usage, of: HasMemories) -> Iterator[Any]:
-    """Yield the content of the state hash: counts and times of use, and recalls waiting for an answer."""
-    by_seq = of.captures.by_seq
-    yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
-    yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
-    for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
-        yield "shown", session, [_digested(recall, by_seq) for recall in recalls]
-    yield from (
-        ("asked", session, [by_seq[seq].id for seq in seqs])
-        for session, seqs in sorted(state.asked.items(), key=lambda item: item[0])
-    )
-
-
-def _digested(recall: Shown, by_seq: Mapping[int, Capture]) -> tuple[Any, ...]:
-    ids = ([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used))
-    return recall.id, recall.at, recall.end, recall.query, *ids, recall.start, recall.answered
 
 
 def _has_doubled(count: int) -> bool:
