@@ -17,6 +17,7 @@ from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Captured
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -180,7 +181,7 @@ def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda
     on_fold(offset - start, offset - start)
 
 
-class LoggedBodies:
+class LoggedBodies(Bodies):
     """The `Bodies` of a partition of a log. Raises `NotFound` for a body erased since the state was made."""
 
     def __init__(self, log: Log, partition: int) -> None:

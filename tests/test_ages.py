@@ -13,7 +13,7 @@ from memtape.schemas.events import Archived, Event, ScopeChanged, make_tick
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
@@ -79,7 +79,7 @@ def counted(scope: Scope, settings: Settings, at: int) -> None:
     mark, at_hand = life.mark(), Counter(life.tier(unit) for unit in units_of(scope) if unit not in life.archived)
     assert (mark.archived - mark.purged, mark.purged) == (here.archived, here.purged)
     assert (mark.mid, mark.long) == (at_hand["mid"], at_hand["long"])
-    assert scope_state.restore(scope_state.snapshot(scope), KeptBodies()).lifecycle.mark() == mark
+    assert scope_state.restore(scope_state.snapshot(scope), Bodies()).lifecycle.mark() == mark
 
 
 @given(histories(), st.lists(st.integers(0, 9), max_size=6), st.sampled_from([Settings(), QUICK]), st.integers(0, 400))
@@ -115,7 +115,7 @@ def test_a_dry_run_changes_nothing_and_says_what_the_tick_then_does(
 
 def _told_before(snapshot: bytes) -> int:
     """Return how many units the summaries of a snapshot had."""
-    return sum(len(it.units) for it in scope_state.restore(snapshot, KeptBodies()).lifecycle.summaries.values())
+    return sum(len(it.units) for it in scope_state.restore(snapshot, Bodies()).lifecycle.summaries.values())
 
 
 # --- Why a text stays ---

@@ -17,7 +17,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
@@ -36,7 +36,7 @@ class Partition:
 
     def __init__(self, number: int, erasures: Erasures | None = None, bodies: Bodies | None = None) -> None:
         self.number = number
-        self.bodies = bodies or KeptBodies()
+        self.bodies = bodies or Bodies()
         self.erasures = erasures or Erasures()
         self.stale = False
         self.met_erased = False

@@ -17,7 +17,7 @@ from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
 from memtape.schemas.texts import texts_of_body
 from memtape.state import subjects
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.subjects import aging, memories, paraphrases
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
@@ -74,7 +74,7 @@ class Scope:
 
     def __init__(self, name: str, bodies: Bodies | None = None) -> None:
         self.name = name
-        self.bodies = bodies or KeptBodies()
+        self.bodies = bodies or Bodies()
         self.seq = 0
         self.sent = 0
         self.changed = -1
@@ -105,17 +105,16 @@ class Scope:
 class Subject(NamedTuple):
     """A subject: its `state`, a struct, and the module of its functions.
 
-    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
-    its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
-    raises. The fields of the struct are its snapshot, and the content of the state hash. `rebuild`, if there
-    is one, makes what follows from them and from earlier subjects. Captures have a `digest`, which leaves out
-    their offsets. A subject without content has no leaf.
+    `name` names the subject, its attribute of a scope and its leaf of the state hash. `evolve` of the module
+    applies any event and returns the changed rows and entries; it never raises. The fields of the struct are
+    its snapshot, and the content of the state hash. `rebuild`, if there is one, makes what follows from them
+    and from earlier subjects. Captures have a `digest`, which leaves out their offsets. A subject without
+    content has no leaf.
     """
 
     name: str
     state: type[msgspec.Struct]
     module: Any
-    version: int
 
     def digest(self, of: Scope) -> list[Any]:
         """Return the content of the state hash."""
@@ -125,13 +124,7 @@ class Subject(NamedTuple):
         return [] if state == self.state() else [msgspec.msgpack.encode(state)]
 
 
-VERSIONS: dict[str, int] = {}
-"""The versions of subjects whose rules have changed since the first release; that of any other is 1."""
-
-SUBJECTS = tuple(
-    Subject(name, state, getattr(subjects, name), VERSIONS.get(name, 1))
-    for name, state in get_type_hints(Scope).items()
-)
+SUBJECTS = tuple(Subject(name, state, getattr(subjects, name)) for name, state in get_type_hints(Scope).items())
 """The subjects, as `Scope` names them."""
 
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]

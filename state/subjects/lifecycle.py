@@ -30,7 +30,7 @@ from memtape.schemas.events import (
     Used,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, LifeMark
+from memtape.schemas.rows import Change, LifeMark, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
@@ -138,10 +138,9 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
         for summary in self.summaries.values():
             summed[summary.group.level] += len(summary.units)
         archived = Counter(len(self.within.get(unit, ())) for unit in self.archived)
-        return LifeMark(
-            state=project.state,
-            since=project.since,
-            name=project.name,
+        return made_from(
+            LifeMark,
+            project,
             mid=summed[MID] - summed[LONG] - archived[MID],
             long=summed[LONG] - archived[LONG],
             summaries=len(self.summaries),
