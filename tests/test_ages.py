@@ -205,14 +205,9 @@ def test_the_archive_of_one_text_and_of_a_whole_project_are_told() -> None:
     told = age(world(*facts, archived([name], "a")), facts[0].id, START)
     assert (told.archived_why, told.purged, told.moves_to, told.stays) == ("asked", False, "purged", "archived")
     assert told.archived_at is not None and told.finished_at is None
-    later = START + 5
-    finished = world(*facts, project("finished", "e", sent=later), *said(1, day=1))
-    assert age(finished, facts[1].id, START).finished_at == later
+    later = START + HOUR_US // 2
+    late = captured("Said since the last tick.", sent=later - 1)
+    finished = world(*facts, late, project("finished", "e", sent=later), *said(1, day=1))
+    assert age(finished, facts[1].id, START).finished_at == age(finished, late.id, START).finished_at == later
     assert age(finished, said(1, day=1)[0].id, START).finished_at is None
-    assert to_be_archived(finished) == 3 and to_be_archived(world(*facts, archived([name], "a"))) == 1
-
-
-def test_a_project_that_is_finished_between_two_ticks_has_archived_what_was_said_since_the_first() -> None:
-    late = captured("Said half an hour after the tick.", sent=START + HOUR_US // 2)
-    scope = world(late, project("finished", "e", sent=START + HOUR_US // 2 + 1))
-    assert scope.lifecycle.is_past(late.at)
+    assert to_be_archived(finished) == 4 and to_be_archived(world(*facts, archived([name], "a"))) == 1
