@@ -38,11 +38,7 @@ ROOT = Path(__file__).parent.parent
 STEPS = 4
 """In how many runs an incremental row projects the log."""
 
-HOW = {
-    "mode": ("replay", "incremental"),
-    "batch": (500, 7, 1),
-    "epoch_s": (0, 1, 10),
-}
+HOW = {"mode": ("replay", "incremental"), "batch": (500, 7, 1), "epoch_s": (0, 1, 10)}
 ENVIRONMENT = {
     "PYTHONHASHSEED": ("0", "1", "random"),
     "TZ": ("UTC", "Asia/Kolkata", "America/St_Johns"),

@@ -19,17 +19,7 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import (
-    ELSEWHERE,
-    LIVES,
-    SLUGS,
-    START,
-    TINY,
-    configured,
-    histories,
-    pack,
-    slots,
-)
+from builders import ELSEWHERE, LIVES, SLUGS, START, TINY, configured, histories, pack, slots
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
@@ -127,15 +117,7 @@ WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text.replace("database", "db").replace("repo", "repository"),
     lambda text: text + "!",
 )
-UNREADABLE = (
-    b'{"half an event',
-    b"\xff\xfe\x00",
-    b"",
-    b"[]",
-    b'{"type": "captured"}',
-    b'{"a": 1e999}',
-    b"[" * 2_000,
-)
+UNREADABLE = (b'{"half an event', b"\xff\xfe\x00", b"", b"[]", b'{"type": "captured"}', b'{"a": 1e999}', b"[" * 2_000)
 
 Rows = dict[str, dict[str, Any]]
 
