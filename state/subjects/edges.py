@@ -397,17 +397,13 @@ def _count_window(state: Edges, window: Window) -> None:
     state.taken |= 1 << window.slot
     insort(state.kept, window, key=lambda it: it.start)
     while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
-        _drop_window(state, state.kept.pop(0))
-
-
-def _drop_window(state: Edges, window: Window) -> None:
-    bit = 1 << window.slot
-    state.taken ^= bit
-    window.slot = -1
-    for seq in window.seqs:
-        state.holding[seq] ^= bit
-        if not state.holding[seq]:
-            del state.holding[seq]
+        dropped = state.kept.pop(0)
+        bit, dropped.slot = 1 << dropped.slot, -1
+        state.taken ^= bit
+        for seq in dropped.seqs:
+            state.holding[seq] ^= bit
+            if not state.holding[seq]:
+                del state.holding[seq]
 
 
 def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
