@@ -178,25 +178,23 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
     of, changes = context.of, list[Change]()
     for birth in context.gone:
         changes += _drop(state, birth, context)
-    touched, again = _touched(event, context), _said_again(event, context)
+    touched, again, back = _touched(event, context), _said_again(event, context), list[int]()
     match event.body:
         case Archived(ids=ids, on=True):
             units = (unit for unit in _units(of, ids) if unit not in state.archived)
             changes += [change for unit in units for change in archive(state, unit, "asked", context)]
         case Archived(ids=ids):
-            changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
+            back = _units(of, ids)
         case ScopeChanged() as changed:
             changes += _change(state, changed, context)
         case Pinned(ids=ids, on=on):
             again += _units(of, ids)
-            changes += [change for unit in again if on for change in come_back(state, unit, context)]
+            back = again if on else []
         case Captured() | Used():
-            changes += [change for unit in again for change in come_back(state, unit, context)]
-        case _ if context.gone:  # Two memories of equal content became one: the content was said again.
-            one = dict.fromkeys(unit_of(context.of, context.of.captures.by_seq[birth]) for birth in context.gone)
-            changes += [change for unit in one for change in come_back(state, unit, context)]
-        case _:
-            pass
+            back = again
+        case _:  # Two memories of equal content became one: the content was said again.
+            back = list(dict.fromkeys(unit_of(of, of.captures.by_seq[birth]) for birth in context.gone))
+    changes += [change for unit in back for change in come_back(state, unit, context)]
     for unit in (*touched, *again):
         look_at(state, unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))

@@ -58,11 +58,10 @@ Split = tuple[tuple[int, ...], ...]
 class Memories(msgspec.Struct, dict=True, array_like=True):
     """The memories of a scope in the order of their births.
 
-    `moved` are the births of new, removed or changed ones, until `leading` reads them. `gone` are the births
-    that an event removes, because they merge with others. `waiting` are memories by themselves until their
-    first vector, each with the seqs shown to its session at its capture. `splits` are those by people, in the
-    order of the log: captures of two groups never fold together again. `_index` has by folding family the
-    living memories for comparisons, under one embedder; it follows from the rest.
+    `moved` are the births of new, removed or changed ones, until `leading` reads them. `waiting` are memories
+    by themselves until their first vector, each with the seqs shown to its session at its capture. `splits`
+    are those by people, in the order of the log: captures of two groups never fold together again. `_index`
+    has by folding family the living memories for comparisons, under one embedder; it follows from the rest.
     """
 
     by_birth: dict[int, Memory] = {}
@@ -72,7 +71,6 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
     def __post_init__(self) -> None:
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
-        self.gone: list[int] = []
         self.moved: dict[int, None] = {}
         self._index: dict[str, Candidates] | None = None
         self._embedder = ""
@@ -110,7 +108,6 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
     Returns the changed memory rows, those of given-up names included.
     """
     of = context.of
-    context.touched = []
     match event.body:
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
@@ -129,7 +126,6 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
             _unfold(state, ids, context)
         case _:
             pass
-    context.gone, state.gone = state.gone, []
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
@@ -345,7 +341,12 @@ def _absorb(
     founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
     joined = [founder if join.seq == late.birth else join for join in late.members]
     context.touched.append(of.captures.by_seq[late.name].id)
-    _remove(state, late, of)
+    del state.by_birth[late.birth]
+    context.gone.append(late.birth)
+    state.moved[late.birth] = None
+    _forget_texts(state, late, of)
+    if state._index is not None:
+        state._index[of.captures.by_seq[late.birth].family or ""].drop(late.birth)
     echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
     joined = [join for join in joined if join.how != "echo"]
     for join in joined:
@@ -355,16 +356,6 @@ def _absorb(
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
     early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
     _refresh(state, early, context)
-
-
-def _remove(state: Memories, memory: Memory, of: HasMemories) -> None:
-    """Remove a memory from every index by birth."""
-    del state.by_birth[memory.birth]
-    state.gone.append(memory.birth)
-    state.moved[memory.birth] = None
-    _forget_texts(state, memory, of)
-    if state._index is not None:
-        state._index[of.captures.by_seq[memory.birth].family or ""].drop(memory.birth)
 
 
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], context: Context[HasMemories]) -> None:
