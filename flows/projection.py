@@ -159,7 +159,8 @@ def open_projection(
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
-    state = Partition(partition, erasures_of(erased), bodies) if data is None else restore(data, bodies)
+    state = Partition(partition, erasures_of(erased)) if data is None else restore(data, bodies)
+    state.bodies = bodies
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)

@@ -8,7 +8,8 @@ from typing import Any
 from builders import START, captured, configured, histories, slots, unfolded, worlds
 from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Event, make_tick
@@ -100,7 +101,7 @@ def with_index(partition: Partition) -> Partition:
 def held(value: Any) -> Any:
     """All that an object holds, but for the order of dicts and for what of them is empty."""
     if hasattr(value, "__dict__"):
-        value = vars(value)
+        value = (asdict(value) if isinstance(value, Struct) else {}) | vars(value)
     if isinstance(value, Mapping):
         return {key: found for key, inner in value.items() if (found := held(inner)) not in ({}, [], ())}
     return value

@@ -23,7 +23,7 @@ from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
 
 
-class Partition:
+class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):
     """The folded state of one partition's events.
 
     `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is the next
@@ -31,23 +31,23 @@ class Partition:
 
     `erasures` are those known before the fold. An `erased` event with more ids makes the state `stale`: it no
     longer matches the log, and the log must be folded again. `met_erased` says that an erased event still had
-    its body on the log. `bodies` has the bodies of turns.
+    its body on the log. `bodies` has the bodies of turns. These three are in no snapshot.
     """
 
-    def __init__(self, number: int, erasures: Erasures | None = None, bodies: Bodies | None = None) -> None:
-        self.number = number
-        self.bodies = bodies or Bodies()
-        self.erasures = erasures or Erasures()
-        self.stale = False
-        self.met_erased = False
-        self.offset = 0
-        self.clock: int | None = None
-        self.log_id = ""
-        self.partitions = 0
-        self.revision = -1
-        self.settings = Settings()
-        self.scopes: dict[str, Scope] = {}
-        self.counters = Counters()
+    number: int
+    erasures: Erasures = msgspec.field(default_factory=Erasures)
+    offset: int = 0
+    clock: int | None = None
+    log_id: str = ""
+    partitions: int = 0
+    revision: int = -1
+    settings: Settings = msgspec.field(default_factory=Settings)
+    counters: Counters = msgspec.field(default_factory=Counters)
+    scopes: dict[str, Scope] = {}
+
+    def __post_init__(self) -> None:
+        self.stale = self.met_erased = False
+        self.bodies = Bodies()
 
 
 class Folded(NamedTuple):
@@ -84,7 +84,8 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     name = event.scope
     scope = state.scopes.get(name)
     if scope is None:
-        scope = state.scopes[name] = Scope(name, state.bodies)
+        scope = state.scopes[name] = Scope(name)
+        scope.captures.bodies = state.bodies
     if isinstance(event.body, Erased) and not scope.captures.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
@@ -106,26 +107,17 @@ def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
 
 def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
-    scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
-    return msgspec.msgpack.encode((head, state.settings, state.counters, state.erasures, scopes, state.bodies.kept()))
+    return msgspec.msgpack.encode((state, state.bodies.kept()))
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
-    head, settings, counters, erasures, scopes, kept = msgspec.msgpack.decode(
-        data,
-        type=tuple[
-            tuple[int, int, int | None, str, int, int], Settings, Counters, Erasures, list[bytes], dict[int, Captured]
-        ],
-    )
-    state = Partition(head[0], erasures, bodies)
+    state, kept = msgspec.msgpack.decode(data, type=tuple[Partition, dict[int, Captured]])
+    state.bodies = bodies or state.bodies
     for offset, body in kept.items():
         state.bodies.put(offset, body)
-    _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
-    state.settings, state.counters = settings, counters
-    for scope in (scope_state.restore(data, state.bodies) for data in scopes):
-        state.scopes[scope.name] = scope
+    for scope in state.scopes.values():
+        scope_state.rebuilt(scope, state.bodies)
     return state
 
 

@@ -11,8 +11,8 @@ from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import Partition, fold
 
-MakeBodies = Callable[[int], Bodies | None]
-"""Returns the store of the bodies of a partition's turns, None for one in memory."""
+MakeBodies = Callable[[int], Bodies]
+"""Returns the store of the bodies of a partition's turns."""
 
 
 class Replay:
@@ -32,7 +32,8 @@ class Replay:
         for slot in slots:
             partition = self.partitions.get(slot.partition)
             if partition is None:
-                partition = Partition(slot.partition, self._erasures.get(slot.partition), self._bodies(slot.partition))
+                partition = Partition(slot.partition, self._erasures.get(slot.partition) or Erasures())
+                partition.bodies = self._bodies(slot.partition)
                 self.partitions[slot.partition] = partition
             self.dead_letters += fold(partition, (slot,)).dead_letters
 
@@ -42,7 +43,9 @@ class Replay:
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: None) -> Replay:
+def replay(
+    slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: Bodies()
+) -> Replay:
     """Return the state of these slots.
 
     `erased` are the slots of the `erased` events, if the log has an index of them; otherwise they are

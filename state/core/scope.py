@@ -1,6 +1,6 @@
 """A scope: the sum of its subjects, and the point where duplicate events are dropped.
 
-The annotations of `Scope` are the table of all subjects. A new subject needs one more.
+The fields of `Scope` are its snapshot, and the table of all subjects. A new subject needs one more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
 
 
-class Scope:
+class Scope(msgspec.Struct, dict=True, eq=False, array_like=True):
     """Everything that one scope's events mean: its subjects, in the order in which an event passes them.
 
     A subject reads only earlier ones.
@@ -53,37 +53,34 @@ class Scope:
     counts once.
     """
 
-    captures: Captures
-    tombstones: Tombstones
-    pages: Pages
-    embeddings: Embeddings
-    paraphrases: Paraphrases
-    recalls: Recalls
-    memories: Memories
-    validity: Validity
-    covers: Covers
-    passes: Passes
-    pins: Pins
-    usage: Usage
-    edges: Edges
-    lifecycle: Lifecycle
-    conflicts: Conflicts
-    instructions: Instructions
-    threads: Threads
-    people: People
+    name: str
+    seq: int = 0
+    sent: int = 0
+    changed: int = -1
+    generation: int = 0
+    seen: Seen = {}
+    captures: Captures = msgspec.field(default_factory=Captures)
+    tombstones: Tombstones = msgspec.field(default_factory=Tombstones)
+    pages: Pages = msgspec.field(default_factory=Pages)
+    embeddings: Embeddings = msgspec.field(default_factory=Embeddings)
+    paraphrases: Paraphrases = msgspec.field(default_factory=Paraphrases)
+    recalls: Recalls = msgspec.field(default_factory=Recalls)
+    memories: Memories = msgspec.field(default_factory=Memories)
+    validity: Validity = msgspec.field(default_factory=Validity)
+    covers: Covers = msgspec.field(default_factory=Covers)
+    passes: Passes = msgspec.field(default_factory=Passes)
+    pins: Pins = msgspec.field(default_factory=Pins)
+    usage: Usage = msgspec.field(default_factory=Usage)
+    edges: Edges = msgspec.field(default_factory=Edges)
+    lifecycle: Lifecycle = msgspec.field(default_factory=Lifecycle)
+    conflicts: Conflicts = msgspec.field(default_factory=Conflicts)
+    instructions: Instructions = msgspec.field(default_factory=Instructions)
+    threads: Threads = msgspec.field(default_factory=Threads)
+    people: People = msgspec.field(default_factory=People)
 
-    def __init__(self, name: str, bodies: Bodies | None = None) -> None:
-        self.name = name
-        self.bodies = bodies or Bodies()
-        self.seq = 0
-        self.sent = 0
-        self.changed = -1
-        self.generation = 0
-        for subject in SUBJECTS:
-            setattr(self, subject.name, subject.state())
+    def __post_init__(self) -> None:
         self.leading = Leading()
-        self.seen: Seen = {}
-        self.captures.bodies, self.captures.seen = self.bodies, self.seen
+        self.captures.seen = self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
         """Return whether an id is known; if not record it, with a digest of the event's content, for people."""
@@ -124,7 +121,11 @@ class Subject(NamedTuple):
         return [] if state == self.state() else [msgspec.msgpack.encode(state)]
 
 
-SUBJECTS = tuple(Subject(name, state, getattr(subjects, name)) for name, state in get_type_hints(Scope).items())
+SUBJECTS = tuple(
+    Subject(name, state, getattr(subjects, name))
+    for name, state in get_type_hints(Scope).items()
+    if hasattr(subjects, name)
+)
 """The subjects, as `Scope` names them."""
 
 _AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
@@ -174,22 +175,17 @@ def _is_of_shadow(event: Event) -> bool:
 
 def snapshot(state: Scope) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    head = (state.name, state.seq, state.sent, state.changed, state.generation)
-    parts = {subject.name: getattr(state, subject.name) for subject in SUBJECTS}
-    return msgspec.msgpack.encode((head, state.seen, parts))
+    return msgspec.msgpack.encode(state)
 
 
 def restore(data: bytes, bodies: Bodies) -> Scope:
     """Return the state of a snapshot; `bodies` has the bodies of its turns."""
-    head, seen, parts = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, msgspec.Raw]]
-    )
-    state = Scope(head[0], bodies)
-    _, state.seq, state.sent, state.changed, state.generation = head
-    state.seen = seen
-    for subject in SUBJECTS:
-        setattr(state, subject.name, msgspec.msgpack.decode(parts[subject.name], type=subject.state))
-    state.captures.bodies, state.captures.seen = state.bodies, state.seen
+    return rebuilt(msgspec.msgpack.decode(data, type=Scope), bodies)
+
+
+def rebuilt(state: Scope, bodies: Bodies) -> Scope:
+    """Return a decoded state with all that follows from its fields."""
+    state.captures.bodies = bodies
     for subject in SUBJECTS:
         if hasattr(subject.module, "rebuild"):
             subject.module.rebuild(getattr(state, subject.name), state)
