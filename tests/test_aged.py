@@ -283,7 +283,7 @@ def test_where_little_is_found_summaries_tell_of_the_rest(client: Client) -> Non
     check_filters(client)
     check_agents(client, ids)
     client.project()
-    assert not offered(client, "What about the lighthouse gateway?"), "prompts and measures are told no summary"
+    assert not offered(client, "What about the lighthouse gateway?"), "no summary for prompts"
     asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
     assert not client.reader.retriever.answer(SCOPE, asked).results
     assert client.context().text.count("lighthouse") == 0

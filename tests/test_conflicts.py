@@ -348,8 +348,8 @@ def test_an_answer_does_what_it_says_and_another_one_overrules_it(keep: list[str
         answers = [settled(("new", "old"), list(names), f"a{n}") for n, names in enumerate([*before, keep])]
         scope = world(*RAISED, *answers)
         (conflict,) = scope.conflicts.by_id.values()
-        only = len(keep) == 1
-        assert (conflict.status, conflict.kept) == (("accepted", make_id(keep[0])) if only else ("dismissed", None))
+        expected = ("accepted", make_id(keep[0])) if len(keep) == 1 else ("dismissed", None)
+        assert (conflict.status, conflict.kept) == expected
         for name in ("old", "new"):
             row = memory_row(scope, make_id(name))
             assert row is not None and row.contradicts is None and (row.valid_to is None) is (name in keep)

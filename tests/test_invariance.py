@@ -51,7 +51,7 @@ Row = dict[str, Any]
 
 
 def pairwise(factors: Mapping[str, Sequence[Any]]) -> list[Row]:
-    """Return rows in which every two levels of two factors meet: each column is another line through 27 points."""
+    """Return rows in which every two levels of two factors meet: a factor is a direction among 27 points."""
     columns = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1), (1, 2, 0))
     return [
         {

@@ -100,12 +100,13 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
 def _ban(
     state: Tombstones, id: str, tombstone: Tombstone | None, context: Context[HasCaptures], rows: list[str]
 ) -> None:
-    """Ban what an id names, or end its ban; record the changed ban, and hide or show the captures under it."""
+    """Ban the capture of an id, or end its ban; record the change, and hide or show the captures under it."""
     captures = context.of.captures
     capture = captures.get(id)
     row_id = f"id:{id}" if capture is None else ban_of(capture)
     before = state.bans.get(row_id)
-    after = before if before is not None and tombstone is not None and before.at >= tombstone.at else tombstone
+    is_later = before is not None and tombstone is not None and before.at >= tombstone.at
+    after = before if is_later else tombstone
     if after is before:
         return
     if after is None:
