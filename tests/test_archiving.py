@@ -98,7 +98,7 @@ def test_what_stands_so_already_is_told_and_put_on_the_log_once(client: Client) 
 
 
 def test_what_has_left_the_views_is_listed_and_comes_back_unless_it_is_erased(client: Client) -> None:
-    id, secret, gone = (client.capture(text).id for text in (PORT, "The harbour opens at six.", "Tomas leads."))
+    id, secret, gone = (client.capture(it).id for it in (PORT, "The harbour opens at six.", "Tomas leads."))
     client.archive([id, secret, gone])
     days_pass(client, 31)
     assert client.archived().archived == () and client.archived().purged == 3

@@ -202,7 +202,7 @@ def erase(client: Client, *words: str) -> Result:
 
 
 @pytest.mark.parametrize("is_asked", [False, True])
-def test_a_correction_goes_with_what_it_corrects_where_somebody_says_so(client: Client, is_asked: bool) -> None:
+def test_a_correction_goes_with_what_it_corrects_where_asked(client: Client, is_asked: bool) -> None:
     old, right = corrected_home(client)
     asked = (right,) if is_asked else ("--yes",)
     ends = client.log.ends()

@@ -105,8 +105,8 @@ def _ban(
     capture = captures.get(id)
     row_id = f"id:{id}" if capture is None else ban_of(capture)
     before = state.bans.get(row_id)
-    is_later = before is not None and tombstone is not None and before.at >= tombstone.at
-    after = before if is_later else tombstone
+    is_stale = before is not None and tombstone is not None and before.at >= tombstone.at
+    after = before if is_stale else tombstone
     if after is before:
         return
     if after is None:
