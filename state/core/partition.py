@@ -61,14 +61,14 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
     """Fold slots of this partition, in order; an undecodable slot becomes a dead letter and stops nothing."""
     folded = Folded({}, [])
     for slot in slots:
-        event = _decoded(slot)
-        error = event if isinstance(event, InvalidEvent) else _fault(state, event)
-        if error is not None:
+        try:
+            event = decode(slot.payload)
+            _check_place(state, event)
+        except InvalidEvent as error:
             state.counters.dead_letters += 1
             folded.dead_letters.append(dead_letter(slot, error))
-        elif isinstance(event, Event):
-            for change in evolve(state, event, slot.offset):
-                folded.changes[change] = slot.offset
+        else:
+            folded.changes.update(dict.fromkeys(evolve(state, event, slot.offset), slot.offset))
         state.offset = slot.offset + 1
     return folded
 
@@ -121,20 +121,13 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     return state
 
 
-def _decoded(slot: Slot) -> Event | InvalidEvent:
-    try:
-        return decode(slot.payload)
-    except InvalidEvent as error:
-        return error
-
-
-def _fault(state: Partition, event: Event) -> InvalidEvent | None:
-    """Return the fault of an event in the wrong partition."""
-    if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
-        return InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
-    if isinstance(event.body, Ticked) and event.body.partition != state.number:
-        return InvalidEvent("misplaced", f"A tick of another partition than {state.number}.", "$.body.partition")
-    return None
+def _check_place(state: Partition, event: Event) -> None:
+    """Refuse an event in the wrong partition."""
+    number, scope = state.number, event.scope
+    if scope is not None and state.partitions and partition_of(scope, state.partitions) != number:
+        raise InvalidEvent("misplaced", f"{scope} does not belong to partition {number}.", "$.scope")
+    if isinstance(event.body, Ticked) and event.body.partition != number:
+        raise InvalidEvent("misplaced", f"A tick of another partition than {number}.", "$.body.partition")
 
 
 def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:

@@ -140,8 +140,8 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     state.seq += 1
     counters.events += 1
     counters.types = counters.types | {event.type: counters.types.get(event.type, 0) + 1}
-    if _is_of_shadow(event):  # Its results were shown to no session, so that it is counted and has no effect.
-        return []
+    if isinstance(event.body, Recalled) and shadow_of(event.body.lanes) is not None:
+        return []  # A shadow's results were shown to no session, so that it is counted and has no effect.
     state.sent = max(state.sent, event.sent)
     if event.body is not None:
         counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
@@ -167,10 +167,6 @@ def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> li
     if changes:
         state.changed = context.offset
     return changes
-
-
-def _is_of_shadow(event: Event) -> bool:
-    return isinstance(event.body, Recalled) and shadow_of(event.body.lanes) is not None
 
 
 def snapshot(state: Scope) -> bytes:

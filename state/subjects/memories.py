@@ -232,6 +232,7 @@ def _standing(state: Memories, of: HasMemories) -> dict[str, tuple[Any, ...]]:
 
 def rebuild(state: Memories, of: HasMemories) -> None:
     """Make the parts that follow from the memories and their captures."""
+    state.moved = dict.fromkeys(state.by_birth)
     for memory in state.by_birth.values():
         for join in memory.members:
             _know(state, memory, of.captures.by_seq[join.seq])

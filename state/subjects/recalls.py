@@ -58,10 +58,9 @@ def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[
         return []
     found = (context.of.captures.seq_of(id) for id in body.results)
     recall = Recall(context.at, tuple(seq for seq in found if seq is not None))
-    if unasked_by(body.lanes) == "start":
-        put_latest(state.starts, event.session, (*state.starts.get(event.session, ()), recall)[-STARTS_KEPT:])
-    else:
-        put_latest(state.latest, event.session, (*state.latest.get(event.session, ()), recall)[-keep:])
+    is_start = unasked_by(body.lanes) == "start"
+    known, most = (state.starts, STARTS_KEPT) if is_start else (state.latest, keep)
+    put_latest(known, event.session, (*known.get(event.session, ()), recall)[-most:])
     return []
 
 
