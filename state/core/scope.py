@@ -5,6 +5,7 @@ The fields of `Scope` are its snapshot, and the table of all subjects. A new sub
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
@@ -118,7 +119,7 @@ class Subject(NamedTuple):
         state = getattr(of, self.name)
         if hasattr(self.module, "digest"):
             return list(self.module.digest(state))
-        return [] if state == self.state() else [msgspec.msgpack.encode(state)]
+        return [] if state == self.state() else [blake2b(msgspec.msgpack.encode(state)).hexdigest()]
 
 
 SUBJECTS = tuple(
