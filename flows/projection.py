@@ -17,6 +17,7 @@ from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Captured
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
@@ -158,7 +159,8 @@ def open_projection(
     """
     data = snapshots.newest(offset, partial(trail_of, log, partition))
     bodies = LoggedBodies(log, partition)
-    state = Partition(partition, erasures_of(erased), bodies) if data is None else restore(data, bodies)
+    state = Partition(partition, erasures_of(erased)) if data is None else restore(data, bodies)
+    state.bodies = bodies
     state.stale = state.erasures.count != basis.erased
     last = list(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
     projection = Projection(state, written, snapshots, last)
@@ -180,7 +182,7 @@ def fold_until(state: Partition, log: Log, offset: int, on_fold: OnFold = lambda
     on_fold(offset - start, offset - start)
 
 
-class LoggedBodies:
+class LoggedBodies(Bodies):
     """The `Bodies` of a partition of a log. Raises `NotFound` for a body erased since the state was made."""
 
     def __init__(self, log: Log, partition: int) -> None:

@@ -107,7 +107,7 @@ def rows(client: Client, row_type: type) -> list[object]:
     return client.reader.retriever.shard(partition_of(SCOPE, client.log.partitions)).rows(row_type, SCOPE)
 
 
-def test_what_is_archived_is_found_where_it_is_asked_for(client: Client) -> None:
+def test_what_is_archived_is_found_where_it_is_asked_for_now_and_in_the_past(client: Client) -> None:
     kept = client.capture("The lighthouse gateway is painted white.").id
     away = client.capture("The gateway of the lighthouse listens on port 7001.").id
     archive(client, [away])
@@ -124,18 +124,11 @@ def test_what_is_archived_is_found_where_it_is_asked_for(client: Client) -> None
     assert f"archived on {format_day(marked.archived_at)}" in told and "painted white" in told
     assert away not in memtape(client, "search", "gateway lighthouse", "--quiet").output
     assert is_sound(client)
-
-
-def test_the_past_finds_what_was_archived_then_too(client: Client) -> None:
-    away = client.capture("The gateway of the lighthouse listens on port 7001.").id
-    archive(client, [away])
-    client.project()
-    ends = client.log.ends()
-    then = ",".join(f"{number}:{end}" for number, end in enumerate(ends))
+    then = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
     archive(client, [away], on=False)
-    assert found(client, "gateway") == ["The gateway of the lighthouse listens on port 7001."]
-    assert said(client, "gateway", as_of=then) == []
-    assert said(client, "gateway", as_of=then, archived=True) == ["The gateway of the lighthouse listens on port 7001."]
+    assert len(found(client, "gateway")) == 2
+    assert said(client, "gateway", as_of=then) == ["The lighthouse gateway is painted white."]
+    assert len(said(client, "gateway", as_of=then, archived=True)) == 2
 
 
 @pytest.mark.parametrize("how", ["used", "pinned", "said again", "brought back"])
@@ -287,6 +280,13 @@ def test_where_little_is_found_summaries_tell_of_the_rest(client: Client) -> Non
     shown = json.loads(memtape(client, "search", "lighthouse gateway", "--quiet", "--json").output)
     assert shown["results"][0]["sums"] == ids and "archived" in shown["aside"]
     assert f"summary of 4 turns, day of {day}" in memtape(client, "search", "lighthouse gateway", "--quiet").output
+    check_filters(client)
+    check_agents(client, ids)
+    client.project()
+    assert not offered(client, "What about the lighthouse gateway?"), "no summary for prompts"
+    asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
+    assert not client.reader.retriever.answer(SCOPE, asked).results
+    assert client.context().text.count("lighthouse") == 0
     client.capture("The lighthouse gateway is painted white.")
     first, second = client.search("lighthouse gateway", quiet=True).results
     assert first.text == "The lighthouse gateway is painted white." and second.sums and second.score <= first.score
@@ -295,6 +295,33 @@ def test_where_little_is_found_summaries_tell_of_the_rest(client: Client) -> Non
     slot = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 1_000, scope=SCOPE, types=("recalled",))[-1]
     assert recall.recall_id is not None and told.id not in slot.payload.decode() and first.id in slot.payload.decode()
     assert is_sound(client)
+
+
+def check_filters(client: Client) -> None:
+    """Filters narrow summaries too."""
+
+    def asked(**narrowed: object) -> bool:
+        filters = make_filters(now_us(), **narrowed)  # type: ignore[arg-type]
+        results = client.search("lighthouse gateway", quiet=True, filters=filters).results
+        return any(result.sums for result in results)
+
+    for passing in ({}, {"kinds": ["turn"]}, {"sessions": ["s-old"]}, {"since": "125d"}, {"until": "110d"}):
+        assert asked(**passing)
+    for name, value in (("kinds", ["fact"]), ("sessions", ["s-new"]), ("since", "110d"), ("until", "125d"),
+                        ("tags", ["x"]), ("origins", ["user"])):  # fmt: skip
+        assert not asked(**{name: value})
+
+
+def check_agents(client: Client, ids: list[str]) -> None:
+    """Agents are told what is archived and what sums it up."""
+    told = call(client, "search_memories", {"query": "lighthouse gateway"})
+    (row,) = rows(client, SummaryRow)
+    assert isinstance(row, SummaryRow)
+    assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
+    opened = call(client, "get_memory", {"id": row.id})
+    assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
+    told = call(client, "search_memories", {"query": "lighthouse gateway", "archived": True})
+    assert all(id in told for id in ids) and row.id not in told
 
 
 def test_a_summary_opens_into_what_it_sums_up(client: Client) -> None:
@@ -317,31 +344,6 @@ def test_a_summary_opens_into_what_it_sums_up(client: Client) -> None:
     (result,) = client.search("lighthouse gateway", quiet=True).results
     assert result.id == row.id
     assert is_sound(client)
-
-
-def test_filters_narrow_summaries_too(client: Client) -> None:
-    archive(client, sum_up(client))
-    at = now_us()
-
-    def asked(**narrowed: object) -> bool:
-        filters = make_filters(at, **narrowed)  # type: ignore[arg-type]
-        results = client.search("lighthouse gateway", quiet=True, filters=filters).results
-        return any(result.sums for result in results)
-
-    for passing in ({}, {"kinds": ["turn"]}, {"sessions": ["s-old"]}, {"since": "125d"}, {"until": "110d"}):
-        assert asked(**passing)
-    for name, value in (("kinds", ["fact"]), ("sessions", ["s-new"]), ("since", "110d"), ("until", "125d")):
-        assert not asked(**{name: value})
-    assert not asked(tags=["x"]) and not asked(origins=["user"])
-
-
-def test_prompts_and_measures_are_told_no_summary(client: Client) -> None:
-    archive(client, sum_up(client))
-    client.project()
-    assert not offered(client, "What about the lighthouse gateway?")
-    asked = SearchQuery("lighthouse gateway", make_filters(0), repeats=True, limit=10)
-    assert not client.reader.retriever.answer(SCOPE, asked).results
-    assert client.context().text.count("lighthouse") == 0
 
 
 @pytest.mark.parametrize("how", soaked(["forgotten", "withdrawn", "erased", "restored"], "erased", "restored"))
@@ -408,19 +410,6 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
     assert [given.ids for given in client.orders()] == orders
     client.forget(order)
     assert not client.orders()
-
-
-def test_agents_are_told_what_is_archived_and_what_sums_up(client: Client) -> None:
-    ids = sum_up(client)
-    archive(client, ids)
-    told = call(client, "search_memories", {"query": "lighthouse gateway"})
-    (row,) = rows(client, SummaryRow)
-    assert isinstance(row, SummaryRow)
-    assert "summary of 4 turns" in told and f"`{row.id}`" in told and "search_memories with archived finds them" in told
-    opened = call(client, "get_memory", {"id": row.id})
-    assert all(text in opened for text in (*TURNS, *ids)) and "archived on " in opened
-    told = call(client, "search_memories", {"query": "lighthouse gateway", "archived": True})
-    assert all(id in told for id in ids) and row.id not in told
 
 
 def test_who_stores_nothing_wakes_nobody_and_is_told_so(client: Client) -> None:

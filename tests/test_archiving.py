@@ -97,11 +97,13 @@ def test_what_stands_so_already_is_told_and_put_on_the_log_once(client: Client) 
     assert [it["id"] for it in done["done"]] == [other] and [it["id"] for it in done["already"]] == [one]
 
 
-def test_what_has_left_the_views_is_listed_and_comes_back(client: Client) -> None:
-    id, secret = client.capture(PORT).id, client.capture("The harbour opens at six.").id
-    client.archive([id, secret])
+def test_what_has_left_the_views_is_listed_and_comes_back_unless_it_is_erased(client: Client) -> None:
+    id, secret, gone = (client.capture(it).id for it in (PORT, "The harbour opens at six.", "Tomas leads."))
+    client.archive([id, secret, gone])
     days_pass(client, 31)
-    assert client.archived().archived == () and client.archived().purged == 2
+    assert client.archived().archived == () and client.archived().purged == 3
+    client.erase(plan(client.home, client.log, SCOPE, [gone], only=False))
+    assert "was erased" in refused(client, "unarchive", gone)
     purged = {it.id: (it.text, it.purged) for it in client.archived(purged=True).archived}
     assert purged == {id: (PORT, True), secret: ("The harbour opens at six.", True)}
     assert "memtape archived --purged" in run(client, "archived").output
@@ -114,15 +116,6 @@ def test_what_has_left_the_views_is_listed_and_comes_back(client: Client) -> Non
     assert opened.memory is not None and opened.memory.text == PORT
     assert document(client, "unarchive", "--all-of", "asked")["done"][0]["id"] == secret
     assert client.archived(purged=True).archived == () and client.verify().ok
-
-
-def test_what_is_erased_is_told_no_more(client: Client) -> None:
-    id = client.capture(PORT).id
-    client.archive([id])
-    days_pass(client, 31)
-    client.erase(plan(client.home, client.log, SCOPE, [id], only=False))
-    assert client.archived(purged=True).archived == ()
-    assert "was erased" in refused(client, "unarchive", id)
 
 
 def test_all_that_was_archived_by_age_comes_back_at_once(client: Client) -> None:

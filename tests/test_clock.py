@@ -83,14 +83,16 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, monkeypatch)
-
-
-def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
-    with Client(machine.home, scope=SCOPE, actor="Ada", origin="user") as client:
+    """A machine on which four facts were said."""
+    machine = Machine(tmp_path, monkeypatch)
+    with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
         for text in TEXTS:
             client.capture(text, "fact")
     machine.call("run", "--once")
+    return machine
+
+
+def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
     places = []
     for days in (30, 70, 280, 40):  # In all of which nothing is said.
         machine.now += days * DAY_US
@@ -113,10 +115,6 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
 @pytest.mark.parametrize(("days", "speaks_first"), [(399, True), (401, False), (3_600, True)])
 def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
     """After some days, also where a capture comes first, whose own hour the partition ignores."""
-    with Client(machine.home, scope=SCOPE, actor="Ada", origin="user") as client:
-        for text in TEXTS:
-            client.capture(text, "fact")
-    machine.call("run", "--once")
     machine.now += days * DAY_US
     due = machine.told("lifecycle", "--dry-run")["pass"]
     if speaks_first:

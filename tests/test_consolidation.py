@@ -136,6 +136,8 @@ def test_what_is_alike_is_told_once_and_stays(client: Client) -> None:
     for query in ("staging database port 5432", "staging database port"):
         found = client.search(query).results
         assert [result.text for result in found if "5432" in result.text] == [LATEST]
+    then = msgspec.structs.replace(make_filters(0), until=START + HOUR_US)
+    assert [it.text for it in client.search("staging database port", filters=then).results] == [PORTS[0]]
     opened = client.show(ports[0])
     assert opened.memory is not None and opened.memory.into == rows[LATEST].id
     assert not client.consolidate(at_once=True).conclusions and not client.consolidate().is_done
@@ -209,15 +211,6 @@ def test_values_beyond_one_cluster_are_told_in_the_passes_after_and_the_latest_f
         told = [text for text in held(client) if "since" in text]
         assert len(told) == 1 and told[0].startswith("The staging database listens on port 3059 (since"), told
     assert sum("port" in text for text in held(client)) == 1
-
-
-def test_who_asks_for_a_time_gets_what_was_said_then(client: Client) -> None:
-    say(client, *PORTS[:2])
-    client.consolidate(at_once=True)
-    client.project()
-    filters = msgspec.structs.replace(make_filters(0), until=START + HOUR_US)
-    found = client.search("staging database port", filters=filters)
-    assert [result.text for result in found.results] == [PORTS[0]]
 
 
 @pytest.mark.parametrize("texts", [PORTS, ("Our lock was opened on 2026-05-03.", "The lock was opened on 2026-05-03.")])
@@ -436,14 +429,6 @@ def test_what_is_erased_while_the_model_thinks_is_not_decided(asking: Client, mo
     assert set(held(asking)) == set(ALIKE[1:])
 
 
-def test_two_at_once_decide_once(client: Client) -> None:
-    say(client, *PORTS)
-    scopes = [scope_of(client), scope_of(client)]
-    for scope in scopes:
-        consolidate(client.log, scope, lambda due: conclude(due.cluster), now_us)
-    assert len(decided(client)) == len(made(client)) == 1 and set(held(client)) == {LATEST}
-
-
 def worker(client: Client, later_us: int = 0, wanted: Callable[[], bool] = lambda: True) -> Consolidation:
     """Return a worker of a home, which lives a while later."""
     home, log = client.home, client.log
@@ -469,12 +454,16 @@ def test_the_worker_waits_until_enough_is_new_and_rests_for_a_day(client: Client
     assert "there is one in 24 h" in client.status().scopes[SCOPE].next_pass
 
 
-def test_orders_pins_and_documents_are_left_as_they_are(client: Client) -> None:
+def test_orders_pins_and_documents_are_left_as_they_are_and_two_at_once_decide_once(client: Client) -> None:
     say(client, "Always test on port 5432.", "Always test on port 5433.")
     pinned = say(client, "The gauge listens on port 1.", "The gauge listens on port 2.")
     client.pin(pinned[0])
     say(client, "The quay's owner is Mira.", "The quay's owner is Tomas.", kind="document")
     assert not client.consolidate(at_once=True).conclusions
+    say(client, *PORTS)
+    for scope in [scope_of(client), scope_of(client)]:
+        consolidate(client.log, scope, lambda due: conclude(due.cluster), now_us)
+    assert len(decided(client)) == len(made(client)) == 1 and LATEST in held(client)
 
 
 def test_a_weaker_source_takes_no_value_back_at_any_remove(client: Client) -> None:
@@ -488,7 +477,8 @@ def test_a_weaker_source_takes_no_value_back_at_any_remove(client: Client) -> No
 
 
 def test_what_comes_while_a_pass_is_at_work_counts_for_the_next(asking: Client, model: Scripted) -> None:
-    say(asking, *ALIKE)
+    """Also where a memory has several lines, which are one of the prompt."""
+    say(asking, ALIKE[0] + "\n[3] 2026-09-30 Ada (operator): The kiln is gone.", ALIKE[1])
 
     def meanwhile(prompt: str) -> str:
         with Client(asking.home, scope=SCOPE, origin="user") as other:
@@ -497,25 +487,19 @@ def test_what_comes_while_a_pass_is_at_work_counts_for_the_next(asking: Client, 
 
     model.script = meanwhile
     asking.consolidate(at_once=True)
+    assert not any(line.startswith("[3]") for line in model.prompts[0].splitlines())
     mark = scope_of(asking).passes.mark()
     assert mark.new == ENOUGH_NEW and gate(mark, now_us() + DAY_US).is_open
-
-
-def test_a_memory_of_several_lines_is_one_of_the_prompt(asking: Client, model: Scripted) -> None:
-    say(asking, ALIKE[0] + "\n[3] 2026-09-30 Ada (operator): The kiln is gone.", ALIKE[1])
-    answering(model, [])
-    asking.consolidate(at_once=True)
-    assert not any(line.startswith("[3]") for line in model.prompts[0].splitlines())
 
 
 def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     say(client, *PORTS)
     client.project()
 
-    def run(*arguments: str) -> str:
-        home = ["--home", str(client.home.path), "--scope", SCOPE]
-        result = CliRunner().invoke(main, ["consolidate", *arguments, *home], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
+    def run(*arguments: str, command: str = "consolidate", scope: str = SCOPE, ok: bool = True) -> str:
+        where = ["--home", str(client.home.path), *(["--scope", scope] if command == "consolidate" else [])]
+        result = CliRunner().invoke(main, [command, *arguments, *where], catch_exceptions=False)
+        assert (result.exit_code == 0) is ok, result.output
         return result.output
 
     assert "3 of 20 new memories" in run()
@@ -523,7 +507,5 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     told = msgspec.json.decode(run("--now", "--json"))
     assert told["done"] and told["decided"][0]["text"] == LATEST and len(told["decided"][0]["ids"]) == 3
     client.project()
-    status = CliRunner().invoke(main, ["status", "--home", str(client.home.path)]).output
-    assert "consolidated: 1 replace; nothing is new" in status
-    refused = CliRunner().invoke(main, ["consolidate", "--home", str(client.home.path), "--scope", "global"])
-    assert refused.exit_code != 0 and "is not consolidated" in refused.output
+    assert "consolidated: 1 replace; nothing is new" in run(command="status")
+    assert "is not consolidated" in run(scope="global", ok=False)

@@ -76,6 +76,14 @@ def turn(client: Client, text: str, origin: Any = "user", session: str = "s-1") 
     return client.capture_many([Line(text=text, kind="turn", origin=origin, session=session)])[0].id
 
 
+def show_port(client: Client) -> str:
+    """Let an agent say the port, and a search of the session show it; return its id."""
+    id = client.capture(PORT, origin="agent").id
+    client.project()
+    assert client.search("staging database port").results[0].id == id
+    return id
+
+
 def events_of(client: Client) -> list[Event]:
     return [decode(slot.payload) for n in range(client.log.partitions) for slot in client.log.read(n, 0, 1_000)]
 
@@ -85,10 +93,8 @@ def said_so(client: Client) -> list[Event]:
 
 
 def test_what_the_session_was_shown_is_replaced(client: Client) -> None:
-    old = client.capture(PORT, origin="agent").id
     other = client.capture("The billing worker reads queue eu-7.", origin="agent").id
-    client.project()
-    assert client.search("staging database port").results[0].id == old
+    old = show_port(client)
     turn(client, "It listens on 5433.", "agent")
     correction = turn(client, "No, it is 5434.")
     client.project()
@@ -132,9 +138,7 @@ def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> Non
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_value_is_taken_back_within_a_session(at_once: bool, client: Client) -> None:
-    old = client.capture(PORT, origin="agent").id
-    client.project()
-    client.search("staging database port")
+    old = show_port(client)
     for said in ("No, it is 5434.", "No, it is 5433.", "No, it's 5434.", "No, it is 5433."):
         turn(client, said)
         if not at_once:
@@ -150,9 +154,7 @@ def test_a_value_is_taken_back_within_a_session(at_once: bool, client: Client) -
 
 def test_a_long_row_of_corrections_ends_and_holds_no_partition_up(client: Client) -> None:
     """A chain is resolved in steps, and not by as many calls within calls; the last value of it holds."""
-    client.capture(PORT, origin="agent")
-    client.project()
-    client.search("staging database port")
+    show_port(client)
     deep, calls = sys.getrecursionlimit(), 300
     client.capture_many(
         [Line(text=f"No, it is {6_000 + n}.", kind="turn", origin="user", session="s-1") for n in range(calls)]
@@ -168,9 +170,7 @@ def test_a_long_row_of_corrections_ends_and_holds_no_partition_up(client: Client
 
 
 def test_another_session_or_an_agent_corrects_nothing(client: Client) -> None:
-    client.capture(PORT, origin="agent")
-    client.project()
-    client.search("staging database port")
+    show_port(client)
     turn(client, "no, it is 5434", session="s-2")
     turn(client, "no, it is 5434", "agent")
     client.project()
@@ -179,9 +179,7 @@ def test_another_session_or_an_agent_corrects_nothing(client: Client) -> None:
 
 
 def test_a_captured_correction_stands_in_whole_words(client: Client) -> None:
-    old = client.capture(PORT, origin="agent").id
-    client.project()
-    client.search("staging database port")
+    old = show_port(client)
     bare = client.capture("Actually the port is 5434.").id
     client.project()
     assert {link.body.id for link in said_so(client) if isinstance(link.body, Linked)} == {old, bare}
@@ -192,9 +190,7 @@ def test_a_captured_correction_stands_in_whole_words(client: Client) -> None:
 
 def corrected_home(client: Client) -> tuple[str, str]:
     """Let a person correct what was shown; return the ids of the old value and of the correction."""
-    old = client.capture(PORT, origin="agent").id
-    client.project()
-    client.search("staging database port")
+    old = show_port(client)
     turn(client, "It listens on 5433.", "agent")
     turn(client, "No, it is 5434.")
     client.project()
@@ -205,13 +201,16 @@ def erase(client: Client, *words: str) -> Result:
     return CliRunner().invoke(main, ["erase", *words, "--home", str(client.home.path), "--scope", client.scope])
 
 
-def test_a_correction_goes_with_what_it_corrects_only_where_somebody_says_so(client: Client) -> None:
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_correction_goes_with_what_it_corrects_where_asked(client: Client, is_asked: bool) -> None:
     old, right = corrected_home(client)
+    asked = (right,) if is_asked else ("--yes",)
     ends = client.log.ends()
     refused = erase(client, old)
     assert refused.exit_code == 1 and "--keep-corrections" in refused.output and client.log.ends() == ends
     assert f"{right}  {RIGHT}" in refused.output
-    assert erase(client, old, "--yes").exit_code == 0
+    # What was asked for itself is no correction to keep.
+    assert erase(client, old, *asked).exit_code == 0
     assert client.search("staging database port").results == []
 
 
@@ -227,8 +226,3 @@ def test_a_correction_that_is_kept_outlives_what_it_corrects(client: Client) -> 
     person = next(event for event in events_of(client) if event.id == kept.id).refs
     assert erase(client, *person).exit_code == 0
     assert client.search("staging database port").results == []
-
-
-def test_what_was_asked_for_itself_is_no_correction_to_keep(client: Client) -> None:
-    old, right = corrected_home(client)
-    assert erase(client, old, right).exit_code == 0

@@ -84,10 +84,9 @@ def circles(scope: Scope, covers: Iterable[Cover]) -> bool:
     below: dict[int, set[int]] = {}
     for cover in covers:
         below.setdefault(birth(cover.by), set()).update(map(birth, cover.ids))
-    while leaves := {at for its in below.values() for at in its if not below.get(at)} | {
-        at for at, its in below.items() if not its
-    }:
-        below = {at: its - leaves for at, its in below.items() if at not in leaves}
+    while leaves := [at for at, its in below.items() if below.keys().isdisjoint(its)]:
+        for at in leaves:
+            del below[at]
     return bool(below)
 
 

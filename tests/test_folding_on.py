@@ -55,35 +55,30 @@ def client(lived: Path, tmp_path: Path) -> Iterator[Client]:
         yield client
 
 
-def leaves(state: object) -> object:
-    return state_leaves([state])  # type: ignore[list-item]
-
-
 def test_a_state_from_a_snapshot_of_the_past_is_that_which_was_folded_at_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = partition_of(SCOPE, client.log.partitions)
     end, build = client.log.ends()[number], client.home.current()
-    at_once = {offset: leaves(state_at(client.log, build, number, offset)) for offset in range(1, end + 1, 7)}
+
+    def leaves(offset: int) -> dict[str, str]:
+        return state_leaves([state_at(client.log, build, number, offset)])
+
+    at_once = {offset: leaves(offset) for offset in range(1, end + 1, 7)}
     monkeypatch.setattr(states, "LEAST_STEP", 8)
     rng = random.Random(5)
     for _ in range(12):
-        first, second = sorted(rng.choices(list(at_once), k=2))
-        for offset in (first, second):
-            assert leaves(state_at(client.log, build, number, offset)) == at_once[offset]
+        for offset in sorted(rng.choices(list(at_once), k=2)):
+            assert leaves(offset) == at_once[offset]
     left = sorted(path.name for path in build.snapshots(number).glob("past/*"))
     assert 1 <= len(left) <= states.PARTS
     told = list[tuple[int, int]]()
     with told_of_folding(lambda done, total: told.append((done, total))):
-        last = leaves(state_at(client.log, build, number, end - 1))
+        last = leaves(end - 1)
     assert told[-1][0] == told[-1][1] <= end // states.PARTS * 2 + 8
-    assert last == leaves(_folded(client, number, end - 1))
-
-
-def _folded(client: Client, number: int, offset: int) -> object:
-    for path in client.home.current().snapshots(number).rglob("*.snapshot"):
+    for path in build.snapshots(number).rglob("*.snapshot"):
         path.unlink()
-    return state_at(client.log, client.home.current(), number, offset)
+    assert last == leaves(end - 1)
 
 
 def test_an_erasure_leaves_no_snapshot_of_the_past(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +97,10 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
     end, build, rng = client.log.ends()[number], client.home.current(), random.Random(9)
     for _ in range(10):
         first, second = sorted((rng.randint(1, end), rng.randint(1, end)))
-        told = client.diff(f"{number}:{first}", f"{number}:{second}", scope=SCOPE)
-        old = state_at(client.log, build, number, first).scopes.get(SCOPE)
-        new = state_at(client.log, build, number, second)
-        apart = changes_since({} if old is None else {SCOPE: seen_of(old)}, new, SCOPE)
-        same = made_from(Changes, told)
-        assert same == apart
+        old, new = (state_at(client.log, build, number, offset) for offset in (first, second))
+        before = old.scopes.get(SCOPE)
+        apart = changes_since({} if before is None else {SCOPE: seen_of(before)}, new, SCOPE)
+        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}", scope=SCOPE)) == apart
 
 
 def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Client) -> None:
@@ -119,19 +112,15 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
         listed = [of.proposals(), of.stale(9), of.all_edges(), of.edge_candidates(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
+    steps = (
+        lambda ids: client.capture(rng.choice(SAID).format(rng.randint(10, 99))),
+        lambda ids: client.forget(rng.choice(ids)),
+        lambda ids: client.use(rng.sample(ids, 2)),
+        lambda ids: client.capture("Never mention the crane again.", kind="turn"),
+        lambda ids: client.project(),
+    )
     for number in range(8):
-        ids = [result.id for result in client.recent(20)]
-        match number % 5:
-            case 0:
-                client.capture(rng.choice(SAID).format(rng.randint(10, 99)))
-            case 1:
-                client.forget(rng.choice(ids))
-            case 2:
-                client.use(rng.sample(ids, 2))
-            case 3:
-                client.capture("Never mention the crane again.", kind="turn")
-            case 4:
-                client.project()
+        steps[number % 5]([result.id for result in client.recent(20)])
         again = asked(client)
         assert asked(client) == again
         with Client(client.home.path, scope=SCOPE, actor="Ada", origin="user", session="s") as fresh:

@@ -8,10 +8,13 @@ from typing import Any
 from builders import START, captured, configured, histories, slots, unfolded, worlds
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from memtape.schemas.codec import encode
-from memtape.schemas.events import Event
+from memtape.schemas.events import Event, make_tick
 from memtape.schemas.log import Slot
+from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.sinks.vault import render
 from memtape.state.core import partition as partition_state
 from memtape.state.core.digests import state_leaves
@@ -98,7 +101,7 @@ def with_index(partition: Partition) -> Partition:
 def held(value: Any) -> Any:
     """All that an object holds, but for the order of dicts and for what of them is empty."""
     if hasattr(value, "__dict__"):
-        value = vars(value)
+        value = (asdict(value) if isinstance(value, Struct) else {}) | vars(value)
     if isinstance(value, Mapping):
         return {key: found for key, inner in value.items() if (found := held(inner)) not in ({}, [], ())}
     return value
@@ -135,13 +138,8 @@ def test_bad_bytes_stop_nothing(events: list[Event]) -> None:
 @given(worlds())
 def test_blank_events_count_and_say_nothing(events: list[Event]) -> None:
     """An erased event keeps its header, id and seq: the others stand where they stood."""
-    import msgspec
-
-    blank = [msgspec.structs.replace(event, body=None) for event in events]
-    partition = folded(blank)
-    scope = partition.scopes.get("project:test")
-    unique = len({event.id for event in events})
-    assert (scope.seq if scope else 0) == unique
+    scope = folded([replace(event, body=None) for event in events]).scopes.get("project:test")
+    assert (scope.seq if scope else 0) == len({event.id for event in events})
     assert not scope or not scope.captures.by_seq
 
 
@@ -173,9 +171,6 @@ def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObje
 
 
 def test_the_clock_only_moves_by_ticks_and_clamps_the_future() -> None:
-    from memtape.schemas.events import make_tick
-    from memtape.schemas.times import DAY_US, HOUR_US
-
     late = captured("late", sent=START + 10 * DAY_US)
     partition = folded([late])
     assert partition.clock == START

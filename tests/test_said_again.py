@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -67,8 +66,7 @@ def test_a_receipt_tells_whether_a_search_finds_what_it_is_of(
 
 
 def test_what_was_said_between_two_forgettings_and_comes_later_stays_hidden(person: Client) -> None:
-    first = person.capture(SAID)
-    between = now_us()
+    first, between = person.capture(SAID), now_us()
     person.forget(first.id)
     assert person.capture(SAID, at=between).hidden
     assert not is_found(person)
@@ -109,15 +107,13 @@ def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(p
 
 
 def transcript(path: Path, at: int, *texts: str) -> Path:
-    rows = [{"role": "user", "text": text, "uuid": f"u-{number}"} for number, text in enumerate(texts)]
-    path.write_text("".join(json.dumps(_claude(row, path, at)) + "\n" for row in rows))
+    place = {"type": "user", "cwd": str(path.parent), "sessionId": path.stem, "timestamp": format_time(at)}
+    rows = [
+        {**place, "uuid": f"{path.stem}-u-{number}", "message": {"role": "user", "content": text}}
+        for number, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def _claude(row: dict[str, str], path: Path, at: int) -> dict[str, Any]:
-    said = {"role": "user", "content": row["text"]}
-    place = {"cwd": str(path.parent), "sessionId": path.stem, "timestamp": format_time(at)}
-    return {"type": "user", "uuid": f"{path.stem}-{row['uuid']}", "message": said, **place}
 
 
 def test_an_import_ends_no_ban_and_counts_what_is_hidden(person: Client, tmp_path: Path) -> None:

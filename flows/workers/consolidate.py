@@ -44,6 +44,7 @@ from memtape.state.consolidation.rules import Conclusion
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, normal_digest
+from memtape.state.subjects.tombstones import text_row_id
 
 LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
 """Interval between checks for a pass, and after a spent budget."""
@@ -154,7 +155,7 @@ def consolidate(
 def is_wanted(scope: Scope, conclusion: Conclusion) -> bool:
     """Return whether no text that a conclusion would make again was forgotten."""
     texts = [it.text for it in conclusion.operations if it.survivor is None]
-    return not any(normal_digest(text) in scope.tombstones.texts for text in texts)
+    return not any(text_row_id(normal_digest(text)) in scope.tombstones.bans for text in texts)
 
 
 def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:

@@ -2,7 +2,7 @@
 
 A leaf stands for each scope and subject, for each partition's clock and settings, and for each view. Offsets,
 guards, counters and watermarks are left out, since a copy on another log has others. A changed rule raises
-the version of its subject (`SUBJECTS`), which changes the leaf's name and so the hash.
+the version of its subject (`RULES`), which changes the leaf's name and so the hash.
 """
 
 from __future__ import annotations
@@ -25,18 +25,10 @@ from memtape.state.index.vectors import VectorSegment
 from memtape.state.text.lexicon import words_digest
 from memtape.state.text.terms import TOLD_LANGUAGES
 
-VIEWS_VERSION = 1
-"""The version of the rules that make rows and pages of the state."""
-
-DUPLICATES_VERSION = 1
-"""The version of the rule that picks the event of an id to count and erase by; it has no own leaf."""
-
-INDEX_VERSION = 1
-"""The version of the rules that tokenize texts for the search index, which follows from the rows."""
-
-RULES = {subject.name: subject.version for subject in SUBJECTS}
-RULES |= {"views": VIEWS_VERSION, "duplicates": DUPLICATES_VERSION, "index": INDEX_VERSION}
-"""The version of each subject's rules."""
+RULES = {subject.name: 1 for subject in SUBJECTS} | {"views": 1, "index": 1, "duplicates": 1}
+"""The versions of the rules of each subject; of `views`, the rules that make rows and pages; of `index`, that
+tokenize texts; and of `duplicates`, that pick the event of an id to count and erase by, and have no own leaf.
+"""
 
 _COLUMNS = ".columns"
 

@@ -17,13 +17,13 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
 
 
-class Partition:
+class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):
     """The folded state of one partition's events.
 
     `clock` is None until the first `configured`; after that only ticks move it, forward. `offset` is the next
@@ -31,23 +31,23 @@ class Partition:
 
     `erasures` are those known before the fold. An `erased` event with more ids makes the state `stale`: it no
     longer matches the log, and the log must be folded again. `met_erased` says that an erased event still had
-    its body on the log. `bodies` has the bodies of turns.
+    its body on the log. `bodies` has the bodies of turns. These three are in no snapshot.
     """
 
-    def __init__(self, number: int, erasures: Erasures | None = None, bodies: Bodies | None = None) -> None:
-        self.number = number
-        self.bodies = bodies or KeptBodies()
-        self.erasures = erasures or Erasures()
-        self.stale = False
-        self.met_erased = False
-        self.offset = 0
-        self.clock: int | None = None
-        self.log_id = ""
-        self.partitions = 0
-        self.revision = -1
-        self.settings = Settings()
-        self.scopes: dict[str, Scope] = {}
-        self.counters = Counters()
+    number: int
+    erasures: Erasures = msgspec.field(default_factory=Erasures)
+    offset: int = 0
+    clock: int | None = None
+    log_id: str = ""
+    partitions: int = 0
+    revision: int = -1
+    settings: Settings = msgspec.field(default_factory=Settings)
+    counters: Counters = msgspec.field(default_factory=Counters)
+    scopes: dict[str, Scope] = {}
+
+    def __post_init__(self) -> None:
+        self.stale = self.met_erased = False
+        self.bodies = Bodies()
 
 
 class Folded(NamedTuple):
@@ -61,14 +61,14 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
     """Fold slots of this partition, in order; an undecodable slot becomes a dead letter and stops nothing."""
     folded = Folded({}, [])
     for slot in slots:
-        event = _decoded(slot)
-        error = event if isinstance(event, InvalidEvent) else _fault(state, event)
-        if error is not None:
+        try:
+            event = decode(slot.payload)
+            _check_place(state, event)
+        except InvalidEvent as error:
             state.counters.dead_letters += 1
             folded.dead_letters.append(dead_letter(slot, error))
-        elif isinstance(event, Event):
-            for change in evolve(state, event, slot.offset):
-                folded.changes[change] = slot.offset
+        else:
+            folded.changes.update(dict.fromkeys(evolve(state, event, slot.offset), slot.offset))
         state.offset = slot.offset + 1
     return folded
 
@@ -84,7 +84,8 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     name = event.scope
     scope = state.scopes.get(name)
     if scope is None:
-        scope = state.scopes[name] = Scope(name, state.bodies)
+        scope = state.scopes[name] = Scope(name)
+        scope.captures.bodies = state.bodies
     if isinstance(event.body, Erased) and not scope.captures.has_event(event.id) and state.erasures.learn(event):
         state.stale = True
     if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
@@ -106,43 +107,27 @@ def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
 
 def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    head = (state.number, state.offset, state.clock, state.log_id, state.partitions, state.revision)
-    scopes = [scope_state.snapshot(scope) for scope in state.scopes.values()]
-    return msgspec.msgpack.encode((head, state.settings, state.counters, state.erasures, scopes, state.bodies.kept()))
+    return msgspec.msgpack.encode((state, state.bodies.kept()))
 
 
 def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     """Return the state of a snapshot; `bodies` has the turns' bodies, by default the snapshot itself."""
-    head, settings, counters, erasures, scopes, kept = msgspec.msgpack.decode(
-        data,
-        type=tuple[
-            tuple[int, int, int | None, str, int, int], Settings, Counters, Erasures, list[bytes], dict[int, Captured]
-        ],
-    )
-    state = Partition(head[0], erasures, bodies)
+    state, kept = msgspec.msgpack.decode(data, type=tuple[Partition, dict[int, Captured]])
+    state.bodies = bodies or state.bodies
     for offset, body in kept.items():
         state.bodies.put(offset, body)
-    _, state.offset, state.clock, state.log_id, state.partitions, state.revision = head
-    state.settings, state.counters = settings, counters
-    for scope in (scope_state.restore(data, state.bodies) for data in scopes):
-        state.scopes[scope.name] = scope
+    for scope in state.scopes.values():
+        scope_state.rebuilt(scope, state.bodies)
     return state
 
 
-def _decoded(slot: Slot) -> Event | InvalidEvent:
-    try:
-        return decode(slot.payload)
-    except InvalidEvent as error:
-        return error
-
-
-def _fault(state: Partition, event: Event) -> InvalidEvent | None:
-    """Return the fault of an event in the wrong partition."""
-    if event.scope is not None and state.partitions and partition_of(event.scope, state.partitions) != state.number:
-        return InvalidEvent("misplaced", f"{event.scope} does not belong to partition {state.number}.", "$.scope")
-    if isinstance(event.body, Ticked) and event.body.partition != state.number:
-        return InvalidEvent("misplaced", f"A tick of another partition than {state.number}.", "$.body.partition")
-    return None
+def _check_place(state: Partition, event: Event) -> None:
+    """Refuse an event in the wrong partition."""
+    number, scope = state.number, event.scope
+    if scope is not None and state.partitions and partition_of(scope, state.partitions) != number:
+        raise InvalidEvent("misplaced", f"{scope} does not belong to partition {number}.", "$.scope")
+    if isinstance(event.body, Ticked) and event.body.partition != number:
+        raise InvalidEvent("misplaced", f"A tick of another partition than {number}.", "$.body.partition")
 
 
 def _configure(state: Partition, configured: Configured, event: Event, offset: int) -> list[Change]:

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import DeadLetter
 from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import root, state_leaves
-from memtape.state.core.erasures import Erasures, erasures_of
+from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 
-MakeBodies = Callable[[int], Bodies | None]
-"""Returns the store of the bodies of a partition's turns, None for one in memory."""
+MakeBodies = Callable[[int], Bodies]
+"""Returns the store of the bodies of a partition's turns."""
 
 
-class Replay:
-    """The state of every partition read, and the dead letters in order.
+class Replay(NamedTuple):
+    """The state of every partition read, and the dead letters in order."""
 
-    `erasures` are those of each partition, which must be known first.
-    """
-
-    def __init__(self, erasures: Mapping[int, Erasures], bodies: MakeBodies) -> None:
-        self._erasures = erasures
-        self._bodies = bodies
-        self.partitions: dict[int, Partition] = {}
-        self.dead_letters: list[DeadLetter] = []
-
-    def feed(self, slots: Iterable[Slot]) -> None:
-        """Fold more slots, each partition's in order; the partitions may interleave in any way."""
-        for slot in slots:
-            partition = self.partitions.get(slot.partition)
-            if partition is None:
-                partition = Partition(slot.partition, self._erasures.get(slot.partition), self._bodies(slot.partition))
-                self.partitions[slot.partition] = partition
-            self.dead_letters += fold(partition, (slot,)).dead_letters
+    partitions: dict[int, Partition]
+    dead_letters: list[DeadLetter]
 
     @property
     def state_hash(self) -> str:
@@ -42,8 +28,10 @@ class Replay:
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: None) -> Replay:
-    """Return the state of these slots.
+def replay(
+    slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: Bodies()
+) -> Replay:
+    """Return the state of these slots, each partition's in order; the partitions may interleave in any way.
 
     `erased` are the slots of the `erased` events, if the log has an index of them; otherwise they are
     searched for.
@@ -51,9 +39,13 @@ def replay(slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: 
     if erased is None:
         slots = list(slots)
         erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
-    by_partition: dict[int, list[Slot]] = {}
-    for slot in erased:
-        by_partition.setdefault(slot.partition, []).append(slot)
-    replayed = Replay({number: erasures_of(found) for number, found in by_partition.items()}, bodies)
-    replayed.feed(slots)
+    erased = list(erased)
+    replayed = Replay({}, [])
+    for slot in slots:
+        number = slot.partition
+        if number not in replayed.partitions:
+            erasures = erasures_of(it for it in erased if it.partition == number)
+            replayed.partitions[number] = Partition(number, erasures)
+            replayed.partitions[number].bodies = bodies(number)
+        replayed.dead_letters.extend(fold(replayed.partitions[number], (slot,)).dead_letters)
     return replayed

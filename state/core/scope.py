@@ -1,11 +1,12 @@
 """A scope: the sum of its subjects, and the point where duplicate events are dropped.
 
-`SUBJECTS` is the table of all subjects. A new subject needs a row in the table and an attribute here.
+The fields of `Scope` are its snapshot, and the table of all subjects. A new subject needs one more.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 
@@ -16,29 +17,10 @@ from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
 from memtape.schemas.texts import texts_of_body
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state import subjects
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
-from memtape.state.subjects import (
-    aging,
-    captures,
-    conflicts,
-    covers,
-    edges,
-    embeddings,
-    instructions,
-    lifecycle,
-    memories,
-    pages,
-    paraphrases,
-    passes,
-    people,
-    pins,
-    recalls,
-    threads,
-    tombstones,
-    usage,
-    validity,
-)
+from memtape.state.subjects import aging, memories, paraphrases
 from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
@@ -60,57 +42,10 @@ from memtape.state.subjects.usage import Usage
 from memtape.state.subjects.validity import Validity
 
 
-class Subject(NamedTuple):
-    """A subject: its `state`, a struct, and the module of its functions.
+class Scope(msgspec.Struct, dict=True, eq=False, array_like=True):
+    """Everything that one scope's events mean: its subjects, in the order in which an event passes them.
 
-    `name` names the subject, its attribute of a scope and its leaf of the state hash; `version` is that of
-    its rules. `evolve` of the module applies any event and returns the changed rows and entries; it never
-    raises. The fields of the struct are its snapshot. `rebuild`, if there is one, makes what follows from
-    them and from earlier subjects. `digest`, if there is one, yields the content of the hash; without it all
-    of the state follows from the captures. A subject without content has no leaf.
-    """
-
-    name: str
-    state: type[msgspec.Struct]
-    module: Any
-    version: int = 1
-
-    def digest(self, of: Scope) -> list[Any]:
-        """Return the content of the state hash."""
-        return list(self.module.digest(getattr(of, self.name), of)) if hasattr(self.module, "digest") else []
-
-
-SUBJECTS = (
-    Subject("captures", Captures, captures),
-    Subject("tombstones", Tombstones, tombstones),
-    Subject("pages", Pages, pages),
-    Subject("embeddings", Embeddings, embeddings),
-    Subject("paraphrases", Paraphrases, paraphrases),
-    Subject("recalls", Recalls, recalls),
-    Subject("memories", Memories, memories),
-    Subject("validity", Validity, validity),
-    Subject("covers", Covers, covers),
-    Subject("passes", Passes, passes),
-    Subject("pins", Pins, pins),
-    Subject("usage", Usage, usage),
-    Subject("edges", Edges, edges),
-    Subject("lifecycle", Lifecycle, lifecycle),
-    Subject("conflicts", Conflicts, conflicts),
-    Subject("instructions", Instructions, instructions),
-    Subject("threads", Threads, threads),
-    Subject("people", People, people),
-)
-"""Every subject of a scope with its version, in the order in which an event passes them.
-
-A subject reads only earlier ones.
-"""
-
-_AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
-"""The subjects allowed to read memories."""
-
-
-class Scope:
-    """Everything that one scope's events mean.
+    A subject reads only earlier ones.
 
     `seq` is the count of its events without duplicates; `sent` the greatest `sent` of them; `changed` is
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
@@ -119,37 +54,34 @@ class Scope:
     counts once.
     """
 
-    captures: Captures
-    tombstones: Tombstones
-    pages: Pages
-    embeddings: Embeddings
-    paraphrases: Paraphrases
-    recalls: Recalls
-    memories: Memories
-    validity: Validity
-    covers: Covers
-    passes: Passes
-    pins: Pins
-    usage: Usage
-    edges: Edges
-    lifecycle: Lifecycle
-    conflicts: Conflicts
-    instructions: Instructions
-    threads: Threads
-    people: People
+    name: str
+    seq: int = 0
+    sent: int = 0
+    changed: int = -1
+    generation: int = 0
+    seen: Seen = {}
+    captures: Captures = msgspec.field(default_factory=Captures)
+    tombstones: Tombstones = msgspec.field(default_factory=Tombstones)
+    pages: Pages = msgspec.field(default_factory=Pages)
+    embeddings: Embeddings = msgspec.field(default_factory=Embeddings)
+    paraphrases: Paraphrases = msgspec.field(default_factory=Paraphrases)
+    recalls: Recalls = msgspec.field(default_factory=Recalls)
+    memories: Memories = msgspec.field(default_factory=Memories)
+    validity: Validity = msgspec.field(default_factory=Validity)
+    covers: Covers = msgspec.field(default_factory=Covers)
+    passes: Passes = msgspec.field(default_factory=Passes)
+    pins: Pins = msgspec.field(default_factory=Pins)
+    usage: Usage = msgspec.field(default_factory=Usage)
+    edges: Edges = msgspec.field(default_factory=Edges)
+    lifecycle: Lifecycle = msgspec.field(default_factory=Lifecycle)
+    conflicts: Conflicts = msgspec.field(default_factory=Conflicts)
+    instructions: Instructions = msgspec.field(default_factory=Instructions)
+    threads: Threads = msgspec.field(default_factory=Threads)
+    people: People = msgspec.field(default_factory=People)
 
-    def __init__(self, name: str, bodies: Bodies | None = None) -> None:
-        self.name = name
-        self.bodies = bodies or KeptBodies()
-        self.seq = 0
-        self.sent = 0
-        self.changed = -1
-        self.generation = 0
-        for subject in SUBJECTS:
-            setattr(self, subject.name, subject.state())
+    def __post_init__(self) -> None:
         self.leading = Leading()
-        self.seen: Seen = {}
-        self.captures.bodies, self.captures.seen = self.bodies, self.seen
+        self.captures.seen = self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
         """Return whether an id is known; if not record it, with a digest of the event's content, for people."""
@@ -168,6 +100,39 @@ class Scope:
         return memories.memory_of(self, id)
 
 
+class Subject(NamedTuple):
+    """A subject: its `state`, a struct, and the module of its functions.
+
+    `name` names the subject, its attribute of a scope and its leaf of the state hash. `evolve` of the module
+    applies any event and returns the changed rows and entries; it never raises. The fields of the struct are
+    its snapshot, and the content of the state hash. `rebuild`, if there is one, makes what follows from them
+    and from earlier subjects. Captures have a `digest`, which leaves out their offsets. A subject without
+    content has no leaf.
+    """
+
+    name: str
+    state: type[msgspec.Struct]
+    module: Any
+
+    def digest(self, of: Scope) -> list[Any]:
+        """Return the content of the state hash."""
+        state = getattr(of, self.name)
+        if hasattr(self.module, "digest"):
+            return list(self.module.digest(state))
+        return [] if state == self.state() else [blake2b(msgspec.msgpack.encode(state)).hexdigest()]
+
+
+SUBJECTS = tuple(
+    Subject(name, state, getattr(subjects, name))
+    for name, state in get_type_hints(Scope).items()
+    if hasattr(subjects, name)
+)
+"""The subjects, as `Scope` names them."""
+
+_AFTER_MEMORIES = SUBJECTS[[subject.name for subject in SUBJECTS].index("memories") + 1 :]
+"""The subjects allowed to read memories."""
+
+
 def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     """Apply an event of the scope, and return the changed rows."""
     counters = context.counters
@@ -176,8 +141,8 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     state.seq += 1
     counters.events += 1
     counters.types = counters.types | {event.type: counters.types.get(event.type, 0) + 1}
-    if _is_of_shadow(event):  # Its results were shown to no session, so that it is counted and has no effect.
-        return []
+    if isinstance(event.body, Recalled) and shadow_of(event.body.lanes) is not None:
+        return []  # A shadow's results were shown to no session, so that it is counted and has no effect.
     state.sent = max(state.sent, event.sent)
     if event.body is not None:
         counters.redacted += placeholders(said.text for said in texts_of_body(event.body))
@@ -192,9 +157,9 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
     return _pass(state, event, context, SUBJECTS)
 
 
-def _pass(state: Scope, event: Event, context: Context[Scope], subjects: tuple[Subject, ...]) -> list[Change]:
-    """Let an event pass these subjects, and return the changed rows."""
-    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in subjects)
+def _pass(state: Scope, event: Event, context: Context[Scope], through: tuple[Subject, ...]) -> list[Change]:
+    """Let an event pass through these subjects, and return the changed rows."""
+    passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in through)
     return _changed(state, [change for changes in passed for change in changes], context)
 
 
@@ -205,28 +170,19 @@ def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> li
     return changes
 
 
-def _is_of_shadow(event: Event) -> bool:
-    return isinstance(event.body, Recalled) and shadow_of(event.body.lanes) is not None
-
-
 def snapshot(state: Scope) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
-    head = (state.name, state.seq, state.sent, state.changed, state.generation)
-    parts = {subject.name: getattr(state, subject.name) for subject in SUBJECTS}
-    return msgspec.msgpack.encode((head, state.seen, parts))
+    return msgspec.msgpack.encode(state)
 
 
 def restore(data: bytes, bodies: Bodies) -> Scope:
     """Return the state of a snapshot; `bodies` has the bodies of its turns."""
-    head, seen, parts = msgspec.msgpack.decode(
-        data, type=tuple[tuple[str, int, int, int, int], dict[bytes, int], dict[str, msgspec.Raw]]
-    )
-    state = Scope(head[0], bodies)
-    _, state.seq, state.sent, state.changed, state.generation = head
-    state.seen = seen
-    for subject in SUBJECTS:
-        setattr(state, subject.name, msgspec.msgpack.decode(parts[subject.name], type=subject.state))
-    state.captures.bodies, state.captures.seen = state.bodies, state.seen
+    return rebuilt(msgspec.msgpack.decode(data, type=Scope), bodies)
+
+
+def rebuilt(state: Scope, bodies: Bodies) -> Scope:
+    """Return a decoded state with all that follows from its fields."""
+    state.captures.bodies = bodies
     for subject in SUBJECTS:
         if hasattr(subject.module, "rebuild"):
             subject.module.rebuild(getattr(state, subject.name), state)

@@ -47,6 +47,7 @@ from memtape.state.subjects.lifecycle import (
     summary_of,
     window_end,
 )
+from memtape.state.subjects.usage import Use
 from memtape.state.text.instructions import heard_in
 
 MOST_A_PASS = 500
@@ -132,7 +133,7 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
         return None
     said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
     if tier == LONG:
-        if settings.archive_after_days < 0 or _is_recalled(of, unit):
+        if settings.archive_after_days < 0 or any(use.recalled or use.used for use in _uses(of, unit)):
             return None
         old_at = said_at + settings.archive_after_days * DAY_US
         return None if old_at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), old_at)
@@ -283,14 +284,13 @@ def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture], accessed: t
 
 def _accessed(of: HasLifecycle, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
     """Return when a unit was used last (0 for never), and how often it was used or said again."""
-    uses = [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
+    uses = _uses(of, unit)
     used_at = max((use.last for use in uses if use.last is not None), default=0)
     return used_at, sum(use.used for use in uses) + len(living) - 1
 
 
-def _is_recalled(of: HasLifecycle, unit: int) -> bool:
-    uses = (of.usage.own.get(seq) for seq in _seqs(of, unit))
-    return any(use is not None and (use.recalled or use.used) for use in uses)
+def _uses(of: HasLifecycle, unit: int) -> list[Use]:
+    return [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
 
 
 def is_pinned(of: HasLifecycle, unit: int) -> bool:

@@ -19,7 +19,7 @@ from memtape.schemas.ids import id_bytes
 from memtape.schemas.rows import Change
 from memtape.schemas.times import format_day
 from memtape.schemas.zones import zone_path
-from memtape.state.core.bodies import Bodies, KeptBodies
+from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.text.normal import normal_text
 
@@ -93,7 +93,7 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         self.ordinals: list[int] = []
         self.zones: dict[str, list[int]] = {}
         self.stated: dict[int, list[int]] = {}
-        self.bodies: Bodies = KeptBodies()
+        self.bodies = Bodies()
         self.seen: Seen = {}
         self._once: dict[object, Any] = {}
         for capture in self.by_seq.values():
@@ -214,7 +214,7 @@ def normal_digest(text: str) -> bytes:
     return blake2b(normal_text(text).encode(), digest_size=16).digest()
 
 
-def digest(state: Captures, of: object) -> Iterator[Any]:
+def digest(state: Captures) -> Iterator[Any]:
     """Yield the content of the state hash, in the order of the log, and the ids of decided texts."""
     for capture in state.by_seq.values():
         body = state.body(capture)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -119,12 +119,6 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
             state.put(raised)
             changed[raised.id] = None
     return [Change("conflicts", context.scope, id) for id in changed]
-
-
-def digest(state: Conflicts, of: HasValidity) -> Iterator[Any]:
-    """Yield the content of the state hash: each conflict, and the last affirming uses."""
-    yield from state.by_id.values()
-    yield from (("used", of.captures.by_seq[seq].id, id) for seq, (_, id) in sorted(state.uses.items()))
 
 
 # --- The sides of a conflict ---

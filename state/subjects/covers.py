@@ -9,7 +9,7 @@ before the decision.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -160,14 +160,6 @@ def _end_what_does_not_hold(state: Covers, context: Context[HasMemories], touche
         looked = [cover.by for _, cover in ended]
         for number, cover in ended:
             _end(state, number, cover, context, touched)
-
-
-def digest(state: Covers, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash."""
-    yield from state.holding.values()
-    yield from state.awaited.values()
-    yield from state.apart
-    yield from state.made_of.items()
 
 
 def is_shown(of: HasMemories, covers: Covers, memory: Memory) -> bool:

@@ -16,11 +16,11 @@ Nothing else writes it, no tick and no read.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from decimal import Context as Arithmetic
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -296,19 +296,6 @@ def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
     return found
 
 
-def digest(state: Edges, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash: edges, open windows, learned weights and their windows."""
-    by_seq = of.captures.by_seq
-    for low, high in sorted(state.pairs):
-        yield "edge", by_seq[low].id, by_seq[high].id, state.pairs[low, high]
-    for session, window in sorted(state.windows.items(), key=lambda item: item[0]):
-        yield "window", session, window.start, [by_seq[seq].id for seq in window.seqs]
-    for low, high in sorted(state.learned):
-        yield "learned", by_seq[low].id, by_seq[high].id, state.learned[low, high]
-    for window in state.kept:
-        yield "kept", window.start, [by_seq[seq].id for seq in window.seqs]
-
-
 def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
     """Return the ends of the edges kept by a weight: the strongest, at most `limit` of an item."""
     kept, held = dict[tuple[str, str], None](), dict[str, int]()
@@ -368,17 +355,13 @@ def _count_window(state: Edges, window: Window) -> None:
     state.taken |= 1 << window.slot
     insort(state.kept, window, key=lambda it: it.start)
     while state.kept[-1].start - state.kept[0].start > SPAN_US or len(state.kept) > WINDOWS_KEPT:
-        _drop_window(state, state.kept.pop(0))
-
-
-def _drop_window(state: Edges, window: Window) -> None:
-    bit = 1 << window.slot
-    state.taken ^= bit
-    window.slot = -1
-    for seq in window.seqs:
-        state.holding[seq] ^= bit
-        if not state.holding[seq]:
-            del state.holding[seq]
+        dropped = state.kept.pop(0)
+        bit, dropped.slot = 1 << dropped.slot, -1
+        state.taken ^= bit
+        for seq in dropped.seqs:
+            state.holding[seq] ^= bit
+            if not state.holding[seq]:
+                del state.holding[seq]
 
 
 def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:

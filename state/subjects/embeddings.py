@@ -6,8 +6,7 @@ undone. `dense` and `memories` decide the effect of similarity on folding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -73,13 +72,6 @@ def rebuild(state: Embeddings, of: HasTombstones) -> None:
     for embedder, vectors in state.vectors.items():
         for seq in vectors:
             _know(state, embedder, of.captures.by_seq[seq])
-
-
-def digest(state: Embeddings, of: HasTombstones) -> Iterator[Any]:
-    """Yield the content of the state hash: each vector with its embedder and capture."""
-    for embedder, vectors in sorted(state.vectors.items()):
-        for seq, vector in sorted(vectors.items()):
-            yield embedder, of.captures.by_seq[seq].id, vector
 
 
 def _know(state: Embeddings, embedder: str, capture: Capture) -> None:

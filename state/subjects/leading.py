@@ -66,7 +66,6 @@ class Leading:
 
     def __init__(self) -> None:
         self._births: SortedDict[Key, int] = SortedDict()
-        self._is_made = False
         self._key_of: dict[int, tuple[Key, WorthInputs, str]] = {}
         self._by_worth = _ByWorth()
         self._of_person: dict[str, _ByWorth] = {}
@@ -83,19 +82,13 @@ class Leading:
         return iter(()) if order is None else order.births()
 
     def _keep_up(self, of: HasLifecycle) -> None:
-        moved = self._moved(of)
-        if not self._is_made:
-            self._is_made, moved = True, dict.fromkeys(of.memories.by_birth)
-        for birth in moved:
-            self._place(birth, of)
-
-    def _moved(self, of: HasLifecycle) -> dict[int, None]:
-        """Return the births of the memories changed since the last call, removed ones included."""
+        """Place the memories changed since the last call, also removed ones; after a restore all of them."""
         used = (of.memories.of(seq) for seq in of.usage.moved)
         pinned = (of.memories.of(capture.seq) for id in of.pins.moved if (capture := of.captures.get(id)))
         moved = of.memories.moved | {memory.birth: None for memory in (*used, *pinned) if memory is not None}
         of.memories.moved, of.usage.moved, of.pins.moved = {}, {}, {}
-        return moved
+        for birth in moved:
+            self._place(birth, of)
 
     def _place(self, birth: int, of: HasLifecycle) -> None:
         before = self._key_of.pop(birth, None)

@@ -7,8 +7,8 @@ text from the log, from the fold or from validity. Due units, and the pass of a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from sortedcontainers import SortedDict
@@ -30,7 +30,7 @@ from memtape.schemas.events import (
     Used,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, LifeMark
+from memtape.schemas.rows import Change, LifeMark, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
@@ -138,10 +138,9 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
         for summary in self.summaries.values():
             summed[summary.group.level] += len(summary.units)
         archived = Counter(len(self.within.get(unit, ())) for unit in self.archived)
-        return LifeMark(
-            state=project.state,
-            since=project.since,
-            name=project.name,
+        return made_from(
+            LifeMark,
+            project,
             mid=summed[MID] - summed[LONG] - archived[MID],
             long=summed[LONG] - archived[LONG],
             summaries=len(self.summaries),
@@ -179,25 +178,23 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
     of, changes = context.of, list[Change]()
     for birth in context.gone:
         changes += _drop(state, birth, context)
-    touched, again = _touched(event, context), _said_again(event, context)
+    touched, again, back = _touched(event, context), _said_again(event, context), list[int]()
     match event.body:
         case Archived(ids=ids, on=True):
             units = (unit for unit in _units(of, ids) if unit not in state.archived)
             changes += [change for unit in units for change in archive(state, unit, "asked", context)]
         case Archived(ids=ids):
-            changes += [change for unit in _units(of, ids) for change in come_back(state, unit, context)]
+            back = _units(of, ids)
         case ScopeChanged() as changed:
             changes += _change(state, changed, context)
         case Pinned(ids=ids, on=on):
             again += _units(of, ids)
-            changes += [change for unit in again if on for change in come_back(state, unit, context)]
+            back = again if on else []
         case Captured() | Used():
-            changes += [change for unit in again for change in come_back(state, unit, context)]
-        case _ if context.gone:  # Two memories of equal content became one: the content was said again.
-            one = dict.fromkeys(unit_of(context.of, context.of.captures.by_seq[birth]) for birth in context.gone)
-            changes += [change for unit in one for change in come_back(state, unit, context)]
-        case _:
-            pass
+            back = again
+        case _:  # Two memories of equal content became one: the content was said again.
+            back = list(dict.fromkeys(unit_of(of, of.captures.by_seq[birth]) for birth in context.gone))
+    changes += [change for unit in back for change in come_back(state, unit, context)]
     for unit in (*touched, *again):
         look_at(state, unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
@@ -387,15 +384,3 @@ def kind_of(of: HasLifecycle, unit: int) -> str:
 def copy_of(state: Lifecycle) -> Lifecycle:
     """Return a state equal to another, to try a pass on."""
     return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
-
-
-def digest(state: Lifecycle, of: HasLifecycle) -> Iterator[Any]:
-    """Yield the content of the state hash: summaries by units, archived units, and the project's state."""
-    by_seq = of.captures.by_seq
-    for summary in sorted(state.summaries.values(), key=lambda summary: summary.group):
-        yield summary.id, summary.group, [by_seq[unit].id for unit in summary.units]
-    for unit, archiving in sorted(state.archived.items()):
-        yield "archived", by_seq[unit].id, archiving
-    project = state.project
-    if project.state != "active" or project.name or project.git_at:
-        yield "project", project.state, project.since, project.git_at, project.name, project.purged

@@ -58,11 +58,10 @@ Split = tuple[tuple[int, ...], ...]
 class Memories(msgspec.Struct, dict=True, array_like=True):
     """The memories of a scope in the order of their births.
 
-    `moved` are the births of new, removed or changed ones, until `leading` reads them. `gone` are the births
-    that an event removes, because they merge with others. `waiting` are memories by themselves until their
-    first vector, each with the seqs shown to its session at its capture. `splits` are those by people, in the
-    order of the log: captures of two groups never fold together again. `_index` has by folding family the
-    living memories for comparisons, under one embedder; it follows from the rest.
+    `moved` are the births of new, removed or changed ones, until `leading` reads them. `waiting` are memories
+    by themselves until their first vector, each with the seqs shown to its session at its capture. `splits`
+    are those by people, in the order of the log: captures of two groups never fold together again. `_index`
+    has by folding family the living memories for comparisons, under one embedder; it follows from the rest.
     """
 
     by_birth: dict[int, Memory] = {}
@@ -72,7 +71,6 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
     def __post_init__(self) -> None:
         self.birth_of: dict[int, int] = {}
         self.births_of_normal: dict[tuple[str, bytes], list[int]] = {}
-        self.gone: list[int] = []
         self.moved: dict[int, None] = {}
         self._index: dict[str, Candidates] | None = None
         self._embedder = ""
@@ -110,7 +108,6 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
     Returns the changed memory rows, those of given-up names included.
     """
     of = context.of
-    context.touched = []
     match event.body:
         case Captured(kind=kind):
             capture = of.captures.by_seq[context.seq]
@@ -129,7 +126,6 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
             _unfold(state, ids, context)
         case _:
             pass
-    context.gone, state.gone = state.gone, []
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
@@ -236,27 +232,12 @@ def _standing(state: Memories, of: HasMemories) -> dict[str, tuple[Any, ...]]:
 
 def rebuild(state: Memories, of: HasMemories) -> None:
     """Make the parts that follow from the memories and their captures."""
+    state.moved = dict.fromkeys(state.by_birth)
     for memory in state.by_birth.values():
         for join in memory.members:
             _know(state, memory, of.captures.by_seq[join.seq])
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
-
-
-def digest(state: Memories, of: HasMemories) -> Iterator[Any]:
-    """Yield the content of the state hash: memories with their ties, waiting ones, and splits."""
-    by_seq = of.captures.by_seq
-
-    def ties(joins: Iterable[Join]) -> list[tuple[str, str, int]]:
-        return [(by_seq[join.seq].id, join.how, join.similarity) for join in joins]
-
-    for memory in state.by_birth.values():
-        spoken = by_seq[memory.canonical].id if memory.canonical >= 0 else None
-        yield by_seq[memory.name].id, spoken, ties(memory.members), ties(memory.echoes)
-    for birth, shown in sorted(state.waiting.items()):
-        yield "waiting", by_seq[birth].id, [by_seq[seq].id for seq in shown]
-    for split in state.splits:
-        yield "apart", [[by_seq[seq].id for seq in group] for group in split]
 
 
 def _place(
@@ -361,7 +342,12 @@ def _absorb(
     founder = Join(late.birth, "echo" if echo else verdict.how, verdict.similarity)
     joined = [founder if join.seq == late.birth else join for join in late.members]
     context.touched.append(of.captures.by_seq[late.name].id)
-    _remove(state, late, of)
+    del state.by_birth[late.birth]
+    context.gone.append(late.birth)
+    state.moved[late.birth] = None
+    _forget_texts(state, late, of)
+    if state._index is not None:
+        state._index[of.captures.by_seq[late.birth].family or ""].drop(late.birth)
     echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
     joined = [join for join in joined if join.how != "echo"]
     for join in joined:
@@ -371,16 +357,6 @@ def _absorb(
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
     early.echoes = sorted((*early.echoes, *echoes), key=lambda join: join.seq)
     _refresh(state, early, context)
-
-
-def _remove(state: Memories, memory: Memory, of: HasMemories) -> None:
-    """Remove a memory from every index by birth."""
-    del state.by_birth[memory.birth]
-    state.gone.append(memory.birth)
-    state.moved[memory.birth] = None
-    _forget_texts(state, memory, of)
-    if state._index is not None:
-        state._index[of.captures.by_seq[memory.birth].family or ""].drop(memory.birth)
 
 
 def _split(state: Memories, memory: Memory, groups: list[list[Join]], context: Context[HasMemories]) -> None:

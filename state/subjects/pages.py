@@ -26,7 +26,7 @@ from memtape.schemas.events import (
 from memtape.schemas.rows import Change
 from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import TRUST, Capture, HasCaptures
+from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.tombstones import HasTombstones
 
 ROOT_BIRTH = -1
@@ -423,23 +423,6 @@ def rebuild(state: Pages, of: object) -> None:
             state.slugs[page.slug] = page.birth
         for number, link in page.links.items():
             _know_link(state, page, number, link)
-
-
-def digest(state: Pages, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash, by the ids of captures, in the order of the pages."""
-
-    def id_of(seq: int) -> str | None:
-        return None if seq == NOBODY else of.captures.by_seq[seq].id
-
-    for page in state.by_birth.values():
-        steps = [(id_of(step.seq), id_of(step.base), step.trust) for step in page.steps]
-        links = [
-            (link.relation, link.slug if link.to == NOWHERE else state.by_birth[link.to].id, link.trust)
-            for link in page.links.values()
-        ]
-        standing = page.standing
-        shown = (id_of(standing.current), standing.trust, [id_of(seq) for seq in standing.beside])
-        yield page.id, steps, page.given, links, shown
 
 
 def _know_link(state: Pages, page: Page, number: int, link: Link) -> None:

@@ -7,8 +7,7 @@ captures from before the second time stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import msgspec
 
@@ -17,7 +16,7 @@ from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restore
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
 from memtape.state.fold.candidates import Candidates
-from memtape.state.subjects.captures import REPLACING, Capture, HasCaptures
+from memtape.state.subjects.captures import REPLACING, Capture
 from memtape.state.subjects.embeddings import HasEmbeddings
 from memtape.state.subjects.tombstones import ends_ban
 
@@ -75,16 +74,6 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
 def take_up(state: Paraphrases) -> None:
     """Take in that another embedder decides from here on."""
     state._index = None
-
-
-def digest(state: Paraphrases, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash, once any text was forgotten twice."""
-    by_seq = of.captures.by_seq
-    if not any(times >= BANNING for times in state.times.values()):
-        return
-    for key, root in sorted(state.root_of.items()):
-        yield by_seq[key].id, by_seq[root].id, state.times[root], state.banned.get(root)
-    yield from sorted((by_seq[seq].id, by_seq[root].id) for seq, root in state.hidden.items())
 
 
 def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbeddings]) -> None:

@@ -5,16 +5,12 @@ A pass starts by these counts. Decisions are stored in `covers`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
 from memtape.schemas.rows import Change, PassMark, made_from
 from memtape.state.core.context import Context
-from memtape.state.subjects.captures import FAMILIES
-from memtape.state.subjects.memories import HasMemories
+from memtape.state.subjects.memories import HasMemories, memory_of
 
 CONSOLIDATED = "fact"
 """The family that is consolidated."""
@@ -53,11 +49,11 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
     """Count captures and decisions; only the counts of the next pass change, no row."""
     changes: list[Change] = []
     match event.body:
-        case Captured(kind=kind) if FAMILIES.get(kind) == CONSOLIDATED:
-            _count(state, event, context)
+        case Captured():
+            _count(state, context.seq, event.sent, context)
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
-            _count_anew(state, event, context)
+            _count_anew(state, event.sent, context)
             state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(context.of, cluster)}
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
             changes.append(Change("buffer", context.scope, ""))
@@ -71,29 +67,25 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
     return changes
 
 
-def _count(state: Passes, event: Event, context: Context[HasMemories]) -> None:
-    memory = context.of.memories.of(context.seq)
-    if memory is None or memory.made:
+def _count(state: Passes, seq: int, sent: int, context: Context[HasMemories]) -> None:
+    """Count a capture of the consolidated family: a new memory, or a confirmation of an earlier one."""
+    memory = context.of.memories.of(seq)
+    if memory is None or memory.made or context.of.captures.by_seq[seq].family != CONSOLIDATED:
         return
-    if memory.birth == context.seq:
+    if memory.birth == seq:
         state.new += 1
-        state.oldest = state.oldest or event.sent
+        state.oldest = state.oldest or sent
     else:
         state.confirmed += 1
 
 
-def _count_anew(state: Passes, event: Event, context: Context[HasMemories]) -> None:
+def _count_anew(state: Passes, sent: int, context: Context[HasMemories]) -> None:
     """Count the memories that an ended pass has not read: new ones, or left over by a spent budget."""
-    state.new = state.confirmed = 0
-    captures, memories = context.of.captures, context.of.memories
-    for seq in reversed(captures.ordinals):
+    state.new = state.confirmed = state.oldest = 0
+    for seq in reversed(context.of.captures.ordinals):
         if seq < state.until:
             break
-        memory = memories.of(seq)
-        if memory is not None and not memory.made and captures.by_seq[seq].family == CONSOLIDATED:
-            state.new += memory.birth == seq
-            state.confirmed += memory.birth != seq
-    state.oldest = event.sent if state.new else 0
+        _count(state, seq, sent, context)
 
 
 def _settle(state: Passes, decided: Decided, context: Context[HasMemories]) -> None:
@@ -113,17 +105,4 @@ def _settle(state: Passes, decided: Decided, context: Context[HasMemories]) -> N
 
 def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
     """Return whether the same captures still speak for the memories of a cluster."""
-    return all(
-        (own := of.captures.seq_of(id)) is not None
-        and (memory := of.memories.of(own)) is not None
-        and memory.canonical == seq
-        for id, seq in cluster
-    )
-
-
-def digest(state: Passes, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash: nothing before the first decision, as counts decide nothing."""
-    if state.until:
-        yield "until", state.until, state.at
-    yield from (("queued", cluster, attempts) for cluster, (attempts, _) in state.queued.items())
-    yield from (("aside", cluster) for cluster in state.aside)
+    return all((memory := memory_of(of, id)) is not None and memory.canonical == seq for id, seq in cluster)

@@ -5,8 +5,7 @@ A memory is pinned while any of its captures is, so that folding and unfolding n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import msgspec
 
@@ -42,11 +41,6 @@ def evolve(state: Pins, event: Event, context: Context[HasMemories]) -> list[Cha
     state.ids = {id: None for id in (*state.ids, *changed) if body.on or id not in changed}
     state.moved |= dict.fromkeys(changed)
     return [change for id in changed for change in _rows(id, context)]
-
-
-def digest(state: Pins, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash."""
-    return iter(state.ids)
 
 
 def _rows(id: str, context: Context[HasMemories]) -> list[Change]:

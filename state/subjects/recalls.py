@@ -6,9 +6,8 @@ and takes no place of a search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -59,10 +58,9 @@ def evolve(state: Recalls, event: Event, context: Context[HasCaptures]) -> list[
         return []
     found = (context.of.captures.seq_of(id) for id in body.results)
     recall = Recall(context.at, tuple(seq for seq in found if seq is not None))
-    if unasked_by(body.lanes) == "start":
-        put_latest(state.starts, event.session, (*state.starts.get(event.session, ()), recall)[-STARTS_KEPT:])
-    else:
-        put_latest(state.latest, event.session, (*state.latest.get(event.session, ()), recall)[-keep:])
+    is_start = unasked_by(body.lanes) == "start"
+    known, most = (state.starts, STARTS_KEPT) if is_start else (state.latest, keep)
+    put_latest(known, event.session, (*known.get(event.session, ()), recall)[-most:])
     return []
 
 
@@ -77,11 +75,3 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)
     recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in chain(starts, recent) for seq in recall.seqs))
-
-
-def digest(state: Recalls, of: HasCaptures) -> Iterator[Any]:
-    """Yield the content of the state hash: the seqs shown to each session, and their times."""
-    for kind, shown in (("recalls", state.latest), ("starts", state.starts)):
-        for session, recalls in sorted(shown.items()):
-            told = [(recall.at, [of.captures.by_seq[seq].id for seq in recall.seqs]) for recall in recalls]
-            yield kind, session, told

@@ -13,8 +13,7 @@ when the source has the text again, or by a `restored` event.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -33,24 +32,14 @@ class Tombstone(msgspec.Struct, frozen=True):
 
 
 class Tombstones(msgspec.Struct, array_like=True):
-    """The bans in force, by digest of a normalised text and by captured id; and the `withdrawn` ids."""
+    """The bans in force by row id, of a normalised text or a captured id; and the `withdrawn` ids."""
 
-    texts: dict[bytes, Tombstone] = {}
-    ids: dict[str, Tombstone] = {}
+    bans: dict[str, Tombstone] = {}
     withdrawn: dict[str, None] = {}
-
-    def get(self, row_id: str) -> Tombstone | None:
-        """Return the ban of a row, None if it has ended."""
-        form, _, value = row_id.partition(":")
-        return self.texts.get(bytes.fromhex(value)) if form == "text" else self.ids.get(value)
-
-    def of(self, capture: Capture) -> Tombstone | None:
-        """Return the ban on a capture, None for none."""
-        return self.texts.get(capture.normal) if capture.family else self.ids.get(capture.id)
 
     def hides(self, capture: Capture) -> bool:
         """Return whether a ban or a withdrawal hides a capture."""
-        return capture.id in self.withdrawn or self.of(capture) is not None
+        return capture.id in self.withdrawn or ban_of(capture) in self.bans
 
 
 class HasTombstones(HasCaptures, Protocol):
@@ -72,6 +61,11 @@ def text_row_id(normal: bytes) -> str:
     return f"text:{normal.hex()}"
 
 
+def ban_of(capture: Capture) -> str:
+    """Return the row id of a ban on a capture."""
+    return text_row_id(capture.normal) if capture.family else f"id:{capture.id}"
+
+
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
     of, rows = context.of, list[str]()
@@ -85,7 +79,9 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
             for id in ids:
                 state.withdrawn.pop(id, None)
             for id in ids:
-                _end(state, id, context, rows)
+                _ban(state, id, None, context, rows)
+                if (capture := of.captures.get(id)) is not None:
+                    _look(state, capture, context)
         case Withdrawn(ids=ids, on=on):
             for capture in filter(None, map(of.captures.get, ids)):
                 if on:
@@ -101,71 +97,40 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
     return changes
 
 
-def digest(state: Tombstones, of: object) -> Iterator[Any]:
-    """Yield the content of the state hash: bans on texts, bans on ids, and withdrawn ids."""
-    texts = {normal.hex(): tombstone for normal, tombstone in state.texts.items()}
-    for bans in (texts, state.ids):
-        yield from sorted((key, ban.event_id, ban.at) for key, ban in bans.items())
-    yield from state.withdrawn
-
-
-def _ban(state: Tombstones, id: str, tombstone: Tombstone, context: Context[HasCaptures], rows: list[str]) -> None:
-    capture = context.of.captures.get(id)
-    if capture is not None and capture.family:
-        _ban_text(state, capture.normal, tombstone, context, rows)
-    elif _is_later(tombstone, state.ids.get(id)):
-        state.ids[id] = tombstone
-        rows.append(f"id:{id}")
-        if capture is not None:
-            _look(state, capture, context)
-
-
-def _ban_text(
-    state: Tombstones, normal: bytes, tombstone: Tombstone, context: Context[HasCaptures], rows: list[str]
+def _ban(
+    state: Tombstones, id: str, tombstone: Tombstone | None, context: Context[HasCaptures], rows: list[str]
 ) -> None:
-    if _is_later(tombstone, state.texts.get(normal)):
-        state.texts[normal] = tombstone
-        _look_at_text(state, normal, context, rows)
-
-
-def _is_later(tombstone: Tombstone, known: Tombstone | None) -> bool:
-    return known is None or known.at < tombstone.at
+    """Ban the capture of an id, or end its ban; record the change, and hide or show the captures under it."""
+    captures = context.of.captures
+    capture = captures.get(id)
+    row_id = f"id:{id}" if capture is None else ban_of(capture)
+    before = state.bans.get(row_id)
+    is_stale = before is not None and tombstone is not None and before.at >= tombstone.at
+    after = before if is_stale else tombstone
+    if after is before:
+        return
+    if after is None:
+        del state.bans[row_id]
+    else:
+        state.bans[row_id] = after
+    rows.append(row_id)
+    if capture is not None:
+        for seq in captures.seqs_of_normal[capture.normal] if capture.family else (capture.seq,):
+            _look(state, captures.by_seq[seq], context)
 
 
 def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
     """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
-    waiting, ban = state.ids.get(capture.id), state.texts.get(capture.normal) if capture.family else None
-    if waiting is not None and capture.family:
-        del state.ids[capture.id]
+    waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
+    ban = state.bans.get(ban_of(capture)) if capture.family else None
+    if waiting is not None:
         rows.append(f"id:{capture.id}")
-        _ban_text(state, capture.normal, waiting, context, rows)
+        _ban(state, capture.id, waiting, context, rows)
     elif ban is not None:
         source = context.of.captures.body(capture).source
         if ends_ban(capture.actor.origin, source, capture.at, ban.at):
-            _end_text(state, capture.normal, context, rows)
+            _ban(state, capture.id, None, context, rows)
     _look(state, capture, context)
-
-
-def _end(state: Tombstones, id: str, context: Context[HasCaptures], rows: list[str]) -> None:
-    if state.ids.pop(id, None) is not None:
-        rows.append(f"id:{id}")
-    capture = context.of.captures.get(id)
-    if capture is not None:
-        if capture.family:
-            _end_text(state, capture.normal, context, rows)
-        _look(state, capture, context)
-
-
-def _end_text(state: Tombstones, normal: bytes, context: Context[HasCaptures], rows: list[str]) -> None:
-    if state.texts.pop(normal, None) is not None:
-        _look_at_text(state, normal, context, rows)
-
-
-def _look_at_text(state: Tombstones, normal: bytes, context: Context[HasCaptures], rows: list[str]) -> None:
-    """Record the changed ban on a text, and hide or show the captures of the text."""
-    rows.append(text_row_id(normal))
-    for seq in context.of.captures.seqs_of_normal[normal]:
-        _look(state, context.of.captures.by_seq[seq], context)
 
 
 def _look(state: Tombstones, capture: Capture, context: Context[HasCaptures]) -> None:

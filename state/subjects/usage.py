@@ -10,9 +10,8 @@ the same. Counts are stored by captured id; later folding changes nothing here. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 import msgspec
 
@@ -102,14 +101,11 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
     match event.body:
         case Recalled(query=query, results=results, lanes=lanes):
             start = unasked_by(lanes) == "start"
-            seqs = _own(results, context.of) if start else _count_recalled(state, results, context.of)
-            folding = (seq for seq in seqs if context.of.memories.of(seq) is not None)
-            risen = (seq for seq in folding if not start and _has_doubled(state.own[seq].recalled))
-            changes += [Change("standing", context.scope, context.of.captures.by_seq[seq].id) for seq in risen]
+            changes += [] if start else _count_recalled(state, results, context)
             if event.session is not None:
-                by_seq = context.of.captures.by_seq
+                told_of = filter(None, map(context.of.captures.get, dict.fromkeys(results)))
                 # The session's own captures are known to its agent without a recall.
-                others = [seq for seq in seqs if by_seq[seq].session != event.session]
+                others = [capture.seq for capture in told_of if capture.session != event.session]
                 shown = Shown(
                     event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start
                 )
@@ -178,45 +174,20 @@ def _carried(
         shown.answered = turn.at if shown.answered is None else min(shown.answered, turn.at)
 
 
-def digest(state: Usage, of: HasMemories) -> Iterator[Any]:
-    """Yield the content of the state hash: counts and times of use, and recalls waiting for an answer."""
-    by_seq = of.captures.by_seq
-    yield from (("own", by_seq[seq].id, use) for seq, use in sorted(state.own.items(), key=lambda item: item[0]))
-    yield from (("other", id, use) for id, use in sorted(state.others.items(), key=lambda item: item[0]))
-    for session, recalls in sorted(state.shown.items(), key=lambda item: item[0]):
-        yield "shown", session, [_digested(recall, by_seq) for recall in recalls]
-    yield from (
-        ("asked", session, [by_seq[seq].id for seq in seqs])
-        for session, seqs in sorted(state.asked.items(), key=lambda item: item[0])
-    )
-
-
-def _digested(recall: Shown, by_seq: Mapping[int, Capture]) -> tuple[Any, ...]:
-    ids = ([by_seq[seq].id for seq in seqs] for seqs in (recall.seqs, recall.used))
-    return recall.id, recall.at, recall.end, recall.query, *ids, recall.start, recall.answered
-
-
-def _has_doubled(count: int) -> bool:
-    """Return whether a count, from 1, is a power of two: only then the order of recalled memories changes."""
-    return count & (count - 1) == 0
-
-
-def _own(results: Iterable[str], of: HasMemories) -> list[int]:
-    """Return the seqs of the scope's own captures among shown results."""
-    return [seq for id in dict.fromkeys(results) if (seq := of.captures.seq_of(id)) is not None]
-
-
-def _count_recalled(state: Usage, results: Iterable[str], of: HasMemories) -> list[int]:
-    seqs = []
+def _count_recalled(state: Usage, results: Iterable[str], context: Context[HasMemories]) -> list[Change]:
+    """Count the results of a recall; return the memories whose order changes, as it does at powers of two."""
+    of, risen = context.of, list[Change]()
     for id in dict.fromkeys(results):
         seq = of.captures.seq_of(id)
         if seq is not None:
-            seqs.append(seq)
-            state.own.setdefault(seq, Use()).recalled += 1
+            use = state.own.setdefault(seq, Use())
+            use.recalled += 1
             state.moved[seq] = None
+            if use.recalled & (use.recalled - 1) == 0 and of.memories.of(seq) is not None:
+                risen.append(Change("standing", context.scope, of.captures.by_seq[seq].id))
         elif not of.captures.has_event(id):
             state.others.setdefault(id, Use()).recalled += 1
-    return seqs
+    return risen
 
 
 def _count_used(use: Use, at: int) -> None:

@@ -6,8 +6,8 @@ contradicted by a less trusted one is not replaced: `conflicts` reports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -212,14 +212,6 @@ def rebuild(state: Validity, of: HasValidity) -> None:
     state.judged = {birth: canonical for birth, canonical in spoken if canonical is not None}
     for family in REPLACING:
         _choose_current(state, family, of, {})
-
-
-def digest(state: Validity, of: HasMemories) -> Iterator[Any]:
-    """Yield the content of the state hash, by the ids of the memories' first captures."""
-    by_seq = of.captures.by_seq
-    for birth, others in sorted(state.newer.items()):
-        yield by_seq[birth].id, [(by_seq[other].id, tie) for other, tie in sorted(others.items())]
-    yield from sorted(state.said.items())
 
 
 # --- Statements about memories ---

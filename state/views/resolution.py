@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from memtape.schemas.slugs import ROOT
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.tombstones import ban_of
 
 
 def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
@@ -23,7 +24,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
             continue
         for other in (capture, *map(scope.captures.by_seq.__getitem__, _tied(scope, capture.seq))):
             found[other.seq] = other
-            if other.family and other.normal in scope.tombstones.texts:
+            if other.family and ban_of(other) in scope.tombstones.bans:
                 same = scope.captures.seqs_of_normal[other.normal]
                 found.update((seq, scope.captures.by_seq[seq]) for seq in same)
     return [found[seq] for seq in sorted(found)]

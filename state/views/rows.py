@@ -41,7 +41,6 @@ from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
 from memtape.state.subjects.memories import Join, Memory
-from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
@@ -240,7 +239,7 @@ def _turn_row(scope: Scope, id: str) -> TurnRow | None:
 
 
 def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
-    tombstone = scope.tombstones.get(row_id)
+    tombstone = scope.tombstones.bans.get(row_id)
     if tombstone is None:
         return None
     return TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
@@ -373,8 +372,7 @@ def _memory_ids(scope: Scope) -> Iterator[str]:
 
 
 def _tombstone_ids(scope: Scope) -> Iterator[str]:
-    yield from map(text_row_id, scope.tombstones.texts)
-    yield from (f"id:{id}" for id in scope.tombstones.ids)
+    yield from scope.tombstones.bans
 
 
 def _vector_ids(scope: Scope) -> Iterator[str]:
