@@ -35,8 +35,8 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.state.core.replay import Replay, replay
-from memtape.state.core.scope import Scope
+from memtape.state.core.partition import Partition
+from memtape.state.core.replay import replay
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
@@ -49,18 +49,13 @@ A, B = "project:a", "project:b"
 class MemoryMarks:
     """Marks that are kept nowhere."""
 
+    def __init__(self) -> None:
+        self._kept: dict[str, list[int]] = {}
+        self.read, self.write = self._kept.get, self._kept.__setitem__
+
     def given_up(self, embedder: str, now_s: int) -> None: ...
 
-    def tried_again(self, embedder: str, now_s: int) -> None: ...
-
-    def __init__(self) -> None:
-        self.kept: dict[str, list[int]] = {}
-
-    def read(self, embedder: str) -> list[int] | None:
-        return self.kept.get(embedder)
-
-    def write(self, embedder: str, offsets: list[int]) -> None:
-        self.kept[embedder] = offsets
+    tried_again = given_up
 
 
 class Failing(FloorEmbedder):
@@ -93,8 +88,9 @@ def recorded(log: Log) -> list[Event]:
     ]
 
 
-def replayed_of(log: Log) -> Replay:
-    return replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+def replayed_of(log: Log) -> list[Partition]:
+    partitions = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000)).partitions
+    return list(partitions.values())
 
 
 def filled(log: Log, texts: int) -> Log:
@@ -111,8 +107,7 @@ def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -
     for event in events:
         assert isinstance(event.body, Embedded)
         assert event.body.vector == quantised(FloorEmbedder().embed_query(texts[event.refs[0]]))
-    replayed = replayed_of(log)
-    found = [scope.embeddings.vectors[KEY] for p in replayed.partitions.values() for scope in p.scopes.values()]
+    found = [scope.embeddings.vectors[KEY] for its in replayed_of(log) for scope in its.scopes.values()]
     assert sum(map(len, found)) == 30
 
 
@@ -124,8 +119,7 @@ def test_of_two_workers_the_first_vector_counts() -> None:
     while one.waiting or two.waiting:
         one.embed(FloorEmbedder(), 3, START)
         two.embed(FloorEmbedder(), 4, START + 1)
-    replayed = replayed_of(log)
-    counters = [partition.counters for partition in replayed.partitions.values()]
+    counters = [partition.counters for partition in replayed_of(log)]
     assert sum(counter.embedded.get(KEY, 0) for counter in counters) == 10
     assert sum(counter.duplicates + counter.divergent for counter in counters) == len(recorded(log)) - 10 == 10
 
@@ -167,8 +161,7 @@ def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_noth
     events = [event for event in recorded(log) if event.refs[0] == make_id("blank")]
     assert [event.body.attempt for event in events] == list(range(1, MAX_ATTEMPTS + 1))  # type: ignore[union-attr]
     assert {event.body.reason for event in events} == {"the text is blank"}  # type: ignore[union-attr]
-    replayed = replayed_of(log)
-    assert sum(p.counters.failed.get(KEY, 0) for p in replayed.partitions.values()) == 1
+    assert sum(partition.counters.failed.get(KEY, 0) for partition in replayed_of(log)) == 1
     work(EmbedQueue(log, KEY, MemoryMarks()), again := Failing())
     assert again.texts == []
 
@@ -181,12 +174,6 @@ def test_what_was_erased_is_given_to_no_embedder() -> None:
     embedder = Failing()
     work(worker, embedder)
     assert sorted(embedder.texts) == [f"fact {number} of many" for number in (1, 2, 3)]
-
-
-def states(log: Log) -> list[Scope]:
-    """Return every scope that a log means."""
-    replayed = replayed_of(log)
-    return [scope for partition in replayed.partitions.values() for scope in partition.scopes.values()]
 
 
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
@@ -212,14 +199,15 @@ def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[in
     astray = captured("astray", scope=A, sent=START)
     log.append_raw(1 - partition_of(A, 2), [encode(astray)])
     work(EmbedQueue(log, KEY, marks), embedder, batch)
-    had = {scope.captures.body(its).text for scope in states(log) for its in scope.captures.by_seq.values()}
+    states = [scope for partition in replayed_of(log) for scope in partition.scopes.values()]
+    had = {scope.captures.body(its).text for scope in states for its in scope.captures.by_seq.values()}
     if between:  # What was erased later had its vector by then.
         assert had <= {*embedder.texts} <= had | {"one", "repeated", "derived"}
     else:
         assert sorted(embedder.texts) == sorted(had)
     assert all(
         scope.embeddings.vectors[KEY].keys() == scope.captures.by_seq.keys()
-        for scope in states(log)
+        for scope in states
         if scope.captures.by_seq
     )
 
@@ -248,25 +236,19 @@ def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
         roll_back(EmbeddedLog(tmp_path / "another.db", 4))
 
 
-DENSE, OTHER = "m@1/3", "n@1/3"
+DENSE = "m@1/3"
 
 
-@pytest.mark.parametrize(
-    ("settings", "own", "planned"),
-    [
-        ({}, FLOOR, EmbedderPlan(None)),
-        ({}, DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
-        ({"embedder_next": DENSE}, DENSE, EmbedderPlan(DENSE, then=True)),
-        ({"embedder": DENSE}, DENSE, EmbedderPlan(DENSE)),
-        ({"embedder": DENSE, "embedder_next": OTHER}, DENSE, EmbedderPlan(DENSE, drift="next")),
-        ({"embedder": DENSE}, FLOOR, EmbedderPlan(None)),
-    ],
-)
-def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
-    settings: dict[str, str], own: str, planned: EmbedderPlan
-) -> None:
-    now = Settings(**settings)  # type: ignore[arg-type]
-    assert plan(now, [now], own) == planned
+def test_what_a_machine_does_follows_from_its_embedder_and_the_log() -> None:
+    for settings, own, planned in (
+        (Settings(), FLOOR, EmbedderPlan(None)),
+        (Settings(), DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
+        (Settings(embedder_next=DENSE), DENSE, EmbedderPlan(DENSE, then=True)),
+        (Settings(embedder=DENSE), DENSE, EmbedderPlan(DENSE)),
+        (Settings(embedder=DENSE, embedder_next="n@1/3"), DENSE, EmbedderPlan(DENSE, drift="next")),
+        (Settings(embedder=DENSE), FLOOR, EmbedderPlan(None)),
+    ):
+        assert plan(settings, [settings], own) == planned
 
 
 # --- A home, an endpoint, and the commands ---
