@@ -6,6 +6,7 @@ the files that call the endpoint.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
@@ -18,7 +19,6 @@ from memtape.schemas.errors import MemtapeError
 
 if TYPE_CHECKING:
     import httpx
-    import tenacity
 
 CONNECT_S = 5.0
 BACKOFF_MAX_S = 8.0
@@ -125,20 +125,21 @@ class Endpoint:
         """Return what `read`, which may raise `Unanswered`, makes of the answer to a request.
 
         A request is repeated after a failure that may pass, by default as often as the limits say. Raises
-        `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
+        `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key. Between
+        attempts the endpoint gets the time that it asked for, or twice the last one.
         """
-        import tenacity
-
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(attempts or self._limits.attempts)
-            | tenacity.stop_before_delay(self._limits.all_s),
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Unanswered) and error.may_pass),
-            wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        answer: AnswerT = retrying(lambda: read(self._ask_once(body)))
-        return answer
+        attempt, begun = 1, time.monotonic()
+        while True:
+            try:
+                return read(self._ask_once(body))
+            except Unanswered as error:
+                backoff_s = min(2 ** (attempt - 1) + random.random(), BACKOFF_MAX_S)
+                wait_s = min(max(error.wait_s, backoff_s), RETRY_AFTER_MAX_S)
+                is_late = time.monotonic() + wait_s - begun >= self._limits.all_s
+                if not error.may_pass or attempt == (attempts or self._limits.attempts) or is_late:
+                    raise
+            self._sleep(wait_s)
+            attempt += 1
 
     def _ask_once(self, body: bytes) -> bytes:
         import httpx
@@ -188,17 +189,6 @@ class Endpoint:
             if time.monotonic() > deadline:
                 raise Unanswered(f"its answer takes longer than {limits.answer_s:g} s", "late")
         return bytes(body)
-
-
-def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallState], float]:
-    """Return the wait by an exponential backoff, or as long as the endpoint asked for, up to a minute."""
-
-    def wait_s(state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked_s = error.wait_s if isinstance(error, Unanswered) else 0
-        return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
-
-    return wait_s
 
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:

@@ -9,6 +9,7 @@ the folder.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import threading
 import time
@@ -488,29 +489,21 @@ class _Connection(sqlite3.Connection):
             self.close()
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
-        try:
-            return super().execute(*statement)
-        except sqlite3.OperationalError as error:
-            if not _is_starved(error):
-                raise
-        import tenacity  # Loading it costs a capture some time, and hardly any needs it.
-
-        return tenacity.Retrying(
-            stop=tenacity.stop_after_delay(BUSY_TIMEOUT_S),
-            retry=tenacity.retry_if_exception(_is_starved),
-            wait=tenacity.wait_random_exponential(multiplier=0.01, max=1.0),
-            reraise=True,
-        )(super().execute, *statement)
+        begun = time.monotonic()
+        while True:
+            try:
+                return super().execute(*statement)
+            except sqlite3.OperationalError as error:
+                is_starved = getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
+                if not is_starved or time.monotonic() - begun > BUSY_TIMEOUT_S:
+                    raise
+            time.sleep(random.uniform(0, 0.1))
 
     def close(self) -> None:
         super().close()
         if self._name is not None:
             leave(self._name)
             self._name = None
-
-
-def _is_starved(error: BaseException) -> bool:
-    return getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
 
 
 def _end_key(partition: int) -> str:
