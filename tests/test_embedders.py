@@ -12,17 +12,17 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fake_model import Loopback, send
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,63 +47,40 @@ def vector_of(text: str, dimensions: int) -> list[float]:
     return [float(1 + (ord(text[0]) * (place + 1) + len(text)) % 17) for place in range(dimensions)]
 
 
-class Server:
+class Server(Loopback):
     """`scripts` are called one after the other with the texts and the handler; then every request is answered well.
 
     A script returns (status, body) with a body of bytes or something for JSON, or None if it has answered itself.
     """
 
     def __init__(self) -> None:
+        super().__init__()
+        self.url += "/v1"
         self.dimensions = 8
         self.scripts: list[Callable[[list[str], BaseHTTPRequestHandler], Any]] = []
         self.always: Callable[[list[str], BaseHTTPRequestHandler], Any] | None = None
         self.asked: list[list[str]] = []
         self.headers: list[dict[str, str]] = []
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
-                server.asked.append(texts)
-                server.headers.append(dict(self.headers))
-                script = server.scripts.pop(0) if server.scripts else server.always
-                outcome = script(texts, self) if script else None
-                if script is None:
-                    outcome = 200, server.good(texts)
-                if outcome is not None:
-                    self.answer(*outcome)
-
-            def answer(self, status: int, body: Any, **headers: str) -> None:
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+    def reply(self, to: BaseHTTPRequestHandler, asked: Any) -> None:
+        texts = asked["input"]
+        self.asked.append(texts)
+        self.headers.append(dict(to.headers))
+        script = self.scripts.pop(0) if self.scripts else self.always
+        outcome = script(texts, to) if script else (200, self.good(texts))
+        if outcome is not None:
+            status, body = outcome
+            send(to, "application/json", body if isinstance(body, bytes) else json.dumps(body).encode(), status)
 
     def good(self, texts: list[str]) -> dict[str, Any]:
         vectors = [{"index": n, "embedding": vector_of(text, self.dimensions)} for n, text in enumerate(texts)]
         return {"model": "tiny-embed", "data": vectors}
 
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.close()
+    with Server() as server:
+        yield server
 
 
 @pytest.fixture
@@ -304,7 +281,7 @@ def test_a_huge_answer_is_not_read_to_its_end(server: Server, monkeypatch: pytes
 
 
 def too_many(after: str) -> Callable[[list[str], Any], None]:
-    return lambda _texts, handler: handler.answer(429, b"", Retry_After=after)
+    return lambda _texts, handler: send(handler, "text/plain", b"", 429, Retry_After=after)
 
 
 @pytest.mark.parametrize(("after", "least_s", "most_s"), [("7", 7, 7), ("0", 1, 2), ("999999", 60, 60), ("?", 1, 2)])
@@ -336,12 +313,12 @@ def test_a_refused_key_or_model_is_an_error_at_once_and_a_refused_text_fails_alo
 
 
 def test_a_redirect_to_another_host_is_not_followed(server: Server, embedder: HttpEmbedder) -> None:
-    other = Server()
-    server.always = lambda _texts, handler: handler.answer(307, b"", Location=f"{other.url}/embeddings")  # type: ignore[attr-defined]
-    with pytest.raises(MemtapeError, match="redirect"):
-        list(embedder.embed_each(["alpha"]))
-    assert other.asked == [] and len(server.asked) == 1
-    other.close()
+    with Server() as other:
+        place = f"{other.url}/embeddings"
+        server.always = lambda _texts, handler: send(handler, "text/plain", b"", 307, Location=place)
+        with pytest.raises(MemtapeError, match="redirect"):
+            list(embedder.embed_each(["alpha"]))
+        assert other.asked == [] and len(server.asked) == 1
 
 
 def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embedder: HttpEmbedder) -> None:
@@ -433,7 +410,7 @@ def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
     modules = "choice, embedder, http, local"
     code = f"from memtape.flows.embed import {modules}\nimport sys\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx", "tenacity"}
+    heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx"}
     assert set(run.stdout.split()) & heavy == set()
 
 
