@@ -6,7 +6,6 @@ the files that call the endpoint.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
@@ -128,6 +127,8 @@ class Endpoint:
         `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key. Between
         attempts the endpoint gets the time that it asked for, or twice the last one.
         """
+        import random  # It would cost a hook some time.
+
         attempt, begun = 1, time.monotonic()
         while True:
             try:

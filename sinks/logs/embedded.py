@@ -9,7 +9,6 @@ the folder.
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -497,7 +496,7 @@ class _Connection(sqlite3.Connection):
                 is_starved = getattr(error, "sqlite_errorname", None) == "SQLITE_PROTOCOL"
                 if not is_starved or time.monotonic() - begun > BUSY_TIMEOUT_S:
                     raise
-            time.sleep(random.uniform(0, 0.1))
+            time.sleep(0.05)
 
     def close(self) -> None:
         super().close()
