@@ -177,7 +177,8 @@ WORDS = {
     "HTTPServer of PostgreSQL 16.2": "httpserver http server postgresql 16.2",
     "a long-term plan": "long-term long term plan", "GRÖSSE und größe": "grösse größe",
     "Größen-Test": "größen-test größen test", "我喜欢苹果": "我喜 喜欢 欢苹 苹果", "猫": "猫",
-    "東京のAPI": "東京 京の api", "안녕하세요": "안녕 녕하 하세 세요", "हिन्दी में": "हिन्दी में", "ＡＰＩ ８０８０": "api 8080",
+    "東京のAPI": "東京 京の api", "안녕하세요": "안녕 녕하 하세 세요", "हिन्दी में": "हिन्दी में",
+    "ＡＰＩ ８０８０": "api 8080",
 }  # fmt: skip
 
 
