@@ -80,6 +80,7 @@ from memtape.state.subjects import aging
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
+from memtape.tools.ask.status import ScopeCount
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
@@ -743,7 +744,8 @@ class Life:
         for name, scope in world.scopes.items():
             memories, turns = scope.memory_rows(), scope.turn_rows()
             if memories or turns:
-                count = status.scopes[name]
+                # What nobody has hidden and nobody sees, as a page's proposal alone, counts as nothing.
+                count = status.scopes.get(name, ScopeCount(memories=0, turns=0, hidden=0))
                 assert count.memories == sum(not row["hidden"] for row in memories)
                 assert count.turns == sum(not row["hidden"] for row in turns)
                 # A version of before and a proposal are hidden too, but nobody has hidden them.
