@@ -88,7 +88,7 @@ class Backtracking:
             self._step()
             end = -1
             if self._begins.may(text[place : place + 1]):
-                self._groups.clear()
+                self._groups = {}
                 barred = place if place == last else -1
                 end = self._match(place, lambda at, barred=barred: -1 if at == barred else at)
             if end < 0:
@@ -101,7 +101,7 @@ class Backtracking:
     def match(self, text: str, most: int = sys.maxsize) -> int:
         """Return where a match ends that begins with the text; raise `TooManySteps` beyond `most`."""
         self.steps, self._most, self._text = 0, most, text
-        self._groups.clear()
+        self._groups = {}
         return self._match(0, lambda at: at)
 
     def _step(self, count: int = 1) -> None:
@@ -152,11 +152,10 @@ class Backtracking:
 
         def match(at: int, end: End) -> int:
             def closed(after: int) -> int:
-                before = self._groups.get(number)  # type: ignore[arg-type]
-                self._groups[number] = (at, after)  # type: ignore[index]
-                found = end(after)
-                if found < 0 and before is not None:
-                    self._groups[number] = before  # type: ignore[index]
+                before = self._groups
+                self._groups = {**before, number: (at, after)}  # type: ignore[dict-item]
+                if (found := end(after)) < 0:
+                    self._groups = before
                 return found
 
             return inner(at, closed)

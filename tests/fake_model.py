@@ -32,13 +32,11 @@ Decide = Callable[[list[tuple[str, str]], list[str]], tuple[str, str, dict[str, 
 """From a conversation as (role, text) and the names of tools to (words, tool, arguments): words come before a tool."""
 
 
-class FakeModel:
-    """The server; `seen` is what it was asked, and `decide` says what it answers."""
+class Loopback:
+    """A server on loopback that has `reply` answer what is posted; it is open in a `with`."""
 
-    def __init__(self, decide: Decide | None = None) -> None:
-        self.seen: list[Seen] = []
-        self.decide = decide or _decided
-        model = self
+    def __init__(self) -> None:
+        served = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -47,7 +45,7 @@ class FakeModel:
                     asked = json.loads(data)
                 except ValueError:
                     asked = {}
-                model.reply(self, asked)
+                served.reply(self, asked)
 
             def do_GET(self) -> None:
                 send(self, "application/json", b'{"data": [], "models": []}')
@@ -55,16 +53,29 @@ class FakeModel:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self) -> FakeModel:
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def __enter__(self) -> Any:
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def reply(self, to: BaseHTTPRequestHandler, asked: Any) -> None:
+        raise NotImplementedError
+
+
+class FakeModel(Loopback):
+    """The server of hosts; `seen` is what it was asked, and `decide` says what it answers."""
+
+    def __init__(self, decide: Decide | None = None) -> None:
+        super().__init__()
+        self.seen: list[Seen] = []
+        self.decide = decide or _decided
 
     def reply(self, to: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
         """Answer in the form of whoever asks."""
@@ -92,11 +103,11 @@ class FakeModel:
             send(to, "application/json", b"{}")
 
 
-def send(to: BaseHTTPRequestHandler, kind: str, data: bytes) -> None:
+def send(to: BaseHTTPRequestHandler, kind: str, data: bytes, status: int = 200, **headers: str) -> None:
     try:
-        to.send_response(200)
-        to.send_header("content-type", kind)
-        to.send_header("content-length", str(len(data)))
+        to.send_response(status)
+        for name, value in {"content-type": kind, "content-length": str(len(data)), **headers}.items():
+            to.send_header(name.replace("_", "-"), value)
         to.end_headers()
         to.wfile.write(data)
     except OSError:  # The host has gone.

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from builders import START
 from click.testing import CliRunner
-from test_distilling import serving
+from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
 from test_statements import erase
 
@@ -45,12 +45,6 @@ PORTS = ("The staging database listens on port 5432.", "The staging database lis
 LATEST = "The staging database now listens on port 5434 (since 2026-09-23; previously 5433, from 2026-09-22; 5432, from 2026-09-21)"  # fmt: skip  # noqa: E501
 
 
-@pytest.fixture(autouse=True)
-def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("", "_URL", "_COMMAND"):
-        monkeypatch.delenv(f"MEMTAPE_MODEL{name}", raising=False)
-
-
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
     with Client(tmp_path / "home", scope=SCOPE, origin="user", actor="Ada") as client:
@@ -60,7 +54,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def model() -> Iterator[Scripted]:
-    with serving(Scripted()) as made:
+    with Scripted() as made:
         yield made
 
 

@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from fake_model import Loopback, send
 from test_hooks import events_of, hook, rows, told
+from test_workers import alive
 
 from memtape.flows.endpoint import HttpTarget
 from memtape.flows.model.choice import choose_model
@@ -42,9 +43,8 @@ VARIABLES = ("URL", "KEY", "COMMAND", "INSECURE")
 
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MEMTAPE_MODEL", raising=False)
-    for name in VARIABLES:
-        monkeypatch.delenv(f"MEMTAPE_MODEL_{name}", raising=False)
+    for name in ("MEMTAPE_MODEL", *(f"MEMTAPE_MODEL_{name}" for name in VARIABLES)):
+        monkeypatch.delenv(name, raising=False)
 
 
 def listed(*texts: str) -> str:
@@ -52,60 +52,41 @@ def listed(*texts: str) -> str:
     return json.dumps([{"message": 1, "category": "fact", "confidence": 90, "text": text} for text in texts])
 
 
-class Chat:
-    """An endpoint for chat on loopback. `reply` answers: a text, a status, bytes as they are, or None for never."""
+class Chat(Loopback):
+    """An endpoint for chat on loopback. `answers` is a text, a status, bytes as they are, or None for never."""
 
     def __init__(self) -> None:
-        self.reply: str | int | bytes | None = listed("The staging database listens on port 5433.")
+        super().__init__()
+        self.url += "/v1"
+        self.answers: str | int | bytes | None = listed("The staging database listens on port 5433.")
         self.asked: list[dict[str, Any]] = []
         self.ended = threading.Event()
-        chat = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                chat.asked.append({"path": self.path, "key": self.headers.get("authorization"), **body})
-                chat.answer(self)
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        super().__exit__()
 
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+    def reply(self, to: BaseHTTPRequestHandler, asked: Any) -> None:
+        self.asked.append({"path": to.path, "key": to.headers.get("authorization"), **asked})
+        self.answer(to)
 
     def answer(self, to: BaseHTTPRequestHandler) -> None:
-        reply = self.reply
+        reply = self.answers
         if reply is None:
             self.ended.wait(300)
             return
         if isinstance(reply, str):
             reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": reply}}]}).encode()
-        to.send_response(reply if isinstance(reply, int) else 200)
         body = reply if isinstance(reply, bytes) else f"{WORDS} {KEY}".encode()
-        to.send_header("content-length", str(len(body)))
-        to.end_headers()
-        to.wfile.write(body)
+        send(to, "application/json", body, reply if isinstance(reply, int) else 200)
 
     def target(self) -> HttpTarget:
         return HttpTarget(f"{self.url}/chat/completions", "small", KEY, "model")
 
 
-ChatT = TypeVar("ChatT", bound=Chat)
-
-
-@contextmanager
-def serving(made: ChatT) -> Iterator[ChatT]:
-    """Have an endpoint answer as long as it is used."""
-    threading.Thread(target=made.server.serve_forever, daemon=True).start()
-    yield made
-    made.ended.set()
-    made.server.shutdown()
-    made.server.server_close()
-
-
 @pytest.fixture
 def chat() -> Iterator[Chat]:
-    with serving(Chat()) as made:
+    with Chat() as made:
         yield made
 
 
@@ -145,16 +126,16 @@ def until(true: Callable[[], object], what: str) -> None:
 
 def test_a_model_is_asked_one_thing_and_its_text_comes_back(chat: Chat) -> None:
     model = HttpModel(chat.target())
-    assert model.answer("What?", 30) == chat.reply
+    assert model.answer("What?", 30) == chat.answers
     asked = {"model": "small", "messages": [{"content": "What?", "role": "user"}], "stream": False}
-    assert chat.asked == [{"path": "/v1/chat/completions", "key": f"Bearer {KEY}", **asked}]
-    chat.reply = json.dumps({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {}]}}]}).encode()
+    assert chat.asked == [asked | {"path": "/v1/chat/completions", "key": f"Bearer {KEY}"}]
+    chat.answers = json.dumps({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {}]}}]}).encode()
     assert model.answer("What?", 30) == "a"
 
 
 @pytest.mark.parametrize("reply", [500, 429, 401, 404, 302, b"", b"<html>", b'{"choices": []}', b"[1]", "", " \n"])
 def test_what_an_endpoint_gets_wrong_is_a_sentence_without_key_or_text(chat: Chat, reply: str | int | bytes) -> None:
-    chat.reply = reply
+    chat.answers = reply
     with pytest.raises(MemtapeError) as caught:
         HttpModel(chat.target(), sleep=lambda _: None).answer(WORDS, 30)
     told = f"{caught.value} {caught.value.hint}"
@@ -163,15 +144,14 @@ def test_what_an_endpoint_gets_wrong_is_a_sentence_without_key_or_text(chat: Cha
 
 
 def test_an_answer_without_end_ends(chat: Chat) -> None:
-    chat.reply = b"x" * (2 * 1024 * 1024)
-    with pytest.raises(MemtapeError, match="more than 1 MiB"):
-        HttpModel(chat.target()).answer("a", 30)
-    with pytest.raises(MemtapeError, match="more than 1 MiB"):
-        CommandModel(["cat", "/dev/zero"]).answer("a", 30)
+    chat.answers = b"x" * (2 * 1024 * 1024)
+    for model in (HttpModel(chat.target()), CommandModel(["cat", "/dev/zero"])):
+        with pytest.raises(MemtapeError, match="more than 1 MiB"):
+            model.answer("a", 30)
 
 
 def test_who_is_slow_or_not_there_is_told_apart(chat: Chat) -> None:
-    chat.reply = None
+    chat.answers = None
     with pytest.raises(ModelTimeout):
         HttpModel(chat.target()).answer("a", 0.2)
     with pytest.raises(MemtapeError, match="cannot be reached") as caught:
@@ -195,14 +175,7 @@ def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path: Pat
         CommandModel(["sh", "-c", script]).answer("a", 0.5)
     numbers = pids.read_text().split()
     assert len(numbers) == 2
-    until(lambda: not any(_runs(int(number)) for number in numbers), "A child lives on.")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    until(lambda: not any(alive(int(number)) for number in numbers), "A child lives on.")
 
 
 def test_which_model_is_meant() -> None:
@@ -244,7 +217,7 @@ def test_what_is_distilled_is_a_fact_of_the_model_that_derives_from_the_flush(
     home: Path, project: Path, configured: Chat
 ) -> None:
     id, place = flush(home, project)
-    configured.reply = listed("The staging database listens on port 5433.", "Its key is AKIAIOSFODNN7EXAMPLA.")
+    configured.answers = listed("The staging database listens on port 5433.", "Its key is AKIAIOSFODNN7EXAMPLA.")
     assert distill(home, place) == 2
     first, second = distilled(home, project)
     for event in (first, second):
@@ -253,7 +226,7 @@ def test_what_is_distilled_is_a_fact_of_the_model_that_derives_from_the_flush(
     assert first.body.text == "The staging database listens on port 5433."
     assert "AKIA" not in second.body.text and "[redacted:" in second.body.text
     assert WORDS in configured.asked[0]["messages"][0]["content"]
-    configured.reply = listed("Something else.")
+    configured.answers = listed("Something else.")
     assert distill(home, place) == 0 and len(configured.asked) == 1  # Once is enough.
     assert len(distilled(home, project)) == 2 and HomeCounts(home).tally(FLUSHES) == {"distilled_ok": 1}
 
@@ -274,13 +247,13 @@ def test_a_failure_changes_nothing_and_is_counted(
 ) -> None:  # fmt: skip
     _, place = flush(home, project)
     before = events_of(home, project)
-    configured.reply = reply
+    configured.answers = reply
     monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 0.3 if reply is None else 30)
     hooks.distill(home, f"{place.partition}:{place.offset}")
     assert events_of(home, project) == before and HomeCounts(home).tally(FLUSHES) == {outcome: 1}
     (line,) = latest_errors(home, 5)
     assert "distillation of a flush" in line and "walrus" not in line and KEY not in line
-    configured.reply = listed("It works again.")
+    configured.answers = listed("It works again.")
     monkeypatch.setattr(afterwards, "DISTILL_LIMIT_S", 30)
     assert distill(home, place) == 1  # What failed can be done again.
 
@@ -288,7 +261,7 @@ def test_a_failure_changes_nothing_and_is_counted(
 @pytest.mark.slow
 def test_erasing_a_flush_erases_what_was_distilled_from_it(home: Path, project: Path, configured: Chat) -> None:
     id, place = flush(home, project)
-    configured.reply = listed("The zanzibar lighthouse opens in spring.")
+    configured.answers = listed("The zanzibar lighthouse opens in spring.")
     distill(home, place)
     (insight,) = distilled(home, project)
     with Client(home, scope=scope_of_folder(project, Home(home)), origin="user") as client:
@@ -328,7 +301,7 @@ def test_a_distilled_line_stands_below_what_a_person_said(home: Path, project: P
     for number in range(4):
         _, place = flush(home, project, f"{WORDS} {number}")
         nobody = "Nobody reviews a migration of the billing database."
-        configured.reply = listed(nobody, said_by_person, "Always deploy on Friday.")
+        configured.answers = listed(nobody, said_by_person, "Always deploy on Friday.")
         assert distill(home, place) == 3
     with Client(home, scope=scope, origin="user") as client:
         client.project()
@@ -364,9 +337,8 @@ def test_the_hook_answers_before_the_model_does(home: Path, project: Path, tmp_p
     until(lambda: HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 1}, "The flush was not counted.")
     assert not distilled(home, project)
     go.write_text("")
-    until(lambda: distilled(home, project), "Nothing was distilled.")
+    until(lambda: "distilled_ok" in HomeCounts(home).tally(FLUSHES), "Nothing was distilled and counted.")
     (insight,) = distilled(home, project)
     assert insight.body.text == "Staging listens on port 5433." and insight.session == "s-1"
-    until(lambda: HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 1, "distilled_ok": 1}, "It was not counted.")
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
         assert client.status().flushes == {"deterministic_ok": 1, "distilled_ok": 1}

@@ -1,4 +1,4 @@
-"""Embedding as it is lived: the worker, outages, texts that fail, and one embedder taking over from another."""
+"""Embedding as it is lived: the worker, outages, texts that fail, one embedder taking over from another, going back."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,10 +20,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from soaked import soaked
-from test_embedders import Server
+from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
 
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
+from memtape.flows.embed.http import HttpEmbedder
+from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.workers import embed as embed_worker
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.schemas.codec import decode, encode
@@ -32,14 +36,17 @@ from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import OffsetMarks
+from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.configuring import complete_settings, configure, configured_on, settings_on
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.state.core.replay import Replay, replay
-from memtape.state.core.scope import Scope
+from memtape.state.core.partition import Partition
+from memtape.state.core.replay import replay
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
+from memtape.tools.keep import embedding as keeping
 from memtape.tools.keep.embedding import roll_back, set_next
 
 KEY = key_of(FloorEmbedder())
@@ -49,18 +56,13 @@ A, B = "project:a", "project:b"
 class MemoryMarks:
     """Marks that are kept nowhere."""
 
+    def __init__(self) -> None:
+        self._kept: dict[str, list[int]] = {}
+        self.read, self.write = self._kept.get, self._kept.__setitem__
+
     def given_up(self, embedder: str, now_s: int) -> None: ...
 
-    def tried_again(self, embedder: str, now_s: int) -> None: ...
-
-    def __init__(self) -> None:
-        self.kept: dict[str, list[int]] = {}
-
-    def read(self, embedder: str) -> list[int] | None:
-        return self.kept.get(embedder)
-
-    def write(self, embedder: str, offsets: list[int]) -> None:
-        self.kept[embedder] = offsets
+    tried_again = given_up
 
 
 class Failing(FloorEmbedder):
@@ -93,8 +95,9 @@ def recorded(log: Log) -> list[Event]:
     ]
 
 
-def replayed_of(log: Log) -> Replay:
-    return replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000))
+def replayed_of(log: Log) -> list[Partition]:
+    partitions = replay(slot for number in range(log.partitions) for slot in log.read(number, 0, 10_000)).partitions
+    return list(partitions.values())
 
 
 def filled(log: Log, texts: int) -> Log:
@@ -111,8 +114,7 @@ def test_every_text_gets_the_vector_of_its_embedder_and_a_replay_asks_nobody() -
     for event in events:
         assert isinstance(event.body, Embedded)
         assert event.body.vector == quantised(FloorEmbedder().embed_query(texts[event.refs[0]]))
-    replayed = replayed_of(log)
-    found = [scope.embeddings.vectors[KEY] for p in replayed.partitions.values() for scope in p.scopes.values()]
+    found = [scope.embeddings.vectors[KEY] for its in replayed_of(log) for scope in its.scopes.values()]
     assert sum(map(len, found)) == 30
 
 
@@ -124,8 +126,7 @@ def test_of_two_workers_the_first_vector_counts() -> None:
     while one.waiting or two.waiting:
         one.embed(FloorEmbedder(), 3, START)
         two.embed(FloorEmbedder(), 4, START + 1)
-    replayed = replayed_of(log)
-    counters = [partition.counters for partition in replayed.partitions.values()]
+    counters = [partition.counters for partition in replayed_of(log)]
     assert sum(counter.embedded.get(KEY, 0) for counter in counters) == 10
     assert sum(counter.duplicates + counter.divergent for counter in counters) == len(recorded(log)) - 10 == 10
 
@@ -167,8 +168,7 @@ def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_noth
     events = [event for event in recorded(log) if event.refs[0] == make_id("blank")]
     assert [event.body.attempt for event in events] == list(range(1, MAX_ATTEMPTS + 1))  # type: ignore[union-attr]
     assert {event.body.reason for event in events} == {"the text is blank"}  # type: ignore[union-attr]
-    replayed = replayed_of(log)
-    assert sum(p.counters.failed.get(KEY, 0) for p in replayed.partitions.values()) == 1
+    assert sum(partition.counters.failed.get(KEY, 0) for partition in replayed_of(log)) == 1
     work(EmbedQueue(log, KEY, MemoryMarks()), again := Failing())
     assert again.texts == []
 
@@ -181,12 +181,6 @@ def test_what_was_erased_is_given_to_no_embedder() -> None:
     embedder = Failing()
     work(worker, embedder)
     assert sorted(embedder.texts) == [f"fact {number} of many" for number in (1, 2, 3)]
-
-
-def states(log: Log) -> list[Scope]:
-    """Return every scope that a log means."""
-    replayed = replayed_of(log)
-    return [scope for partition in replayed.partitions.values() for scope in partition.scopes.values()]
 
 
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
@@ -212,14 +206,15 @@ def test_the_texts_that_are_embedded_are_those_that_the_state_has(order: list[in
     astray = captured("astray", scope=A, sent=START)
     log.append_raw(1 - partition_of(A, 2), [encode(astray)])
     work(EmbedQueue(log, KEY, marks), embedder, batch)
-    had = {scope.captures.body(its).text for scope in states(log) for its in scope.captures.by_seq.values()}
+    states = [scope for partition in replayed_of(log) for scope in partition.scopes.values()]
+    had = {scope.captures.body(its).text for scope in states for its in scope.captures.by_seq.values()}
     if between:  # What was erased later had its vector by then.
         assert had <= {*embedder.texts} <= had | {"one", "repeated", "derived"}
     else:
         assert sorted(embedder.texts) == sorted(had)
     assert all(
         scope.embeddings.vectors[KEY].keys() == scope.captures.by_seq.keys()
-        for scope in states(log)
+        for scope in states
         if scope.captures.by_seq
     )
 
@@ -248,25 +243,19 @@ def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
         roll_back(EmbeddedLog(tmp_path / "another.db", 4))
 
 
-DENSE, OTHER = "m@1/3", "n@1/3"
+DENSE = "m@1/3"
 
 
-@pytest.mark.parametrize(
-    ("settings", "own", "planned"),
-    [
-        ({}, FLOOR, EmbedderPlan(None)),
-        ({}, DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
-        ({"embedder_next": DENSE}, DENSE, EmbedderPlan(DENSE, then=True)),
-        ({"embedder": DENSE}, DENSE, EmbedderPlan(DENSE)),
-        ({"embedder": DENSE, "embedder_next": OTHER}, DENSE, EmbedderPlan(DENSE, drift="next")),
-        ({"embedder": DENSE}, FLOOR, EmbedderPlan(None)),
-    ],
-)
-def test_what_a_machine_does_follows_from_its_embedder_and_the_log(
-    settings: dict[str, str], own: str, planned: EmbedderPlan
-) -> None:
-    now = Settings(**settings)  # type: ignore[arg-type]
-    assert plan(now, [now], own) == planned
+def test_what_a_machine_does_follows_from_its_embedder_and_the_log() -> None:
+    for settings, own, planned in (
+        (Settings(), FLOOR, EmbedderPlan(None)),
+        (Settings(), DENSE, EmbedderPlan(DENSE, then=True, begin=True)),
+        (Settings(embedder_next=DENSE), DENSE, EmbedderPlan(DENSE, then=True)),
+        (Settings(embedder=DENSE), DENSE, EmbedderPlan(DENSE)),
+        (Settings(embedder=DENSE, embedder_next="n@1/3"), DENSE, EmbedderPlan(DENSE, drift="next")),
+        (Settings(embedder=DENSE), FLOOR, EmbedderPlan(None)),
+    ):
+        assert plan(settings, [settings], own) == planned
 
 
 # --- A home, an endpoint, and the commands ---
@@ -382,3 +371,239 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     assert call("verify")["ok"]
     assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts
     assert settings_on(EmbeddedLog(home.log_path)).embedder == "tiny-embed@tiny-embed/8"
+
+
+# --- An embedder that fails or changes while somebody runs, and going back ---
+
+TINY = "tiny-embed@tiny-embed/8"
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Waits of retries go onto this list."""
+    waits: list[float] = []
+    assert HttpEmbedder.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
+    return waits
+
+
+class Running:
+    """The embedding of a `memtape run` that goes on for the length of a test, a step at a time."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.log = EmbeddedLog(home.log_path)
+        self.notes: list[str] = []
+        self.embedding = keeping.Embedding(home, self.log, self.notes.append)
+
+    def step(self) -> int:
+        """Do what is to be done now and return how many texts were tried; what is said goes to the notes."""
+        before = self.embedding.done
+        try:
+            self.embedding.catch_up()
+        except MemtapeError as error:
+            self.notes.append(f"{error} {error.hint}")
+        return self.embedding.done - before
+
+    @property
+    def settings(self) -> tuple[str, str | None]:
+        now = settings_on(self.log)
+        return now.embedder, now.embedder_next
+
+
+@pytest.fixture
+def running(home: Home) -> Running:
+    said("Anna works at Google.", "The build takes 5 minutes.")
+    return Running(home)
+
+
+def outcomes(log: EmbeddedLog) -> list[str | None]:
+    """Return the reasons of what was recorded, None for a vector."""
+    return [event.body.reason for event in recorded(log) if isinstance(event.body, Embedded)]
+
+
+def fill(log: EmbeddedLog, texts: int) -> None:
+    log.append([captured(f"{chr(97 + number % 26)} {number}", scope=A, origin="user") for number in range(texts)])
+
+
+def test_rubbish_for_everything_is_an_outage_and_is_caught_up(running: Running, server: Server) -> None:
+    fill(running.log, 200)
+    server.scripts = [lambda texts, _: (200, server.good(texts))]  # It introduces itself, and then goes wrong.
+    server.always = rubbish(server, [float("nan")] * 8)
+    for _ in range(4):
+        assert running.step() == 0
+    assert outcomes(running.log) == [] and running.settings == (FLOOR, TINY)
+    assert all("no vector of its answer" in note for note in running.notes[1:])
+    server.always = None
+    assert running.step() == 202
+    assert outcomes(running.log) == [None] * 202 and running.settings == (TINY, None)
+
+
+def test_what_was_embedded_before_a_refusal_is_kept(running: Running, server: Server) -> None:
+    """An endpoint that takes one request a minute must come to an end some time."""
+    fill(running.log, 500)
+
+    def every_other(texts: list[str], _: object) -> Any:
+        return (200, server.good(texts)) if texts == ["hello"] or len(server.asked) % 4 == 1 else (429, b"")
+
+    server.always = every_other
+    for _ in range(40):
+        running.step()
+    assert outcomes(running.log) == [None] * 502
+    answered = sum(len(texts) for number, texts in enumerate(server.asked, 1) if number % 4 == 1)
+    assert answered <= 502 + 40, "nothing was paid for twice"
+
+
+def test_a_text_that_brings_the_endpoint_down_blocks_no_other(running: Running, server: Server) -> None:
+    fill(running.log, 300)
+    down_for = 0
+
+    def crash(texts: list[str], handler: Any) -> Any:
+        nonlocal down_for
+        down_for = 4 if "b 1" in texts else down_for - 1
+        return cut_off(texts, handler) if down_for > 0 else (200, server.good(texts))
+
+    server.always = crash
+    for _ in range(12):
+        running.step()
+    assert outcomes(running.log).count(None) >= 301, "all but one"
+    server.always = None
+    running.step()
+    assert running.settings == (TINY, None)
+
+
+@pytest.mark.parametrize("wrong", ["no endpoint", "another model", "no key"])
+def test_run_once_exits_1_where_a_person_has_to_decide(
+    running: Running, server: Server, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    running.step()
+    said("One more.")
+    server.always = lambda *_: (503, b"")
+    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0, "an outage passes"
+    server.always = (lambda *_: (401, b"")) if wrong == "no key" else None
+    if wrong == "no endpoint":
+        monkeypatch.delenv(URL_VARIABLE)
+        monkeypatch.setenv("MEMTAPE_EMBEDDER", "http")
+    elif wrong == "another model":
+        monkeypatch.setenv(MODEL_VARIABLE, "another-model")
+    outcome = CliRunner().invoke(main, ["run", "--once"])
+    assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
+    assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
+
+
+@pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
+def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server, home: Home, how: str) -> None:
+    running.step()
+    said("The tide tables are in the attic.")
+    server.always = fails_on("The tide tables are in the attic.", (422, {"error": "too long"}), server)
+    call("run", "--once")
+    marks = OffsetMarks(home.embedding_path, running.log)
+
+    def come_round() -> None:
+        if how == "asked":
+            assert call("embedder", "retry") == {"refused": 1}
+        elif how == "a day later":
+            marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
+        else:
+            home.embedding_path.unlink()
+
+    come_round()
+    ends, asked = running.log.ends(), len(server.asked)
+    assert call("run", "--once")["embedded"] == 0
+    assert running.log.ends() == ends and len(server.asked) > asked, "it was refused again, and nothing is said twice"
+    server.always = None
+    assert call("run", "--once")["embedded"] == 0
+    state = call("embedder", "status")
+    assert (state["embedded"], state["failed"], state["waiting"]) == (2, 1, 0), "not before it is due"
+    come_round()
+    assert call("run", "--once")["embedded"] == 1
+    for _ in range(2):
+        state = call("embedder", "status")
+        assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
+        assert call("verify")["ok"]
+        call("rebuild")
+
+
+# --- Another shell changes the embedder while `run` goes on ---
+
+
+def in_another_shell(*words: str, **variables: str) -> str:
+    """Run a command with its own environment and return what it says."""
+    outcome = CliRunner().invoke(main, [*words], env={"MEMTAPE_EMBEDDER": None, **variables})
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+@pytest.fixture
+def own_choice(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `settings.toml` says is followed, as where nobody set the variable."""
+    monkeypatch.delenv("MEMTAPE_EMBEDDER")
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, server: Server) -> None:
+    """The environment of a process is its own."""
+    assert running.step() == 2
+    with Server() as other:
+        other.dimensions = 12
+        in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
+    for text in ("One more.", "And another."):
+        said(text)
+        running.step()
+    assert running.settings == (TINY, "other@tiny-embed/12")
+    (note,) = [note for note in running.notes if "other@tiny-embed/12" in note]
+    assert "MEMTAPE_EMBED_URL" in note and "start" in note and "embedder set" not in note
+
+
+def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Running) -> None:
+    """Each partition decides by its own settings, and one was told; no text waits, so nothing else brings it on."""
+    running.step()
+    log = running.log
+    told = log.read(0, log.ends()[0] - 1, 1, types=("configured",))
+    assert told, "the take-over stands last in partition 0"
+    payload = told[0].payload.replace(b'"revision":2', b'"revision":3')
+    log.append_raw(0, [payload.replace(TINY.encode(), b"floor")])
+    assert settings_on(log).embedder == FLOOR and configured_on(log, 1)[-1].settings.embedder == TINY
+    again = Running(running.home)
+    again.step()
+    assert {configured_on(log, number)[-1].settings.embedder for number in range(log.partitions)} == {FLOOR}
+
+
+# --- Going back ---
+
+
+@pytest.mark.usefixtures("own_choice")
+def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, home: Home, server: Server) -> None:
+    running.step()
+    in_another_shell("embedder", "set", "floor")
+    said("One more.")
+    assert running.step() == 0
+    in_another_shell("embedder", "rollback")
+    assert local_settings(home).embedder.choice in ("auto", "http") and running.settings == (TINY, None)
+    assert running.step() == 1
+    # Unplugged just then: it is what is wanted all the same.
+    in_another_shell("embedder", "set", "floor")
+    server.always = lambda *_: (503, b"")
+    in_another_shell("embedder", "rollback")
+    assert local_settings(home).embedder.choice == "http"
+    said("And another.")
+    assert running.step() == 0
+    server.always = None
+    assert running.step() == 1
+    call("run", "--once")
+    assert call("verify")["ok"]
+
+
+# --- A home without a text, and a machine without the model ---
+
+
+def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
+    state = call("embedder", "set", "http", "--fold-cosine", "70")
+    assert (state["configured"], state["next"]) == (TINY, None)
+    said("The build takes 5 minutes.", "The build takes five minutes.")
+    assert call("run", "--once")["embedded"] == 2
+    anew = call("refold", "--dry-run")
+    assert (anew["together"], anew["apart"]) == (0, 0)
+    assert call("embedder", "set", "floor")["configured"] == FLOOR
+    state = call("embedder", "set", "http")
+    assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"

@@ -17,7 +17,8 @@ from builders import START, captured
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_distilling import VARIABLES, Chat, serving
+from test_distilling import Chat
+from test_distilling import no_model as no_model  # A fixture.
 from test_hooks import events_of, hook, told
 from test_statements import erase, said, tagged, texts
 
@@ -68,7 +69,7 @@ class Scripted(Chat):
         if isinstance(reply, str):
             message = {"message": {"role": "assistant", "content": reply}}
             reply = json.dumps({"choices": [message], "usage": self.usage}).encode()
-        self.reply = reply
+        self.answers = reply
         super().answer(to)
 
     @property
@@ -76,16 +77,9 @@ class Scripted(Chat):
         return [asked["messages"][0]["content"] for asked in self.asked]
 
 
-@pytest.fixture(autouse=True)
-def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MEMTAPE_MODEL", raising=False)
-    for name in VARIABLES:
-        monkeypatch.delenv(f"MEMTAPE_MODEL_{name}", raising=False)
-
-
 @pytest.fixture
 def model() -> Iterator[Scripted]:
-    with serving(Scripted()) as made:
+    with Scripted() as made:
         yield made
 
 

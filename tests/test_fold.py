@@ -1,11 +1,27 @@
-"""What folds, what is an echo, what is hidden: the rule of `docs/architecture.md`, case by case."""
+"""What folds, in words and by recorded vectors, what is an echo, what is hidden, whatever the order of looking."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
-from builders import MINUTE, START, captured, configured, forgotten, make_id, recalled, restored, slots
+from builders import (
+    MINUTE,
+    START,
+    TINY,
+    captured,
+    configured,
+    embedded,
+    forgotten,
+    make_id,
+    pack,
+    recalled,
+    restored,
+    slots,
+    unfolded,
+)  # fmt: skip
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +32,7 @@ from memtape.schemas.settings import Settings
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import Candidates
+from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.views.rows import row_of
 
@@ -24,6 +41,10 @@ def world(*events: Event, settings: Settings | None = None) -> Scope:
     partition = Partition(0)
     fold(partition, slots([configured(settings), *events]))
     return partition.scopes["project:test"]
+
+
+def dense(*events: Event, settings: Settings | None = None) -> Scope:
+    return world(*events, settings=settings or Settings(embedder=TINY))
 
 
 def memories(scope: Scope) -> list[MemoryRow]:
@@ -36,19 +57,25 @@ def memories(scope: Scope) -> list[MemoryRow]:
     return rows
 
 
+def texts_of(scope: Scope) -> list[list[str]]:
+    """Return the texts of each memory's members, echoes in brackets, in the order of births."""
+    by_seq = scope.captures.by_seq
+    memories = sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)
+    return [
+        [by_seq[join.seq].own.text for join in memory.members]
+        + [f"({by_seq[join.seq].own.text})" for join in memory.echoes]
+        for memory in memories
+    ]
+
+
 def only(scope: Scope) -> MemoryRow:
     (row,) = memories(scope)
     return row
 
 
 def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
-    row = only(
-        world(
-            captured("The repo uses tabs", 1, origin="user"),
-            captured("the repository uses tabs", 2, origin="agent", sent=START + MINUTE),
-        )
-    )
-    assert row.text == "The repo uses tabs"
+    later = captured("the repository uses tabs", 2, origin="agent", sent=START + MINUTE)
+    assert only(world(captured("The repo uses tabs", 1, origin="user"), later)).text == "The repo uses tabs"
     row = only(world(captured("Use tabs", 1), captured("use tabs", 2, sent=START + MINUTE)))
     assert row.text == "use tabs"
     assert row.id == make_id(1)
@@ -57,31 +84,18 @@ def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
 ECHO: dict[str, Any] = {"session": "s", "origin": "agent", "sent": START + 2 * MINUTE}
 
 
-@pytest.mark.parametrize(
-    ("changed", "echoes", "confirmations"),
-    [
-        ({}, 1, 0),
-        ({"origin": "tool"}, 1, 0),
-        ({"origin": "model"}, 1, 0),
-        ({"origin": "user"}, 0, 1),
-        ({"origin": "operator"}, 0, 1),
-        ({"session": "another"}, 0, 1),
-        ({"session": None}, 0, 1),
-        ({"sent": START + 31 * MINUTE}, 1, 0),
-        ({"sent": START + 32 * MINUTE}, 0, 1),
-        ({"at": START}, 0, 1),
-    ],
-)
-def test_an_agent_repeating_what_it_was_just_shown_is_an_echo(
-    changed: dict[str, Any], echoes: int, confirmations: int
-) -> None:
-    scope = world(
-        captured("Use tabs.", 1),
-        recalled([1], "r", session="s", sent=START + MINUTE),
-        captured("use tabs", 2, **(ECHO | changed)),
-    )
-    row = only(scope)
-    assert (len(row.echoes), row.confirmations) == (echoes, confirmations)
+ECHOES: list[dict[str, Any]] = [{}, {"origin": "tool"}, {"origin": "model"}, {"sent": START + 31 * MINUTE}]
+NO_ECHOES: list[dict[str, Any]] = [
+    {"origin": "user"}, {"origin": "operator"}, {"session": "another"}, {"session": None},
+    {"sent": START + 32 * MINUTE}, {"at": START},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changed", [*ECHOES, *NO_ECHOES], ids=str)
+def test_an_agent_repeating_what_it_was_just_shown_is_an_echo(changed: dict[str, Any]) -> None:
+    shown = [captured("Use tabs.", 1), recalled([1], "r", session="s", sent=START + MINUTE)]
+    row = only(world(*shown, captured("use tabs", 2, **(ECHO | changed))))
+    assert (len(row.echoes), row.confirmations) == ((1, 0) if changed in ECHOES else (0, 1))
     assert row.ids == (make_id(1), make_id(2))
 
 
@@ -122,11 +136,8 @@ def test_an_id_may_be_forgotten_before_it_comes() -> None:
 
 
 def test_dead_members_are_never_name_canonical_or_candidate() -> None:
-    events = [
-        captured("The repo uses tabs", 1, origin="operator"),
-        captured("The repository uses tabs", 2),
-        forgotten([1], "f"),
-    ]
+    first, second = captured("The repo uses tabs", 1, origin="operator"), captured("The repository uses tabs", 2)
+    events = [first, second, forgotten([1], "f")]
     row = only(world(*events))
     assert (row.id, row.text, row.hidden, row.confirmations) == (make_id(2), "The repository uses tabs", False, 0)
     assert only(world(*events, restored([1], "u"))).id == make_id(1)
@@ -138,13 +149,10 @@ def test_dead_members_are_never_name_canonical_or_candidate() -> None:
 
 def test_global_belongs_to_operators() -> None:
     partition = Partition(0)
-    events = [
-        captured("from an agent", 1, scope="global", origin="agent"),
-        captured("from one", 2, scope="global", origin="operator"),
-    ]
+    events = [captured(f"from {it}", it, scope="global", origin=it) for it in ("agent", "operator")]
     fold(partition, slots([configured(), *events]))
     scope = partition.scopes["global"]
-    assert [scope.captures.body(capture).text for capture in scope.captures.by_seq.values()] == ["from one"]
+    assert [scope.captures.body(capture).text for capture in scope.captures.by_seq.values()] == ["from operator"]
     assert partition.counters.ignored == 1
 
 
@@ -179,9 +187,8 @@ def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
 @pytest.mark.parametrize(("given", "again"), [(0, 7), (-5, 7), (0, -5), (-5, -6)])
 def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> None:
     partition = Partition(0)
-    first = captured("Use tabs.", 1, at=START + given)
     repeated = captured("Use tabs.", 1, at=START + again, sent=START + 7)
-    fold(partition, slots([configured(), first, repeated]))
+    fold(partition, slots([configured(), captured("Use tabs.", 1, at=START + given), repeated]))
     assert (partition.counters.duplicates, partition.counters.divergent) == (1, 0)
 
 
@@ -199,3 +206,120 @@ def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: l
         candidates.put(birth, texts[birth], birth)
     assert candidates.judge("the build takes five minutes!")[:2] == ("similar", 0)
     assert candidates.judge("The build takes 8 minutes").how == "new"
+
+
+# --- By recorded vectors ---
+
+
+EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
+FACT, AGAIN, OTHER = "the job needs 5 minutes", "Our job needs five minutes.", "the job needs 6 minutes"
+RESTATED = "The job, please, needs  5 minutes!"
+
+
+@pytest.mark.parametrize("vector", [EAST, NORTH])
+def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int]) -> None:
+    for one, other in ((FACT, RESTATED), ("The API listens on port 8080", "the API listens on the port 8080.")):
+        events = [captured(one), embedded(one, EAST), captured(other), embedded(other, vector)]
+        assert texts_of(dense(*events)) == [[one, other]]
+
+
+def test_other_specifics_never_fold_whatever_the_vectors() -> None:
+    events = [captured(FACT), captured(OTHER), embedded(FACT, EAST), embedded(OTHER, NEAR_EAST)]
+    for order in (events, [*events[:2], *reversed(events[2:])]):
+        assert texts_of(dense(*order)) == [[FACT], [OTHER]]
+
+
+def test_vectors_of_another_embedder_are_never_compared() -> None:
+    scope = dense(captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST, "other@1/3"))
+    assert texts_of(scope) == [[FACT], [AGAIN]]
+    assert set(scope.embeddings.vectors) == {TINY, "other@1/3"}
+
+
+def test_the_first_vector_of_a_text_counts() -> None:
+    second = embedded(FACT, NORTH)
+    for event in (second, msgspec.structs.replace(second, id=make_id("stranger"))):
+        scope = dense(captured(FACT), embedded(FACT, EAST), event, captured(AGAIN), embedded(AGAIN, EAST))
+        assert scope.embeddings.vectors[TINY][0] == pack(EAST)
+        assert texts_of(scope) == [[FACT, AGAIN]]
+
+
+def test_an_agent_that_repeats_what_it_was_shown_is_an_echo_also_when_its_vector_comes_late() -> None:
+    shown = [captured(FACT), embedded(FACT, EAST), recalled([FACT], "r", session="s")]
+    said = captured(AGAIN, origin="agent", session="s")
+    later = [recalled([], f"r{number}", session="s") for number in range(5)]
+    assert texts_of(dense(*shown, said, *later, embedded(AGAIN, EAST))) == [[FACT, f"({AGAIN})"]]
+    told = captured(AGAIN, origin="user", session="s")
+    assert texts_of(dense(*shown, told, *later, embedded(AGAIN, EAST))) == [[FACT, AGAIN]]
+
+
+def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
+    past = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, EAST)]
+    new = [embedded(name, vector, "other@1/3") for name, vector in ((FACT, NORTH), (AGAIN, EAST))]
+    switch = configured(Settings(embedder="other@1/3"), 1)
+    third = "A job needs five minutes"
+    scope = dense(*past, *new, switch, captured(third, "third"), embedded("third", EAST, "other@1/3"))
+    assert texts_of(scope) == [[FACT, AGAIN, third]]
+
+
+def test_what_is_said_while_folding_is_off_is_compared_as_soon_as_its_text_has_a_vector() -> None:
+    """Also where the vector came for the same words, said and waiting elsewhere; and where unfolding ended the wait."""
+    off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1), 1)
+    on = configured(Settings(embedder=TINY), 2)
+    twice = [captured(FACT, 1), off, captured(FACT, 2), on]
+    late = [captured(AGAIN), embedded(AGAIN, EAST)]
+    assert texts_of(dense(*twice, embedded(1, EAST), *late)) == [[FACT, FACT, AGAIN]]
+    assert texts_of(dense(*twice, embedded(2, EAST), unfolded([1], "x"), *late)) == [[FACT, AGAIN], [FACT]]
+
+
+@pytest.mark.parametrize(("cosines", "found"), [({TINY: 100}, 2), ({"other@1/3": 100}, 1), ({}, 1)])
+def test_an_embedder_has_its_own_threshold(cosines: dict[str, int], found: int) -> None:
+    settings = Settings(embedder=TINY, fold_cosines_hundredths=cosines)
+    said = [captured(FACT), embedded(FACT, EAST), captured(AGAIN), embedded(AGAIN, NEAR_EAST)]
+    assert len(texts_of(dense(*said, settings=settings))) == found
+
+
+COMPONENTS = st.integers(-2_000, 2_000)
+VECTORS = st.tuples(COMPONENTS, COMPONENTS, COMPONENTS).filter(any)
+LONG = "The nightly job of Ada copies the orders table to the archive in Bern"
+TEXTS = st.sampled_from(
+    (FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute", LONG,
+     f"{LONG} every 5 minutes", f"That {LONG[4:]}"),
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25), TEXTS, VECTORS, st.integers(1, 100))
+def test_the_verdict_is_that_of_comparing_one_by_one(
+    put: list[tuple[int, str, tuple[int, ...]]], text: str, vector: tuple[int, ...], hundredths: int
+) -> None:
+    """In exact fractions, whatever was put, replaced and dropped before."""
+    plain = Candidates()
+    held: dict[int, tuple[str, tuple[int, ...]]] = {}
+    for birth, said, other in put:
+        if birth in held and held[birth][0] == said:
+            plain.drop(birth)
+            del held[birth]
+        else:
+            plain.put(birth, said, birth, pack(list(other)))
+            held[birth] = (said, other)
+
+    def cosine_square(other: tuple[int, ...]) -> Fraction:
+        dot = sum(a * b for a, b in zip(vector, other, strict=True))
+        return Fraction(max(dot, 0) ** 2, sum(a * a for a in vector) * sum(b * b for b in other))
+
+    similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
+    similar = {birth for birth in similar if cosine_square(held[birth][1])}
+    form_of = {birth: specifics(said).form for birth, (said, _) in held.items()}
+    worded = {birth for birth, form in form_of.items() if form == specifics(text).form}
+    folding = {birth for birth in similar if same_specifics(held[birth][0], text)}
+    verdict = plain.judge(text, pack(list(vector)), hundredths)
+    if worded:
+        assert verdict == ("similar", min(worded), 10_000)
+        return
+    assert verdict.how == ("similar" if folding else "new")
+    if folding:
+        best = max(cosine_square(held[birth][1]) for birth in folding)
+        assert verdict.birth in folding
+        found = cosine_square(held[verdict.birth][1])
+        # Nearness is compared in whole numbers of 24 bits, so that very nearly equal ones may count as equal.
+        assert best - found <= Fraction(1, sum(a * a for a in vector))
+        assert abs(Fraction(verdict.similarity, 10_000) ** 2 - found) <= Fraction(3, 10_000)

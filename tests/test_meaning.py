@@ -63,24 +63,19 @@ def test_a_person_who_wants_words_alone_has_no_other_embedder(home: Path) -> Non
         assert settings_on(client.log).embedder == FLOOR and not client.status().embedder.offer
 
 
-@pytest.mark.parametrize(
-    ("options", "environment", "is_wanted"),
-    [
-        (EmbedderOptions(), {}, True),
-        (EmbedderOptions(choice="local", model="sentence-transformers/all-MiniLM-L6-v2"), {}, True),
-        (EmbedderOptions(), {"MEMTAPE_EMBED_URL": "http://localhost:9/v1"}, False),
-        (EmbedderOptions(choice="http"), {}, False),
-        (EmbedderOptions(choice="floor"), {}, False),
-        (EmbedderOptions(choice="local", model="another"), {}, False),
-    ],
-)
-def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(
-    options: EmbedderOptions, environment: dict[str, str], is_wanted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
-    assert first_embedder(options, environment) == (MINILM_KEY if is_wanted else FLOOR)
-    monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: None)
-    assert first_embedder(options, environment) == FLOOR
+NAMED = EmbedderOptions(choice="local", model="sentence-transformers/all-MiniLM-L6-v2")
+OTHERS = EmbedderOptions(choice="http"), EmbedderOptions(choice="floor"), EmbedderOptions(choice="local", model="other")
+
+
+def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_found in (True, False):
+        monkeypatch.setattr(
+            "memtape.flows.embed.target.packaged_minilm", lambda it=is_found: Path("here") if it else None
+        )
+        for options in (EmbedderOptions(), NAMED):
+            assert first_embedder(options, {}) == (MINILM_KEY if is_found else FLOOR)
+        assert first_embedder(EmbedderOptions(), {"MEMTAPE_EMBED_URL": "http://localhost:9/v1"}) == FLOOR
+        assert [first_embedder(options, {}) for options in OTHERS] == [FLOOR] * 3
 
 
 def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs(
@@ -158,17 +153,15 @@ def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
     assert "takes seconds to load" in vectors.note and vectors.note.endswith("Found by words alone.")
 
 
+EMPTYING, FILLING = ({"type": "Battery", "status": status} for status in ("Discharging", "Charging"))
+PLUGGED, UNPLUGGED = ({"type": "Mains", "online": online} for online in "10")
+
+
 @pytest.mark.parametrize(
     ("supplies", "is_told"),
-    [
-        ({}, False),
-        ({"BAT0": {"type": "Battery", "status": "Discharging"}}, True),
-        ({"BAT0": {"type": "Battery", "status": "Charging"}}, False),
-        ({"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, False),
-        ({"AC": {"type": "Mains", "online": "0"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, True),
-        ({"hidpp_battery_0": {"type": "Battery"}}, False),
-    ],
-)
+    [({}, False), ({"BAT0": EMPTYING}, True), ({"BAT0": FILLING}, False), ({"AC": PLUGGED, "BAT0": EMPTYING}, False),
+     ({"AC": UNPLUGGED, "BAT0": EMPTYING}, True), ({"hidpp_battery_0": {"type": "Battery"}}, False)],
+)  # fmt: skip
 def test_a_battery_is_told_as_the_system_says_it(
     tmp_path: Path, supplies: dict[str, dict[str, str]], is_told: bool
 ) -> None:

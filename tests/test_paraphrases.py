@@ -88,21 +88,24 @@ def test_twice_forgotten_bans_what_says_the_same_as_a_plain_model_says(acts: lis
     assert shown(events) == expected
 
 
+def forgotten_twice(*between: Event) -> list[Event]:
+    """Return a text that was forgotten twice, and then a paraphrase by an agent, each with its own vector."""
+    said = [captured("the staging port is open", "a"), embedded("a", [4_000, 0, 0]), forgotten(["a"], 1)]
+    again = captured("the staging port is open.", "b", origin="agent")
+    return [*said, *between, forgotten(["a"], 3), again, embedded("b", [3_990, 100, 0])]
+
+
 def test_under_an_embedder_paraphrases_are_banned_once_their_vector_has_come() -> None:
-    events = [
-        captured("the staging port is open", "a"),
-        embedded("a", [4_000, 0, 0]),
-        forgotten(["a"], 1),
-        restored(["a"], 2),
-        forgotten(["a"], 3),
-        captured("the staging port is open.", "b", origin="agent"),
-    ]
-    assert shown(events, TINY) == [False, True]
-    events.append(embedded("b", [3_990, 100, 0]))
+    events = forgotten_twice(restored(["a"], 2))
+    assert shown(events[:-1], TINY) == [False, True]
     assert shown(events, TINY) == [False, False]
     assert shown([*events, captured("Dogs bark.", "c"), embedded("c", [0, 4_000, 0])], TINY) == [False, False, True]
     assert shown([*events, restored(["b"], 4)], TINY) == [False, True]
     assert shown([*events, restored(["a"], 4)], TINY) == [True, True]
+    events = forgotten_twice()
+    said = captured("the staging port is open!", "c", at=START + 1, sent=START + 1)
+    assert shown(events, TINY) == [False, False] and shown([*events, said], TINY) == [False, False, True]
+    assert shown([*events, said, embedded("c", [3_990, 50, 0])], TINY) == [False, True, True], "a person said it again"
 
 
 def test_one_event_that_comes_twice_counts_once() -> None:
@@ -130,18 +133,3 @@ def test_what_is_hidden_so_is_shown_with_how_to_restore_it(tmp_path: Path, capfd
         client.project()
         assert [result.id for result in client.search("staging port").results] == [second]
         assert client.verify().ok
-
-
-def test_a_person_ends_the_ban_of_a_paraphrase_once_its_vector_has_come() -> None:
-    events = [
-        captured("the staging port is open", "a"),
-        embedded("a", [4_000, 0, 0]),
-        forgotten(["a"], 1),
-        forgotten(["a"], 2),
-        captured("the staging port is open.", "b", origin="agent"),
-        embedded("b", [3_990, 100, 0]),
-    ]
-    assert shown(events, TINY) == [False, False]
-    said = captured("the staging port is open!", "c", at=START + 1, sent=START + 1)
-    assert shown([*events, said], TINY) == [False, False, True]
-    assert shown([*events, said, embedded("c", [3_990, 50, 0])], TINY) == [False, True, True]

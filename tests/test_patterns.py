@@ -138,13 +138,8 @@ def texts_to_meet_rules() -> Iterator[str]:
     salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
     yield from said[::3]
     yield from (text.replace(" ", "  ") for text in said[::9])
-    for one in (
-        "\n".join(said),
-        " ".join(said),
-        re.sub(r"[.!?…。！？\n]", " ", " ".join(said)),
-        salt * 999,
-        "a" * 99_999,
-    ):
+    without_ends = re.sub(r"[.!?…。！？\n]", " ", " ".join(said))
+    for one in ("\n".join(said), " ".join(said), without_ends, salt * 999, "a" * 99_999):
         yield one[:LONG_CHARS]
 
 
@@ -234,34 +229,26 @@ def test_no_pattern_goes_back_over_what_it_has_read_again_and_again(
         read, (chars, anchored, spaced) = reading_of(pattern), given.get(pattern, (LONG_CHARS, False, True))
         words = words_of(read)
         for word in words[:: len(words) // most_words + 1]:
+            text = (word[0] + word[1] * MOST_CHARS)[: max(chars, MOST_CHARS)]
+            text, most = text if spaced else re.sub(r"\s+", " ", text), MOST_STEPS_OF_A_SENTENCE
             if chars > SENTENCE_CHARS:
-                if grows(read, word, anchored=anchored):
-                    bad.append((module, pattern[0], word, chars))
-                    break
+                is_bad = grows(read, word, anchored=anchored)
             else:
-                text = (word[0] + word[1] * MOST_CHARS)[: max(chars, MOST_CHARS)]
-                text = text if spaced else re.sub(r"\s+", " ", text)
-                if steps_of(read, text, MOST_STEPS_OF_A_SENTENCE, anchored=anchored) > MOST_STEPS_OF_A_SENTENCE:
-                    bad.append((module, pattern[0], word, chars))
-                    break
+                is_bad = steps_of(read, text, most, anchored=anchored) > most
+            if is_bad:
+                bad.append((module, pattern[0], word, chars))
+                break
     assert bad == []
 
 
-@pytest.mark.parametrize(
-    ("pattern", "word"),
-    [(r"(a+)+b", "a"), (r"\w+:", "a"), (r"(?:x|x)*y", "x"), (r"a.*b.*c", "ab")],
-)
-def test_a_pattern_that_goes_back_is_found(pattern: str, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_goes_back_is_found_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    for pattern in (r"\bab+c", r"(?<!\w)\w+:", r"\w{1,30}:", r"“[^“”]{0,400}”"):
+        read = Backtracking(pattern)
+        assert [it for it in words_of(read) if grows(read, it, anchored=False)] == []
     monkeypatch.setattr(sys.modules[__name__], "MOST_STEPS", 50_000)
-    assert any(
-        grows(Backtracking(pattern), it, anchored=False) for it in [*words_of(Backtracking(pattern)), ("", word)]
-    )
-
-
-@pytest.mark.parametrize("pattern", [r"\bab+c", r"(?<!\w)\w+:", r"\w{1,30}:", r"“[^“”]{0,400}”"])
-def test_a_pattern_that_does_not_is_none(pattern: str) -> None:
-    read = Backtracking(pattern)
-    assert [it for it in words_of(read) if grows(read, it, anchored=False)] == []
+    for pattern, word in {r"(a+)+b": "a", r"\w+:": "a", r"(?:x|x)*y": "x", r"a.*b.*c": "ab"}.items():
+        read = Backtracking(pattern)
+        assert any(grows(read, it, anchored=False) for it in [*words_of(read), ("", word)])
 
 
 def test_the_matcher_finds_what_re_finds() -> None:

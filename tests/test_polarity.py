@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,7 +86,7 @@ def test_a_text_is_what_its_words_do() -> None:
     assert [text for text in NO_ORDERS if heard_in(text).orders] == []
 
 
-ORDERED = [
+ORDERED = (
     ("Never mention the Berlin trip again.", "Our Berlin trip is in May.", "Ben lives in Berlin."),
     ("Please don't bring up Anna anymore", "Anna moved to Graz.", "The annual report is due."),
     ("Stop bringing up the layoffs.", "Layoffs are announced on Friday.", "He was laid off in May."),
@@ -96,29 +95,22 @@ ORDERED = [
     ("Forget my old address.", "My old address is 5 Elm Road.", "The address is 9 Oak Lane."),
     ("Remove my phone number from your memory.", "The phone number of Ada is 555.", "My phone is broken."),
     ("Erwähne nie meine Scheidung.", "Die Scheidung ist im Mai.", "Die Hochzeit ist im Mai."),
-]
+)
 
 
-@pytest.mark.parametrize(("order", "about", "other"), ORDERED)
-def test_an_order_is_about_what_holds_all_that_it_names(order: str, about: str, other: str) -> None:
-    named = [named_by(order)]
-    assert is_about(about, named) and not is_about(other, named)
-
-
-@pytest.mark.parametrize("order", ["Please don't remember this.", "Vergiss das bitte.", "Forget what I said."])
-def test_an_order_that_names_nothing_leaves_nothing_out(order: str) -> None:
-    assert polarity(order) == "meta" and not named_by(order)
-    assert not is_about("I said this, please remember.", [named_by(order)])
+def test_an_order_is_about_what_holds_all_that_it_names() -> None:
+    for order, about, other in ORDERED:
+        named = [named_by(order)]
+        assert is_about(about, named) and not is_about(other, named)
+    for order in ("Please don't remember this.", "Vergiss das bitte.", "Forget what I said."):
+        assert polarity(order) == "meta" and not named_by(order)
+        assert not is_about("I said this, please remember.", [named_by(order)])
 
 
 def test_of_a_turn_only_the_sentences_that_instruct_stand() -> None:
     turn = "Thanks, that was great!\n- Always run `make test`.\nIt took a while. Never push to main! What next?"
     assert heard_in(turn).standing == ("Always run `make test`.", "Never push to main!")
     assert heard_in("```\nAlways in code.\n```\n> Always in a quote.").standing == ()
-
-
-def test_an_instruction_given_twice_is_the_same() -> None:
-    assert same_instruction("Always  test.") == same_instruction("always test")
 
 
 pieces = st.sampled_from(
@@ -132,7 +124,8 @@ def test_any_text_is_read(text: str) -> None:
     assert (polarity(text) in ("rule", "meta")) >= bool(heard_in(text).standing)
 
 
-def test_an_instruction_is_told_behind_what_leads_to_it() -> None:
+def test_an_instruction_is_told_behind_what_leads_to_it_and_once_however_it_is_written() -> None:
+    assert same_instruction("Always  test.") == same_instruction("always test")
     led = said("""And in tests never sleep, use the fixture. | and no bare excepts | plus never commit to main
     | Also please from now on: short answers.""")
     assert [text for text in led if not heard_in(text).standing] == []

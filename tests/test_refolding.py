@@ -8,22 +8,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from builders import (
-    ELSEWHERE,
-    TINY,
-    captured,
-    configured,
-    decided,
-    embedded,
-    histories,
-    make_id,
-    slots,
-    unfolded,
-)
+from builders import ELSEWHERE, TINY, captured, configured, decided, embedded, histories, make_id, slots, unfolded
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dense import AGAIN, EAST, FACT, NORTH, memories
+from test_fold import AGAIN, EAST, FACT, NORTH, texts_of
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Event, Operation
@@ -76,10 +65,10 @@ def test_what_was_set_apart_stays_apart_and_an_echo_an_echo(events: list[Event],
     after = partition_of([*events, anew(**settings)])
     for name, scope in before.scopes.items():
         own = after.scopes[name]
-        echoes = {
-            join.seq for memory in scope.memories.by_birth.values() for join in memory.joins if join.how == "echo"
-        }
-        found = {join.seq for memory in own.memories.by_birth.values() for join in memory.joins if join.how == "echo"}
+        echoes, found = (
+            {join.seq for memory in its.memories.by_birth.values() for join in memory.joins if join.how == "echo"}
+            for its in (scope, own)
+        )
         assert echoes <= found
         for split in scope.memories.splits:
             for group in split:
@@ -117,11 +106,9 @@ def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], set
 def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_fold_when_it_comes() -> None:
     said = [captured(FACT, 1), captured(FACT, 2), captured(AGAIN, 3), unfolded([2], "x")]
     scope = scope_of(*said, anew())
-    assert memories(scope) == [[FACT], [FACT], [AGAIN]]
-    late = [embedded(1, EAST), embedded(3, EAST)]
-    assert memories(scope_of(*said, anew(), *late)) == [[FACT, AGAIN], [FACT]]
-    assert memories(scope_of(*said, anew(), *reversed(late))) == [[FACT, AGAIN], [FACT]]
-    assert memories(scope_of(*said, anew(), *late, embedded(2, EAST))) == [[FACT, AGAIN], [FACT]]
+    assert texts_of(scope) == [[FACT], [FACT], [AGAIN]]
+    for late in ([1, 3], [3, 1], [1, 3, 2]):
+        assert texts_of(scope_of(*said, anew(), *(embedded(it, EAST) for it in late))) == [[FACT, AGAIN], [FACT]]
 
 
 def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:

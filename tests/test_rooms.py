@@ -45,7 +45,7 @@ SCHEMAS_MAY_NOT = set(
     """
     asyncio bytewax fcntl fileinput ftplib getpass glob http httpx io kafka lance locale logging mmap
     multiprocessing os pathlib platform platformdirs pyarrow random requests secrets select selectors shutil signal
-    socket sqlite3 ssl subprocess tempfile tenacity threading time urllib urllib3 uuid_utils
+    socket sqlite3 ssl subprocess tempfile threading time urllib urllib3 uuid_utils
     """.split()
 )
 

@@ -23,7 +23,6 @@ from memtape.flows.workers.turns import statement_id
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
-from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.state.text import instructions, orders, statement_cues
 from memtape.state.text import statements as statements_of
@@ -117,14 +116,10 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
-@pytest.mark.parametrize("said", (*TALK, *TOLD_OF_NOTHING, *SOUNDS_STATED))
-def test_what_states_nothing_is_left(said: str) -> None:
-    assert statements(said, START, of_agent=False) == []
-
-
-@pytest.mark.parametrize("said", TOLD_OF_A_PROJECT)
-def test_what_holds_of_a_project_is_a_statement(said: str) -> None:
-    assert len(statements(said, START, of_agent=False)) == 1
+def test_what_holds_of_a_project_is_a_statement_and_what_states_nothing_is_left() -> None:
+    left = [said for said in TOLD_OF_A_PROJECT if len(statements(said, START, of_agent=False)) != 1]
+    made_up = (*TALK, *TOLD_OF_NOTHING, *SOUNDS_STATED)
+    assert left == [said for said in made_up if statements(said, START, of_agent=False)] == []
 
 
 def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> None:
@@ -142,19 +137,17 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
     assert sum(map(len, told.values())) > 30
 
 
-@pytest.mark.parametrize(("text", "label"), STATED)
-def test_what_somebody_states_is_told_with_what_it_does(text: str, label: str) -> None:
-    assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-
-
-@pytest.mark.parametrize("text", [text for text, _ in STATED])
-@pytest.mark.parametrize(
-    "form",
-    ["```\n{}\n```", "> {}", "~~~ text\n{}\n~~~", "<pre>{}</pre>", "$ {}", "ERROR: {}", "| {} |", "Did you say {}?",
-     'The ticket says: "{0} {0} {0}"'],
+FORMS = (
+    "```\n{}\n```", "> {}", "~~~ text\n{}\n~~~", "<pre>{}</pre>", "$ {}", "ERROR: {}", "| {} |", "Did you say {}?",
+    'The ticket says: "{0} {0} {0}"',
 )  # fmt: skip
-def test_code_quotations_output_and_questions_state_nothing(text: str, form: str) -> None:
-    assert statements(form.format(text), START, of_agent=False) == []
+"""Code, quotations, output and questions."""
+
+
+@pytest.mark.parametrize(("text", "label"), STATED)
+def test_what_somebody_states_is_told_with_what_it_does_and_not_in_forms_of_others(text: str, label: str) -> None:
+    assert [found.label for found in statements(text, START, of_agent=False)] == [label]
+    assert [form for form in FORMS if statements(form.format(text), START, of_agent=False)] == []
 
 
 @given(talk, st.integers(MIN_TIME_US, MAX_TIME_US), st.booleans())
@@ -236,13 +229,9 @@ def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
 def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
     """Of both halves, of which one was never looked at while the rule was made."""
     counts = counts_of(labelled_turns(DATA / "statements.jsonl", ()))
-    for half in ("dev", "test"):
-        coding = counts["coding", half]
-        assert (
-            coding["turns"] == 50
-            and coding["right"] >= 0.85 * coding["told"]
-            and coding["met"] >= 0.5 * coding["expected"]
-        )
+    for coding in (counts["coding", "dev"], counts["coding", "test"]):
+        assert coding["turns"] == 50 and coding["right"] >= 0.85 * coding["told"]
+        assert coding["met"] >= 0.5 * coding["expected"]
 
 
 def said(client: Client, *texts: str, **fields: object) -> list[str]:
@@ -326,16 +315,13 @@ def test_a_statement_is_erased_with_its_turn_in_every_byte(client: Client) -> No
 
 
 def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(client: Client) -> None:
+    with_secret = f"Remember that the key is {'AKIA' + 'Q3EGVNPZ7WJ5TXRD'} and the port is 5433."
     with client:
         for origin in ("tool", "web", "model"):
             said(client, "We decided to keep Postgres for the ledger.", origin=origin)
         client.capture("We decided to drop Redis for the queue.")
-        forgotten, erased, kept = said(
-            client,
-            "We decided to keep Postgres.",
-            "We decided to drop Redis today.",
-            f"Remember that the key is {'AKIA' + 'Q3EGVNPZ7WJ5TXRD'} and the port is 5433.",
-        )
+        turns = "We decided to keep Postgres.", "We decided to drop Redis today.", with_secret
+        forgotten, erased, kept = said(client, *turns)
         client.forget(forgotten)
         erase(client, erased)
         client.reader.project()
@@ -351,29 +337,22 @@ def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(clie
 
 
 def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memtape.flows.workers import extract
-
-    monkeypatch.setattr(extract, "PAGE_SLOTS", 3)
+    monkeypatch.setattr("memtape.flows.workers.extract.PAGE_SLOTS", 3)
     with client:
         said(client, *(f"We decided to use port {5000 + n} for tests." for n in range(20)))
-        home: Home = client.home
-        notes: list[str] = []
-        worker = Extraction(
-            client.log, OffsetMarks(home.statements_path, client.log), lambda: START, lambda: True, notes.append
-        )
-        appended = 0
+        log, notes, appended = client.log, list[str](), list[int]()
+        marks = OffsetMarks(client.home.statements_path, log)
+        worker = Extraction(log, marks, lambda: START, lambda: True, notes.append)
 
-        def dying(events: list[Event]) -> list[object]:
-            nonlocal appended
-            appended += 1
-            if appended == 3:
+        def dying(events: list[Event]) -> object:
+            appended.append(len(events))
+            if len(appended) == 3:
                 raise OSError("the disk is full")
-            return append(events)  # type: ignore[return-value]
+            return append(events)
 
-        append = client.log.append
-        monkeypatch.setattr(client.log, "append", dying)
+        append = log.append
+        monkeypatch.setattr(log, "append", dying)
         worker.once()
         assert "the disk is full" in notes[0]
-        monkeypatch.setattr(client.log, "append", append)
         worker.once()
         assert len(stated(client)) == len({event.id for event in stated(client)}) == 20

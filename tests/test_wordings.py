@@ -129,8 +129,14 @@ def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Cli
     assert told(client, "db") == [(SHORT, None)]
     (result,) = client.search("staging port", quiet=True).results
     assert [wording.text for wording in result.wordings] == [LONG]
-    for kind, found in (("fact", [(SHORT, LONG)]), ("journal", [])):
-        assert told(client, "database", filters=make_filters(0, kinds=(kind,))) == found
+    for kind, expected in (("fact", [(SHORT, LONG)]), ("journal", [])):
+        assert told(client, "database", filters=make_filters(0, kinds=(kind,))) == expected
+    client.project()
+    found, _ = client.reader.retriever.found(SCOPE)
+    assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
+    assert client.status().memories == 1
+    row = found.row(found.places()[0])
+    assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)
 
 
 def test_people_and_programs_are_told_which_wording_was_found(client: Client) -> None:
@@ -217,16 +223,6 @@ def memory(number: int, *texts: str) -> MemoryRow:
     row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
     assert isinstance(row, MemoryRow)
     return row
-
-
-def test_what_is_found_has_each_memory_once(client: Client) -> None:
-    two_ways(client)
-    client.project()
-    found, _ = client.reader.retriever.found(SCOPE)
-    assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2
-    assert client.status().memories == 1
-    row = found.row(found.places()[0])
-    assert isinstance(row, MemoryRow) and row.wordings == (Wording(row.ids[0], LONG),)
 
 
 def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:

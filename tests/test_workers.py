@@ -7,8 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.client import Client
-from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import verify
 
 WAIT_S = 300.0
@@ -73,22 +75,21 @@ def until_written(home: Home, log: EmbeddedLog, process: subprocess.Popen[str]) 
 
 def children(pid: int) -> list[int]:
     """Return the pids of the processes that a process has started and that have not ended."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, parent = path.read_text().rpartition(")")[2].split()[:2]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(parent) == pid and state != "Z":
-            found.append(int(path.parent.name))
-    return found
+    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [child for child in pids if parent_of(child) == pid]
+
+
+def parent_of(pid: int) -> int | None:
+    """Return the pid of the parent of a process; None for a process that has ended."""
+    try:
+        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    return None if state == "Z" else int(parent)
 
 
 def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    return parent_of(pid) is not None
 
 
 def share(home: Home, log: EmbeddedLog, workers: int) -> list[str]:
@@ -189,3 +190,48 @@ def test_what_ends_one_process_is_what_the_owner_raises(home: Home) -> None:
     folder.write_text("in the way")
     with pytest.raises(MemtapeError, match="lance"):
         share(home, log, 2)
+
+
+# --- The turn of another process: a projector that serves gives way, and goes on ---
+
+
+@contextmanager
+def serving(home: Home) -> Iterator[None]:
+    """A projector that serves in a thread of its own; whatever ends it early fails the test."""
+    ended: list[BaseException] = []
+    started = threading.Event()
+    owner = Owner(home, EmbeddedLog(home.log_path, 2))
+
+    def serve() -> None:
+        try:
+            with owner:
+                started.set()
+                owner.serve(without=("embed",))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    assert started.wait(300)
+    try:
+        yield
+    finally:
+        owner.stop()
+        thread.join()
+    assert not ended, ended
+
+
+def test_whoever_fails_in_its_turn_is_told_and_the_projector_goes_on(home: Home) -> None:
+    log, notes = EmbeddedLog(home.log_path, 2), list[str]()
+    log.append([captured("one", scope=A)])
+    in_the_way = home.path / "builds" / "2"
+    with serving(home):
+        in_the_way.parent.mkdir(exist_ok=True)
+        in_the_way.write_text("no build")
+        with pytest.raises(Exception, match="2"):
+            rebuild_as_owner(home, log, lambda *_: None, notes.append)
+        assert "gives way" in notes[0]
+        in_the_way.unlink()
+        log.append([captured("two", scope=A)])
+        assert rebuild_as_owner(home, log, lambda *_: None, notes.append).build == 2
+    assert verify(home, log).ok

@@ -400,7 +400,7 @@ def do(what: str, home: Home, client: Client, page: Path, rng: random.Random) ->
 
 def read_and_die(zones: Zones, nth: int) -> None:
     """Read the zones until their nth change of a folder or append, and end there, before or after it."""
-    log, calls = zones._log, iter(range(1, 10_000))
+    log, calls = zones.log, iter(range(1, 10_000))
     patch, append = pytest.MonkeyPatch(), log.append
 
     def dying(found: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -209,33 +208,20 @@ def _load(folder: Path, digest: str) -> LoadedModel:
         model = MiniLm(folder)
         return model.encode, model.encode, DIMENSIONS
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
-    with _no_progress_bars():
-        loaded = SentenceTransformer(
-            str(folder),
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )
+    logging.disable_progress_bar()
+    loaded = SentenceTransformer(
+        str(folder),
+        device="cpu",
+        local_files_only=True,
+        trust_remote_code=False,
+        model_kwargs={"use_safetensors": True},
+    )
     loaded = loaded.float().eval()
     how: dict[str, Any] = {"batch_size": BATCH, "convert_to_numpy": True, "show_progress_bar": False}
     dimensions = int(loaded.encode("hello", show_progress_bar=False).size)
     return partial(loaded.encode_query, **how), partial(loaded.encode_document, **how), dimensions
-
-
-@contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    """Keep the library from drawing progress bars on the terminal."""
-    from transformers.utils import logging
-
-    drawn = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if drawn:
-            logging.enable_progress_bar()
 
 
 def _name(model: str) -> str:

@@ -40,8 +40,7 @@ class Clock(Worker):
     """
 
     def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
-        super().__init__(on_note)
-        self._log = log
+        super().__init__(log, on_note)
         self._now_us = now_us
         self._hour = -1
 
@@ -50,10 +49,10 @@ class Clock(Worker):
         now = self._now_us()
         hour = now // HOUR_US
         if hour > self._hour:
-            made = (self._tick_lacking(number, now) for number in range(self._log.partitions))
+            made = (self._tick_lacking(number, now) for number in range(self.log.partitions))
             ticks = [tick for tick in made if tick is not None]
             if ticks:
-                self._log.append(ticks)
+                self.log.append(ticks)
                 self.changed = True
                 self.done += len(ticks)
             self._hour = hour
@@ -64,9 +63,9 @@ class Clock(Worker):
 
     def _tick_lacking(self, number: int, now: int) -> Event | None:
         """Return the tick of the hour of `now` where a partition lacks it, and needs it."""
-        first = event_of(self._log.read(number, 0, 1)[0].payload)
+        first = event_of(self.log.read(number, 0, 1)[0].payload)
         start = 0 if first is None else first.sent
-        last = next(_hours(backwards(self._log, number, types=("ticked",))), None)
+        last = next(_hours(backwards(self.log, number, types=("ticked",))), None)
         if last is None and now - start < EMPTY_WAIT_US:
             return None  # An append puts a tick before the first event of a scope, so the partition has no scope.
         most = self._most_ahead(number)
@@ -77,7 +76,7 @@ class Clock(Worker):
 
     def _most_ahead(self, number: int) -> int:
         """Return how many hours ahead of its clock a partition takes an hour that is not accepted."""
-        slot = next(backwards(self._log, number, types=("configured",)), None)
+        slot = next(backwards(self.log, number, types=("configured",)), None)
         event = None if slot is None else event_of(slot.payload)
         body = None if event is None else event.body
         return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
@@ -88,7 +87,7 @@ class Clock(Worker):
         if jump is None:
             return last.hour
         before, offset = jump
-        later = _hours(slots_between(self._log, number, offset, self._log.ends()[number], types=("ticked",)))
+        later = _hours(slots_between(self.log, number, offset, self.log.ends()[number], types=("ticked",)))
         return last.hour if any(it.accepted or it.hour - before.hour <= most for it in later) else before.hour
 
     def _last_jump(self, number: int, low: _Hour, high: _Hour, most: int) -> tuple[_Hour, int] | None:
@@ -101,7 +100,7 @@ class Clock(Worker):
         end = high.offset
         while end - low.offset > 1:
             middle = (low.offset + end) // 2
-            found = next(_hours(self._log.read(number, middle, 1, types=("ticked",))), high)
+            found = next(_hours(self.log.read(number, middle, 1, types=("ticked",))), high)
             if found.offset < high.offset:
                 return self._last_jump(number, found, high, most) or self._last_jump(number, low, found, most)
             end = middle

@@ -47,8 +47,7 @@ class Commits(Worker):
         now_us: Callable[[], int],
         on_note: OnNote,
     ) -> None:
-        super().__init__(on_note)
-        self._log = log
+        super().__init__(log, on_note)
         self._marks = marks
         self._folders = folders
         self._last_commit = last_commit
@@ -84,11 +83,11 @@ class Commits(Worker):
         body = ScopeChanged(git_at=at, name=None, state=None)
         id = derived_id("scope_changed", scope, None, f"git:{at}")
         event = make_event("scope_changed", id, body, scope, SYSTEM, (), now)
-        if not self._log.known(scope, [event.id]):
-            self._log.append([event])
+        if not self.log.known(scope, [event.id]):
+            self.log.append([event])
             self.done, self.changed = self.done + 1, True
         return at
 
     def _is_on_log(self, scope: str) -> bool:
         """Return whether anything was ever said in a scope: else it is no project yet."""
-        return bool(self._log.read(partition_of(scope, self._log.partitions), 0, 1, scope=scope))
+        return bool(self.log.read(partition_of(scope, self.log.partitions), 0, 1, scope=scope))

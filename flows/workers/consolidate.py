@@ -82,8 +82,7 @@ class Consolidation(Worker):
         now_us: Callable[[], int],
         on_note: OnNote,
     ) -> None:
-        super().__init__(on_note)
-        self._log = log
+        super().__init__(log, on_note)
         self._marks = marks
         self._scope_alone = scope_alone
         self._conclude = conclude
@@ -117,7 +116,7 @@ class Consolidation(Worker):
 
     def _pass(self, scope: Scope | None, now: int) -> None:
         if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
-            passed = consolidate(self._log, scope, self._conclude, self._now_us)
+            passed = consolidate(self.log, scope, self._conclude, self._now_us)
             self.done += len(passed.conclusions)
             self.changed = True
             for problem in passed.problems:

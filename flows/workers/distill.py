@@ -111,14 +111,10 @@ class Talk:
         for number, end in enumerate(ends):
             self.read(number, offsets[number], end)
         self._offsets = ends
-        self.drop_before(since_us)
-
-    def drop_before(self, time_us: int) -> None:
-        """Forget turns that were said before a time, and sessions without any."""
-        for session, turns in list(self.turns.items()):
-            self.turns[session] = {id: turn for id, turn in turns.items() if turn.at >= time_us}
-            if not self.turns[session]:
-                del self.turns[session]
+        left = (
+            (session, {id: it for id, it in its.items() if it.at >= since_us}) for session, its in self.turns.items()
+        )
+        self.turns = {session: turns for session, turns in left if turns}
 
     def standing(self, session: LogSession) -> list[Event]:
         """Return the turns of a session that a model may read now.
@@ -178,7 +174,7 @@ class Distillation(Worker):
         self, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
         on_note: OnNote,
     ) -> None:  # fmt: skip
-        super().__init__(on_note)
+        super().__init__(log, on_note)
         self._asked = asked
         self._now_us = now_us
         self._is_wanted = is_wanted

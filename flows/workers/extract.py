@@ -41,8 +41,7 @@ class Extraction(Worker):
         is_wanted: Callable[[], bool],
         on_note: OnNote,
     ) -> None:
-        super().__init__(on_note)
-        self._log = log
+        super().__init__(log, on_note)
         self._marks = marks
         self._now_us = now_us
         self._is_wanted = is_wanted
@@ -52,17 +51,17 @@ class Extraction(Worker):
         """Read the new turns of the log, and append their statements; `done` counts statements."""
         if not self._is_wanted():
             return
-        offsets = self._offsets or self._marks.read(_NAME) or [0] * self._log.partitions
+        offsets = self._offsets or self._marks.read(_NAME) or [0] * self.log.partitions
         self._offsets = offsets
-        ends = self._log.ends()
+        ends = self.log.ends()
         if offsets == ends:
             return
         for number, end in enumerate(ends):
-            hidden = hidden_from(self._log, number, offsets[number]) if offsets[number] < end else {}
+            hidden = hidden_from(self.log, number, offsets[number]) if offsets[number] < end else {}
             while offsets[number] < end and not self.stopping.is_set():
-                slots = self._log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
+                slots = self.log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
                 events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
-                self._append(number, turns_among(self._log, number, events, hidden, may_correct))
+                self._append(number, turns_among(self.log, number, events, hidden, may_correct))
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         self._marks.write(_NAME, offsets)
 
@@ -73,19 +72,19 @@ class Extraction(Worker):
     def _append(self, number: int, said: Sequence[Event]) -> None:
         """Append statements and corrections of a partition's turns, and corrections of people's captures."""
         now = self._now_us()
-        erasures = erasures_of(self._log.erased(number)) if said else Erasures()
+        erasures = erasures_of(self.log.erased(number)) if said else Erasures()
         made: list[Event] = []
         for one in said:
             wrong, right = corrections_in(text_of(one)) if may_correct(one) else (), list[Event]()
             if wrong:
                 self._add(made)  # A correction may apply to the text of an earlier correction.
-                made, right = [], resolved(self._log, number, one, erasures, now)
+                made, right = [], resolved(self.log, number, one, erasures, now)
             made += _statements_of(one, wrong[0] if right else None, now) if is_turn(one) else []
             made += right
         self._add(made)
 
     def _add(self, made: Sequence[Event]) -> None:
-        new = append_new(self._log, made)
+        new = append_new(self.log, made)
         self.done += len(new)
         self.changed = self.changed or bool(new)
 

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
+from memtape.schemas.log import Log
+
 POLL_S = 1.0
 RETRY_S = (2.0, 60.0)
 """A worker that failed is asked again after the first, then twice as long, at most after the second."""
@@ -35,7 +37,8 @@ class Worker(ABC):
     Not for several threads at once, except `stopping`, which any thread may set.
     """
 
-    def __init__(self, on_note: OnNote) -> None:
+    def __init__(self, log: Log, on_note: OnNote) -> None:
+        self.log = log
         self.stopping = threading.Event()
         self.done = 0
         """Amount of work done so far, in the worker's own unit."""

@@ -249,9 +249,8 @@ class Shadows(Worker):
     """Asks the shadows of a log the searches since the settings last changed; `done` counts answers and failures."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
-        super().__init__(on_note)
+        super().__init__(log, on_note)
         self._home = home
-        self._log = log
         self._marks = OffsetMarks(home.shadows_path, log)
         self._ends: list[int] = []
         self._asked_us: int | None = None
@@ -260,16 +259,16 @@ class Shadows(Worker):
 
     def catch_up(self) -> None:
         """Append the shadows' answers to the sampled searches since the last round."""
-        ends, now = self._log.ends(), now_us()
+        ends, now = self.log.ends(), now_us()
         if ends == self._ends or (self._asked_us is not None and 0 <= now - self._asked_us < AGAIN_US):
             return
-        settings, self._ends = settings_on(self._log), ends
+        settings, self._ends = settings_on(self.log), ends
         if not settings.shadows():
             return
-        offsets = self._marks.read(NAME) or [0] * self._log.partitions
+        offsets = self._marks.read(NAME) or [0] * self.log.partitions
         try:
             for number, end in enumerate(ends):
-                changed = self._log.read(number, 0, end, types=("configured",))[-1].offset
+                changed = self.log.read(number, 0, end, types=("configured",))[-1].offset
                 offsets[number] = self._catch_up_in(max(offsets[number], changed), end, number, settings)
         finally:
             self._present.clear()
@@ -284,19 +283,19 @@ class Shadows(Worker):
 
         A repetition of a search has the query of its original, and is not asked.
         """
-        erasures = erasures_of(self._log.erased(number))
-        for slot, event in events_between(self._log, number, start, end, types=("recalled",)):
+        erasures = erasures_of(self.log.erased(number))
+        for slot, event in events_between(self.log, number, start, end, types=("recalled",)):
             if event.scope is None or not is_search(event) or not is_chosen(event.id, settings):
                 continue
-            if partition_of(event.scope, self._log.partitions) != number or erasures.covers(event):
+            if partition_of(event.scope, self.log.partitions) != number or erasures.covers(event):
                 continue
             ids = {shadow_id(event, name): name for name in settings.shadows()}
-            known = self._log.known(event.scope, [event.id, *ids])
+            known = self.log.known(event.scope, [event.id, *ids])
             for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
                 if self.stopping.is_set():
                     return slot.offset
                 self._asked_us = now_us()
-                self._log.append([self._answer(slot, event, name)])
+                self.log.append([self._answer(slot, event, name)])
                 self.done += 1
                 self.changed = True
         return max(start, end)
@@ -317,8 +316,8 @@ class Shadows(Worker):
         """
         recipe, body, scope = recipe_of(name), event.body, event.scope
         assert isinstance(body, Recalled) and scope is not None
-        numbers = dict.fromkeys(partition_of(read, self._log.partitions) for read in scopes_read(scope))
-        positions = {number: self._log.offset_after(number, event.sent) for number in numbers}
+        numbers = dict.fromkeys(partition_of(read, self.log.partitions) for read in scopes_read(scope))
+        positions = {number: self.log.offset_after(number, event.sent) for number in numbers}
         positions |= {slot.partition: slot.offset}
         with self._views(recipe, scope, positions) as views:
             views.prepare(scope)
@@ -334,14 +333,14 @@ class Shadows(Worker):
     @contextmanager
     def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
         dense = RecordedVectors(self._home, recipe.embedder)
-        numbers = {name: partition_of(name, self._log.partitions) for name in scopes_read(scope)}
+        numbers = {name: partition_of(name, self.log.partitions) for name in scopes_read(scope)}
         reads = ((number, positions[number], name) for name, number in numbers.items())
-        if not any(self._log.read(number, offset, 1, scope=name, types=MOVING) for number, offset, name in reads):
-            yield self._present.setdefault(recipe.embedder, Retriever(self._home, self._log, dense=dense))
+        if not any(self.log.read(number, offset, 1, scope=name, types=MOVING) for number, offset, name in reads):
+            yield self._present.setdefault(recipe.embedder, Retriever(self._home, self.log, dense=dense))
             return
-        past = PastViews(self._home, self._log, positions)
+        past = PastViews(self._home, self.log, positions)
         try:
-            yield Retriever(self._home, self._log, past, dense=dense)
+            yield Retriever(self._home, self.log, past, dense=dense)
         finally:
             past.discard()  # Hardly anybody asks of the same position, and there are many.
 

@@ -84,9 +84,8 @@ class Embedding(Worker):
     """The worker that gives the texts of a home's log their vectors, and lets an embedder that has all take over."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
-        super().__init__(on_note)
+        super().__init__(log, on_note)
         self._home = home
-        self._log = log
         self._history = History(log)
         self._marks = OffsetMarks(home.embedding_path, log)
         self._opened: ChosenEmbedder | None = None
@@ -137,7 +136,7 @@ class Embedding(Worker):
         history = [configured.settings for configured in self._history.read()]
         settings = history[-1]
         if settings != self._completed:  # Whoever changed them may have died before every partition had them.
-            complete_settings(self._log)
+            complete_settings(self.log)
             self._completed = settings
         if settings.embedder != FLOOR and settings.embedder_next is None:
             # Nothing is loaded or asked where nothing waits.
@@ -161,7 +160,7 @@ class Embedding(Worker):
             return None, False
         if chosen.begin:
             self.note(f"The embedder {chosen.key} takes over from the floor when every text has its vector.")
-            set_next(self._log, chosen.key)
+            set_next(self.log, chosen.key)
         return self._queue_for(chosen.key), chosen.then
 
     def _try_again_if_due(self, queue: EmbedQueue) -> None:
@@ -169,7 +168,7 @@ class Embedding(Worker):
         now_s = int(time.time())
         if queue.again or not self._marks.is_due(queue.key, now_s):
             return
-        if given_up(self._home, self._log, queue.key):
+        if given_up(self._home, self.log, queue.key):
             queue.try_again(now_s)
         else:
             self._marks.tried_again(queue.key, now_s)
@@ -199,7 +198,7 @@ class Embedding(Worker):
 
     def _queue_for(self, key: str) -> EmbedQueue:
         if self._queue is None or self._queue.key != key:
-            self._queue = EmbedQueue(self._log, key, self._marks)
+            self._queue = EmbedQueue(self.log, key, self._marks)
         return self._queue
 
     def _embed(self, queue: EmbedQueue) -> None:
@@ -221,7 +220,7 @@ class Embedding(Worker):
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
 
     def _take_over(self, key: str) -> None:
-        if configure(self._log, lambda now: taken_over(now, key)).embedder == key:
+        if configure(self.log, lambda now: taken_over(now, key)).embedder == key:
             self.changed = True
             self.note(f"The embedder {key} has taken over.")
 

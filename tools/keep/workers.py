@@ -33,15 +33,15 @@ class Delivery(Worker):
     """Appends the captures in a home's spool to the log, with their ids, once the broker answers."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
-        super().__init__(on_note)
-        self._home, self._log = home, log
+        super().__init__(log, on_note)
+        self._home = home
 
     def catch_up(self) -> None:
         """Append the waiting events."""
         if self._home.spool_path.exists():
             from memtape.sinks.logs.spool import SpoolingLog  # A home with a log of its own has no use for it.
 
-            count = self._log.deliver() if isinstance(self._log, SpoolingLog) else 0
+            count = self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
             self.done, self.changed = self.done + count, self.changed or count > 0
 
     def failed(self, error: Exception) -> str:

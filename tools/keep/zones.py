@@ -56,8 +56,8 @@ class Zones(Worker):
     """Appends the edits in the zones of a home's vault; `done` counts texts taken or withdrawn."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote = lambda note: None) -> None:
-        super().__init__(on_note)
-        self._home, self._log = home, log
+        super().__init__(log, on_note)
+        self._home = home
         self._seen: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
 
     def catch_up(self) -> None:
@@ -70,7 +70,7 @@ class Zones(Worker):
             stamps, tree = files.stamps(), files.tree_stamps()
             if self._seen.get(scope) != (stamps, tree) and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.lock("imports"):
-                    _ScopeZones(self, self._home, self._log, scope).take(stamps)
+                    _ScopeZones(self, self._home, self.log, scope).take(stamps)
                     if tree or files.has_tree():
                         self._take_tree(scope, tree)
                 self._seen[scope] = stamps, tree
@@ -79,7 +79,7 @@ class Zones(Worker):
         # It loads what folds a state, for which nobody who has no pages should wait.
         from memtape.tools.keep.tree_files import TreeFiles
 
-        TreeFiles(self, self._home, self._log, scope).take(stamps)
+        TreeFiles(self, self._home, self.log, scope).take(stamps)
 
     def failed(self, error: Exception) -> str:
         """Return the message for people about unreadable zones."""
