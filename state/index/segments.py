@@ -9,7 +9,7 @@ meaning of a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import msgspec
@@ -233,60 +233,52 @@ def _postings(taken: Sequence[TextTokens]) -> dict[str, Array]:
 
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
-    of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
+    alive = np.concatenate([flags[: part.size] for part, flags in zip(segments, living, strict=True)])
+    rows, moved = _living_rows(segments, living), np.cumsum(alive) - 1
     names, name_places = _union([segment.speaker_names() for segment in segments])
     session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
     speakers = [np.array(places, np.int64)[part.speakers] for places, part in zip(name_places, segments, strict=True)]
 
-    def kept(arrays: Sequence[Array]) -> Array:
-        """Return the live elements of arrays over documents, one array a segment."""
-        return np.concatenate([array[alive] for array, alive in zip(arrays, of_documents, strict=True)])
+    def whole(name: str) -> Array:
+        """Return an array of all segments, one after the other."""
+        return np.concatenate([getattr(part, name) for part in segments])
 
-    def all_rows(name: str) -> Array:
-        """Return the live elements of an array over all rows: documents, then further rows."""
-        arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
-        pairs = [(array, part.size, alive) for array, part, alive in zip(arrays, segments, living, strict=True)]
-        before = [array[:size][alive[:size]] for array, size, alive in pairs]
-        return np.concatenate([*before, *(array[size:][alive[size:]] for array, size, alive in pairs)])
-
-    records, record_ends = _merged_records(segments, living)
-    bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
-    called = [_called(part, alive, base) for part, alive, base in zip(segments, of_documents, bases, strict=False)]
+    alias_rows = _counted_through(segments, "alias_rows")
+    is_called = alive[alias_rows]
+    ends = [part.record_ends for part in segments]
+    records, record_ends = _gathered([part.records for part in segments], ends, rows)
     return _finished(
-        **_merged_postings(segments, of_documents),
-        ids=kept([part.ids for part in segments]),
-        speakers=kept(speakers),
+        **_merged_postings(segments, alive, moved),
+        ids=whole("ids")[alive],
+        speakers=np.concatenate(speakers)[alive],
         names=np.frombuffer(msgspec.json.encode(names), np.uint8),
-        sessions=kept(sessions),
+        sessions=np.concatenate(sessions)[alive],
         session_keys=session_keys,
-        aliases=np.concatenate([aliases for aliases, _ in called]),
-        alias_rows=np.concatenate([rows for _, rows in called]),
+        aliases=whole("aliases")[is_called],
+        alias_rows=moved[alias_rows[is_called]],
         records=records,
         record_ends=record_ends,
-        **{name: kept([getattr(part, name) for part in segments]) for name in COLUMNS},
-        **{name: all_rows(name) for name in (*_ROW, "keys")},
+        keys=np.concatenate([part.row_keys() for part in segments])[rows],
+        **{name: whole(name)[alive] for name in COLUMNS},
+        **{name: whole(name)[rows] for name in _ROW},
     )
 
 
-def _called(segment: Segment, alive: Flags, base: int) -> tuple[Array, Array]:
-    """Return the aliases of the live documents, and their rows, counted from `base`."""
-    kept = alive[segment.alias_rows]
-    return segment.aliases[kept], (base + np.cumsum(alive) - 1)[segment.alias_rows[kept]]
+def _counted_through(segments: Sequence[Segment], name: str) -> Array:
+    """Return an array of rows of documents, which are counted through all segments."""
+    starts = accumulate((part.size for part in segments), initial=0)
+    return np.concatenate(
+        [getattr(part, name) + np.int64(start) for part, start in zip(segments, starts, strict=False)]
+    )
 
 
-def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> dict[str, Array]:
-    """Return the postings of the living documents of segments."""
-    base, terms, rows, counts = 0, [], [], []
-    for segment, alive in zip(segments, living, strict=True):
-        moved = base + np.cumsum(alive) - 1
-        kept = alive[segment.rows]
-        terms.append(np.repeat(segment.terms, segment.sizes())[kept])
-        rows.append(moved[segment.rows[kept]])
-        counts.append(segment.counts[kept])
-        base += int(alive.sum())
-    every = np.concatenate(terms)
-    unique, places = numbered(every)
+def _merged_postings(segments: Sequence[Segment], alive: Flags, moved: Array) -> dict[str, Array]:
+    """Return the postings of the living documents of segments; `moved` has the new row of each document."""
+    rows = _counted_through(segments, "rows")
+    kept = alive[rows]
+    every = np.concatenate([np.repeat(part.terms, part.sizes()) for part in segments])
+    unique, places = numbered(every[kept])
     # Rows of a term are ascending in each segment, and segments follow each other, so that a stable sort keeps them so.
     by_term = np.argsort(places, kind="stable")
     sources = np.concatenate([segment.terms for segment in segments])
@@ -299,21 +291,19 @@ def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> di
         first[np.searchsorted(known, unique)],
     )
     starts = np.searchsorted(places[by_term], np.arange(len(unique) + 1))
-    held = {"rows": np.concatenate(rows)[by_term], "counts": np.concatenate(counts)[by_term]}
+    counts = np.concatenate([part.counts for part in segments])[kept]
+    held = {"rows": moved[rows[kept]][by_term], "counts": counts[by_term]}
     return {"terms": unique, "starts": starts, "term_text": text, "term_ends": ends, **held}
 
 
-def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tuple[Array, Array]:
-    base, documents, others = 0, [], []
+def _living_rows(segments: Sequence[Segment], living: Sequence[Flags]) -> Array:
+    """Return the living rows, counted through all segments: the documents of all, then the further rows."""
+    base, documents, others = 0, list[Array](), list[Array]()
     for segment, alive in zip(segments, living, strict=True):
         documents.append(base + np.flatnonzero(alive[: segment.size]))
         others.append(base + segment.size + np.flatnonzero(alive[segment.size :]))
         base += len(alive)
-    return _gathered(
-        [segment.records for segment in segments],
-        [segment.record_ends for segment in segments],
-        np.concatenate([*documents, *others]),
-    )
+    return np.concatenate([*documents, *others])
 
 
 def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> tuple[Array, Array]:

@@ -104,18 +104,16 @@ class Similar:
         session = self._meaning.session
         grouped, bounds, numbers = self._meaning.sessions
         wanted = np.flatnonzero(is_one_of(numbers, session[places]))
-        if not len(wanted):
-            return np.full(len(places), NOWHERE)
         sizes = bounds[wanted + 1] - bounds[wanted]
         ends = np.cumsum(sizes)
         # The texts of the wanted sessions one after the other, and for each the place of its session among these.
-        rows = grouped[np.arange(ends[-1]) + np.repeat(bounds[wanted] - ends + sizes, sizes)]
+        rows = grouped[np.arange(sizes.sum()) + np.repeat(bounds[wanted] - ends + sizes, sizes)]
         owner = np.repeat(np.arange(len(wanted)), sizes)
         order = np.lexsort((self._distances[rows], owner))
         near = order[np.arange(len(rows)) - np.repeat(ends - sizes, sizes) < NEAR_IN_SESSION]
-        best = np.full(len(wanted), NOWHERE)
-        np.maximum.at(best, owner[near], self.of(rows[near])[0])
-        return _looked_up(session[places], numbers[wanted], best)
+        best = np.full(len(session), NOWHERE)
+        np.maximum.at(best, session[rows[near]], self.of(rows[near])[0])
+        return best[session[places]]
 
 
 def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Floats:
@@ -123,10 +121,3 @@ def _cosines(matrix: NDArray[np.float32], lengths: Floats, query: Vectors) -> Fl
     norm = float(np.sqrt(np.square(asked, dtype=np.float64).sum())) or 1.0
     cosines: Floats = (matrix @ asked) / (lengths * norm)
     return cosines
-
-
-def _looked_up(wanted: Ints, numbers: Ints, values: Floats) -> Floats:
-    """Return the value of each number, `NOWHERE` for none; `numbers` are in ascending order."""
-    places = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    found: Floats = np.where(numbers[places] == wanted, values[places], NOWHERE)
-    return found
