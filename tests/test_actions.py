@@ -116,6 +116,8 @@ def test_an_action_is_told_in_one_line(found: list[Found], told: list[str], tmp_
     redactor = Redactor(Home(tmp_path))
     said = [f"- {one.reason}" if isinstance(one, Skipped) else kept_text(one, redactor) for one in found]
     assert said == told
+    ids = [one.native_id for one in found if isinstance(one, Record)]
+    assert len({*ids}) == len(ids)
     for one in found:
         if isinstance(one, Record):
             assert one.origin == "tool" and act_of(one.tags) in ("edit", "command", "test")
@@ -123,17 +125,10 @@ def test_an_action_is_told_in_one_line(found: list[Found], told: list[str], tmp_
             assert (one.path is not None) == (act_of(one.tags) == "edit")
 
 
-def test_each_file_of_a_patch_is_an_action_of_its_own() -> None:
-    found = of_codex("custom_tool_call", "apply_patch", {"input": PATCH}, "Success.")
-    assert len({one.native_id for one in found if isinstance(one, Record)}) == 2
-
-
 arguments = st.sampled_from(("command", "cmd", "file_path", "x"))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=40),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("command", "cmd", "file_path", "x")), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(arguments, inner),
     max_leaves=6,
 )
 names = st.sampled_from(("Bash", "Edit", "shell", "apply_patch", "exec_command", "replace", "Read", "", "a.b"))

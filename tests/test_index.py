@@ -6,14 +6,13 @@ What it says is held against the rows by `state/views/index_proof.py`, which `ve
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from soaked import soaked
+from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow, Wording
 from memtape.sinks import index_files, index_tiers, search_index
-from memtape.sinks.home.folders import unfinished_beside
 from memtape.sinks.search_index import OpenIndex, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
 from memtape.state.index.parts import MaskedSegment, part_of
@@ -271,75 +270,33 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
     assert all(0 < len(its) <= 20 for its in found) and sum(n in its for n, its in zip(nearest, found, strict=True)) > 5
 
 
-def test_a_writer_that_is_killed_at_any_step_leaves_an_index_that_is_whole(
-    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_that_is_killed_at_any_step_leaves_a_whole_index(tmp_path: Path, small: None) -> None:
     """A reader finds what was there before or after, and the next write makes it right, whatever was left lying."""
     history = [
         [(n, ("turns", text, "s", "Ada", "user", n, False)), (n, ("vectors", "m@1/8", None, "", "", n % 10, False))]
         for n, text in enumerate(SAID)
     ]
-    met, step = 0, 0
-    while met == step:
-        step += 1
+    last = [row_of(number, what, 99) for number, what in history[-1]]
+    for step in count(1, 2):  # A kill after one change of a folder is one before the next.
         folder = tmp_path / str(step)
         before = written(folder, history[:-1])
-        last = [row_of(number, what, 99) for number, what in history[-1]]
-        with monkeypatch.context() as patch:
-            met = killed_at(patch, step, partial(SearchIndex(folder).write, last))
+        after = before | {(its.table, its.row.key): its for its in last}
+        is_killed = True
+        with suppress(Killed), killed_at(step):
+            SearchIndex(folder).write(last)
+            is_killed = False
+        for left in folder.rglob(".*"):
+            left.write_bytes(left.read_bytes()[: left.stat().st_size // 2])
         opened = open_index(scope_folder(folder, A))
         assert opened is not None
-        rows = said(opened)
-        after = before | {(its.table, its.row.key): its for its in last}
-        assert rows in [dict(expected_content(living(its))) for its in (before, after)]
+        assert said(opened) in [dict(expected_content(living(its))) for its in (before, after)]
         SearchIndex(folder).write(last)
         again = open_index(scope_folder(folder, A))
         assert again is not None
         check(again, after)
-    assert step > 4, "it has written, renamed and deleted"
-
-
-def killed_at(patch: pytest.MonkeyPatch, step: int, action: Callable[[], object]) -> int:
-    """Do something whose writing ends at a step, halfway through a file; return how many steps were met."""
-    met = 0
-
-    def met_one() -> bool:
-        nonlocal met
-        met += 1
-        return met == step
-
-    def write_segment(path: Path, segment: Any) -> int:
-        size = index_files.write_segment(path, segment)
-        if met_one():
-            unfinished = unfinished_beside(path)
-            unfinished.write_bytes(path.read_bytes()[: size // 2])
-            os.unlink(path)
-            raise SystemExit
-        if met_one():
-            raise SystemExit
-        return size
-
-    def write_manifest(folder: Path, manifest: Any) -> None:
-        if met_one():
-            (folder / f".{index_files.MANIFEST}.new").write_bytes(b"{")
-            raise SystemExit
-        index_files.write_manifest(folder, manifest)
-        if met_one():
-            raise SystemExit
-
-    unlink = Path.unlink
-
-    def deleted(path: Path, **options: Any) -> None:
-        if met_one():
-            raise SystemExit
-        unlink(path, **options)
-
-    patch.setattr(search_index, "write_segment", write_segment)
-    patch.setattr(search_index, "write_manifest", write_manifest)
-    patch.setattr(Path, "unlink", deleted)
-    with suppress(SystemExit):
-        action()
-    return met
+        if not is_killed:
+            break
+    assert step > 8, "it has written, renamed and deleted"
 
 
 @pytest.mark.parametrize("rows", soaked([400, 60], 60))

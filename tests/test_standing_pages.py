@@ -247,15 +247,13 @@ def test_what_people_want_left_out_stands_on_no_page() -> None:
 
 def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_want_it() -> None:
     """The pages that a change touches include `MEMORY.md`, so that an order that comes or ends is seen at once."""
-    partition = Partition(0)
     events = [configured(), captured("Ada's divorce is on Monday.", "f"), captured("The reef is charted.", "g")]
     events += [
         captured("Finish the divorce", "aim", kind="goal"),
         turn("Never mention my divorce again.", "o", after=2),
     ]
-    events += [forgotten(["o"], "x")]
-    told = []
-    for slot in slots(events):
+    partition, told = Partition(0), list[int]()
+    for slot in slots([*events, forgotten(["o"], "x")]):
         pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]).changes)}
         told.append(render(pages["MEMORY.md"]).count("ivorce") if "MEMORY.md" in pages else 0)
     assert [bool(count) for count in told] == [False, True, True, True, False, True]

@@ -6,42 +6,27 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import START, captured, configured, slots
+from builders import captured, configured, slots
 from hypothesis import given
 from hypothesis import strategies as st
-from soaked import examples
 
-from memtape.schemas.rows import DayPage, IndexPage
-from memtape.schemas.settings import Settings
+from memtape.schemas.rows import DayPage
 from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.markdown import escape
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.partition import Partition, fold
-from memtape.state.views.pages import page, pages_of
+from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes
 
 HOSTILE = [
-    "# heading",
-    "- item",
-    "+ item",
-    "1. item",
-    "12) item",
-    "> quote",
-    "--- ",
-    "===",
-    "```sh",
-    "~~~",
-    "[link](javascript:alert(1))",
-    "![[embedded]] [[wiki]] ![image](x)",
-    "<script>alert(1)</script> <!-- comment",
-    "&lt;script&gt;",
+    "# heading", "- item", "+ item", "1. item", "12) item", "> quote", "--- ", "===", "```sh", "~~~",
+    "[link](javascript:alert(1))", "![[embedded]] [[wiki]] ![image](x)",
+    "<script>alert(1)</script> <!-- comment", "&lt;script&gt;",
     "https://example.org/x and www.example.org and me@example.org",
-    "%%comment%% ==mark== ^block $math$ #tag {{template}}",
-    "| a | b |",
-    "back\\slash `code` *bold* _em_",
+    "%%comment%% ==mark== ^block $math$ #tag {{template}}", "| a | b |", "back\\slash `code` *bold* _em_",
     "\x1b[31m \u202e \u200b \ufeff \U000e0041 \r",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -83,20 +68,6 @@ def test_a_text_of_many_lines_stays_inside_its_quote() -> None:
     for found in pages_of(partition, all_changes(partition.scopes["project:test"])):
         for line in render(found).splitlines():
             assert "not a heading" not in line or line.startswith(("> \\# not", "- first"))
-
-
-@examples(8)
-@given(st.integers(0, 400), st.integers(20, 120))
-def test_memory_md_never_has_more_lines_than_allowed(facts: int, lines: int) -> None:
-    partition = Partition(0)
-    events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
-    events += [captured("a goal", "g", "goal"), captured("a plan\n" * 50, "p", "plan")]
-    events += [captured("said", f"t{n}", "turn", sent=START + n * 86_400_000_000) for n in range(3)]
-    fold(partition, slots([configured(), *events]))
-    settings = Settings(memory_page_lines=lines)
-    index = page(partition.scopes["project:test"], "MEMORY.md", settings)
-    assert isinstance(index, IndexPage)
-    assert render(index).count("\n") <= lines
 
 
 def test_a_page_is_written_only_when_it_changed_and_never_half(tmp_path: Path) -> None:

@@ -395,9 +395,11 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
 @given(st.integers(0, 110), st.integers(0, 90), st.integers(60, 100))
 def test_the_lines_of_the_zone_are_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
     source = zone_source("MEMORY.md")
-    events = [captured(f"fact {number} of {number * 7}", number) for number in range(facts)]
+    events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
     events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]
     events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone"), captured("a goal", "g", "goal")]
+    events += [captured("a plan\n" * 50, "p", "plan")]
+    events += [captured("said", f"t{day}", "turn", sent=START + day * DAY_US) for day in range(3)]
     _, scope = scope_of(events)
     index = page(scope, "MEMORY.md", Settings(memory_page_lines=lines))
     assert isinstance(index, IndexPage)

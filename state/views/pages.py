@@ -27,7 +27,7 @@ from memtape.schemas.rows import (
     replaced,
 )
 from memtape.schemas.settings import Settings
-from memtape.schemas.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, LIMITS, PEOPLE, PROJECTS, RECENT, THREADS
+from memtape.schemas.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE, PROJECTS, RECENT, THREADS
 from memtape.schemas.times import format_day
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
@@ -42,6 +42,7 @@ from memtape.state.views.rows import captions, conflict_row, memory_row, summary
 from memtape.state.views.standing_pages import (
     ENTRIES_PER_PAGE,
     MEMORIES_PER_PAGE,
+    STANDING,
     current_row,
     day_path,
     is_told,
@@ -52,7 +53,6 @@ from memtape.state.views.standing_pages import (
     person_path,
     place_of,
     shown_on_index,
-    standing_page,
     zone_captures,
     zone_texts,
 )
@@ -90,8 +90,8 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
         return _index_page(scope, settings)
     if path == CONFLICTS_PATH:
         return _conflicts_page(scope)
-    if path in LIMITS:
-        return standing_page(scope, path)
+    if path in STANDING:
+        return STANDING[path](scope)
     folder, _, name = path.removesuffix(".md").partition("/")
     if folder in (PEOPLE, PROJECTS):
         return person_page(scope, path)

@@ -18,7 +18,7 @@ from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, marks, signature
+from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
 from memtape.schemas.scopes import slug
 from memtape.schemas.standing_pages import (
     ARCHIVE,
@@ -104,11 +104,6 @@ def current_row(scope: Scope, family: str) -> MemoryRow | None:
     if birth is None or is_archived(scope, birth):
         return None
     return memory_row(scope, scope.captures.by_seq[scope.memories.name_of(birth)].id)
-
-
-def standing_page(scope: Scope, path: str) -> StandingPage:
-    """Return a standing page, even an empty one."""
-    return _PAGES[path](scope)
 
 
 def shown_on_index(scope: Scope) -> tuple[str, ...]:
@@ -418,17 +413,16 @@ def _wanted(scope: Scope) -> Iterator[Known]:
         speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq
         if speaks and _is_open(scope, capture):
             body = scope.captures.body(capture)
-            yield Known(
+            yield made_from(
+                Known,
+                body,
                 id=scope.captures.by_seq[memory.name].id if memory is not None else capture.id,
                 scope=scope.name,
-                kind=body.kind,
-                text=body.text,
                 at=capture.at,
                 last_at=capture.at,
                 order=capture.seq,
                 actor=capture.actor.name,
                 origin=capture.actor.origin,
-                tags=body.tags,
             )
 
 
@@ -438,10 +432,11 @@ def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
     return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
 
 
-_PAGES: dict[str, Callable[[Scope], StandingPage]] = {
+STANDING: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
     THREADS: _threads,
     RECENT: _recents,
     BUFFER: _buffer,
     ARCHIVE: _archive,
 }
+"""The function that makes each standing page, even an empty one, by its path."""

@@ -13,7 +13,7 @@ from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow,
 from memtape.schemas.slugs import ROOT
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.pages import NOWHERE, Page
+from memtape.state.subjects.pages import NOWHERE, Link, Page
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.own_words import sentences
 
@@ -70,11 +70,8 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
 
 def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
     """Yield the links of a page, except children that exist."""
-    for link in page.links.values():
-        if link.to == NOWHERE:
-            yield PageEnd(link.relation, link.slug, False)
-        elif link.relation != CHILD and (other := scope.pages.by_birth[link.to]).lives:
-            yield PageEnd(link.relation, name_of(other), True)
+    for link, other in _linked(scope, page):
+        yield PageEnd(link.relation, name_of(other) if other else link.slug, other is not None)
 
 
 def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
@@ -117,7 +114,10 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         refs=page.told("refs", ()),
         children=tuple(child.id for child in children_of(scope, page)),
         parents=tuple(parent.id for parent in parents_of(scope, page)),
-        edges=tuple(_edges(scope, page)),
+        edges=tuple(
+            PageEdge(link.relation, other.id if other else None, "" if other else link.slug)
+            for link, other in _linked(scope, page)
+        ),
         version=None if spoken is None else spoken.id,
         beside=tuple(by_seq[seq].id for seq in page.standing.beside),
         versions=len(page.versions),
@@ -176,13 +176,12 @@ def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
     return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
 
 
-def _edges(scope: Scope, page: Page) -> Iterator[PageEdge]:
-    """Yield the links of a page except to existing children: links to children not yet written count."""
+def _linked(scope: Scope, page: Page) -> Iterator[tuple[Link, Page | None]]:
+    """Yield the links of a page with their pages, None for one not yet written; no existing children."""
     for link in page.links.values():
-        if link.to == NOWHERE:
-            yield PageEdge(link.relation, None, link.slug)
-        elif link.relation != CHILD and scope.pages.by_birth[link.to].lives:
-            yield PageEdge(link.relation, scope.pages.by_birth[link.to].id, "")
+        other = None if link.to == NOWHERE else scope.pages.by_birth[link.to]
+        if other is None or (link.relation != CHILD and other.lives):
+            yield link, other
 
 
 def way_down(scope: Scope, top: Page, end: Page) -> list[Page]:
