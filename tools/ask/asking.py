@@ -22,6 +22,7 @@ from memtape.tools.capture.writing import Writer, now_us
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from memtape.schemas.metrics import OnPhase
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchiveList, OnRead
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.stats import Stats
     from memtape.tools.ask.status import Status
     from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
 

@@ -15,6 +15,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Filters, Recalled, Used
 from memtape.schemas.lanes import LANES, shadow_of, unasked_by
 from memtape.schemas.log import Log, forwards
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import erasures_of
@@ -32,7 +33,6 @@ MARGINAL_CUT = "10"
 SHOWN = ("shadow", "deprecated")
 LESS = {lane: Recipe(ORDINARY, (lane,)).name for lane in LANES}
 """The name of the ordinary retriever without each lane."""
-OnPhase = Callable[[str, int, int], None]
 Ask = Callable[[SearchQuery], Sequence[str]]
 
 
