@@ -19,6 +19,8 @@ Step = Literal["fold", "write", "snapshot", "rebuild"]
 STEPS: tuple[Step, ...] = get_args(Step)
 OnStep = Callable[[Step, int, int], None]
 """Called with a finished step, its partition, and its duration in nanoseconds."""
+OnPhase = Callable[[str, int, int], None]
+"""Called with the phase of a long command (`projecting`, `copying`), the amount done, and the amount in all."""
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 

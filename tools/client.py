@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from memtape.flows.workers.distill import Distilled
+    from memtape.schemas.metrics import OnPhase
     from memtape.state.views.ages import Age
     from memtape.tools.ask.archived import Aging, Projects
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.pruning import Pruned
-    from memtape.tools.keep.rebuild import OnPhase
     from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
 

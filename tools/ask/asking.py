@@ -23,6 +23,7 @@ from memtape.tools.capture.writing import Writer, now_us
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from memtape.schemas.metrics import OnPhase
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchiveList, OnRead
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
     from memtape.tools.ask.status import Stats, Status
     from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.rebuild import OnPhase
 
 ReadT = TypeVar("ReadT")
 

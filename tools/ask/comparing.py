@@ -22,6 +22,7 @@ from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used,
 from memtape.schemas.ids import derived_id
 from memtape.schemas.lanes import LANES, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.log import Log, Slot, events_between
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
@@ -48,7 +49,6 @@ MARGINAL_CUT = "10"
 SHOWN = ("shadow", "deprecated")
 LESS = {lane: Recipe(ORDINARY, (lane,)).name for lane in LANES}
 """The name of the ordinary retriever without each lane."""
-OnPhase = Callable[[str, int, int], None]
 Ask = Callable[[SearchQuery], Sequence[str]]
 
 

@@ -200,11 +200,11 @@ def rebuild(client: Client) -> Output:
     Example:
       memtape rebuild
     """
-    from memtape.tools.keep.owner import rebuild_as_owner
+    from memtape.tools.keep.owner import owned
 
     started = time.monotonic()
-    with phases() as update:
-        made = rebuild_as_owner(client.home, client.log, update, _note)
+    with phases() as update, owned(client.home, client.log, _note) as owner:
+        made = owner.rebuild(update)
     seconds = time.monotonic() - started
     yield made._asdict() | {"seconds": round(seconds, 3)}
     yield f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified."

@@ -18,7 +18,6 @@ from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
 from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, Edited, Event, Linked
 from memtape.schemas.ids import derived_id
 from memtape.schemas.patterns import lazy
-from memtape.schemas.scopes import partition_of
 from memtape.schemas.slugs import is_slug, root_id, slug_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.scope import Scope
@@ -29,7 +28,7 @@ from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
 from memtape.tools.importing.skips import ImportProblem
 from memtape.tools.keep.page_changes import PageEvents, changes_of
-from memtape.tools.keep.states import state_at
+from memtape.tools.keep.states import scope_now
 
 SOURCE = "page-folder"
 """The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
@@ -98,7 +97,7 @@ class PageFolder:
         """Import the folder, and return the result; `on_progress` is called for each file."""
         if not self.files:
             raise MemtapeError(f"{self._folder} has no Markdown.", "Name a folder with .md files.")
-        self._scope = self._state()
+        self._scope = scope_now(self._writer.home, self._writer.log, self._name) or Scope(self._name)
         self._known = dict(_imported(self._scope))
         self._ids = {slug: old.page.id for slug, old in self._known.items()}
         for path, slug in self._layout.slugs.items():
@@ -111,13 +110,6 @@ class PageFolder:
         gone = (slug for slug, old in self._known.items() if old.page.lives and slug not in there)
         self._taken.gone += (slug for slug in gone if slug == top or slug.startswith(f"{top}/"))
         return self._taken
-
-    def _state(self) -> Scope:
-        log = self._writer.log
-        number = partition_of(self._name, log.partitions)
-        end = log.ends()[number]
-        state = state_at(log, self._writer.home.current(), number, end) if end else None
-        return (state.scopes.get(self._name) if state is not None else None) or Scope(self._name)
 
     def _take_parts(self, file: _FolderFile, level: int = 2) -> None:
         """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, UnknownOutcome
 from memtape.schemas.log import PAGE_SLOTS, Log, slots_between
+from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.opening import URL_MARK
@@ -17,8 +18,6 @@ ROUNDS = 20
 """So often it is looked whether the source has got more meanwhile; a busy one would never come to an end."""
 COMPARED_SLOTS = 1_000
 """So many slots before the end of a copy are compared before it goes on; all of them are at its end."""
-
-OnPhase = Callable[[str, int, int], None]
 
 
 class Copied(NamedTuple):

@@ -27,6 +27,7 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot, events_between, slots_between
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.texts import Said, texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
@@ -44,7 +45,7 @@ from memtape.tools.capture.native_ids import HEARD, SOURCES
 from memtape.tools.capture.writing import Writer, now_us
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import scrub_as_owner
-from memtape.tools.keep.rebuild import OnPhase, without_list
+from memtape.tools.keep.rebuild import without_list
 from memtape.tools.keep.states import scope_now, state_at
 
 Gone = Mapping[tuple[str | None, str], None]

@@ -29,7 +29,7 @@ KEYS = (
 
 def lifecycle_settings(log: Log) -> dict[str, int | bool]:
     """Return the settings of the lifecycle that are in force."""
-    return _of(settings_on(log))
+    return _aging(settings_on(log))
 
 
 def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool]:
@@ -37,10 +37,10 @@ def change_lifecycle(log: Log, given: Mapping[str, str]) -> dict[str, int | bool
 
     Raises `MemtapeError` for a key that is none of them, or a value that the key does not take.
     """
-    return _of(configure(log, lambda now: _changed(now, given)))
+    return _aging(configure(log, lambda now: _changed(now, given)))
 
 
-def _of(settings: Settings) -> dict[str, int | bool]:
+def _aging(settings: Settings) -> dict[str, int | bool]:
     return {key: getattr(settings, key) for key in KEYS}
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.locks import FileLock, all_of
 from memtape.sinks.page_files import kept, kept_beside
@@ -20,7 +21,6 @@ from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
 from memtape.tools.keep.projector import OnProgress, Projector
 from memtape.tools.keep.rebuild import (
-    OnPhase,
     Rebuilt,
     adopt_pages,
     check_views,
@@ -89,7 +89,9 @@ class Owner:
     def __exit__(self, *_: object) -> None:
         self._lock.release()
         operation("stopped")
-        _note_kept(self._home, self._kept, self._on_note)
+        new = [name for name in kept(self._home) if name not in self._kept]
+        if new:
+            self._on_note(kept_beside(new))
 
     def check(self) -> bool:
         """Read all views once; mark unreadable ones for a rebuild by `project` or `serve`. Return if any is.
@@ -315,21 +317,8 @@ def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
             yield owner
 
 
-def rebuild_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
-    """Rebuild as the owner of the home."""
-    with owned(home, log, on_note) as owner:
-        return owner.rebuild(on_phase)
-
-
 def scrub_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     """Scrub as the owner of the home. Raises the errors of `scrub`."""
     with owned(home, log, on_note) as owner:
         owner._mend(on_phase)  # An erasure that was cut short may have left more than its own.
         owner.scrub(on_phase)
-
-
-def _note_kept(home: Home, before: list[str], on_note: OnNote) -> None:
-    """Report the people's files kept beside the pages since `before`."""
-    new = [name for name in kept(home) if name not in before]
-    if new:
-        on_note(kept_beside(new))

@@ -7,12 +7,13 @@ Until the switch, searches are served from the old build.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import Page, ScopeMark
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.folders import Build, Home
@@ -32,9 +33,6 @@ from memtape.tools.keep.verify import LOCK_WAIT_S, verify
 MOST_DEAD_LETTERS = 100_000
 ALL_PARTITIONS = -1
 """The partition number in reports about several partitions."""
-
-OnPhase = Callable[[str, int, int], None]
-"""Called with the phase (`projecting`, `verifying`, `switching`), the events done, and the events in all."""
 
 
 class Rebuilt(NamedTuple):

@@ -13,12 +13,12 @@ import msgspec
 from memtape.schemas.events import make_configured
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Build, Home
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
 from memtape.state.core.partition import evolve
 from memtape.state.views.diff import Moved, folds_of, moved
-from memtape.tools.keep.rebuild import OnPhase
 from memtape.tools.keep.states import state_at
 
 Folding = Literal["on", "off"]

@@ -12,13 +12,14 @@ import msgspec
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.log import Log, events_between, strayed, trail_of
+from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
 from memtape.sinks.page_files import forget_taken
 from memtape.sinks.snapshots import Snapshots
 from memtape.sinks.zone_notes import forget_lost
 from memtape.state.core.erasures import erasures_of
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.rebuild import OnPhase, rebuild
+from memtape.tools.keep.rebuild import rebuild
 
 
 class _Blanked(msgspec.Struct):

@@ -21,6 +21,7 @@ from memtape.flows.workers.turns import statement_id
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import NotEmbedded
 from memtape.schemas.events import Captured, Event
+from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.index.vectors import TextVectors, text_vectors
@@ -36,7 +37,6 @@ from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 
-OnPhase = Callable[[str, int, int], None]
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
 
 
