@@ -59,8 +59,8 @@ class NotAdopted(MemtapeError):
         of = f"in {elsewhere}" if elsewhere is not None else "that was there before"
         super().__init__(
             f"{folder} is a new copy of the repository {of}, and may not use the memory of {scope} yet.",
-            f"If the copy is yours, give `memtape adopt {scope}` in it once; `memtape adopt project:NAME` gives it"
-            " a memory of its own.",
+            f"If the copy is yours, give `memtape project adopt {scope}` in it once;"
+            " `memtape project adopt project:NAME` gives it a memory of its own.",
         )
         self.scope = scope
         self.elsewhere = elsewhere

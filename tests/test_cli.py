@@ -80,7 +80,7 @@ def test_capture_search_show_why_forget_restore() -> None:
 
     shown = document("show", placed["id"], *SCOPE)
     assert shown["memory"]["tags"] == []  # The later capture speaks for the memory, and had no tag.
-    behind = document("why", placed["id"], *SCOPE)["events"]
+    behind = document("show", "--why", placed["id"], *SCOPE)["events"]
     assert [(event["part"], event["how"]) for event in behind] == [("member", "new"), ("member", "similar")]
 
     assert len(document("forget", placed["id"], *SCOPE, "--reason", "old")["ids"]) == 2
@@ -89,7 +89,7 @@ def test_capture_search_show_why_forget_restore() -> None:
     assert document("status")["hidden_ids"] == [placed["id"]]
     document("restore", placed["id"], *SCOPE)
     assert len(document("search", "staging port", *SCOPE)["results"]) == 1
-    parts = [event["part"] for event in document("why", placed["id"], *SCOPE)["events"]]
+    parts = [event["part"] for event in document("show", "--why", placed["id"], *SCOPE)["events"]]
     assert parts == ["member", "member", "tombstone", "tombstone"]
     assert document("verify")["ok"]
 
@@ -123,7 +123,7 @@ REFUSED = {
     "global": (["capture", "x", "--scope", "global"], "operator"),
     "unknown id": (["show", "019ab0c4-9a3c-7000-8000-0123456789ab"], "no memory"),
     "id with a path": (["forget", "../../../etc/passwd"], "no memory"),
-    "id with a quote": (["why", "x' OR 1=1 --"], "no memory"),
+    "id with a quote": (["show", "--why", "x' OR 1=1 --"], "no memory"),
     "empty query": (["search", "   "], "empty"),
     "limit 0": (["search", "x", "--limit", "0"], "limit"),
     "limit of a million": (["search", "x", "--limit", "1000000"], "limit"),

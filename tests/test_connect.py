@@ -143,7 +143,7 @@ def test_what_failed_is_named_and_undone_and_can_be_done_again(
     for _ in range(2):
         disconnect(home, "claude")
         assert held(said, "claude") == ""
-    done = memtape(home.path, "connect", "codex", path="/nowhere")
+    done = memtape(home.path, "agents", "connect", "codex", path="/nowhere")
     assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
 
 
@@ -297,7 +297,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
         (home / "settings.toml").write_text('denied_paths = ["private/*"]\n')
         ends, names = client.log.ends(), sorted(path.name for path in home.iterdir())
         for _ in range(2):
-            done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
+            done = memtape(home, "agents", "doctor", "--json", path="/usr/bin:/bin")
         findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
         assert done.returncode == 0, findings
         looked = (findings[subject]["state"] for subject in ("capture and search", "log", "MCP server"))
@@ -306,7 +306,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
         assert client.log.ends() == ends and all(scope.hidden == 0 for scope in client.status().scopes)
     assert {path.name for path in home.iterdir()} <= {*names, "serving"}
     (home / "log.db").write_bytes(b"no database" * 1_000)
-    done = memtape(home, "doctor", path="/usr/bin:/bin")
+    done = memtape(home, "agents", "doctor", path="/usr/bin:/bin")
     assert done.returncode == 1 and "bad        log" in done.stdout and "Traceback" not in done.stderr
     assert "good       capture and search" in done.stdout
 

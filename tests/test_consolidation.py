@@ -514,7 +514,7 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
 
     def run(*arguments: str) -> str:
         home = ["--home", str(client.home.path), "--scope", SCOPE]
-        result = CliRunner().invoke(main, ["consolidate", *arguments, *home], catch_exceptions=False)
+        result = CliRunner().invoke(main, ["admin", "consolidate", *arguments, *home], catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.output
 
@@ -525,5 +525,5 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     client.project()
     status = CliRunner().invoke(main, ["status", "--home", str(client.home.path)]).output
     assert "consolidated: 1 replace; nothing is new" in status
-    refused = CliRunner().invoke(main, ["consolidate", "--home", str(client.home.path), "--scope", "global"])
+    refused = CliRunner().invoke(main, ["admin", "consolidate", "--home", str(client.home.path), "--scope", "global"])
     assert refused.exit_code != 0 and "is not consolidated" in refused.output

@@ -187,7 +187,7 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
 
     def come_round() -> None:
         if how == "asked":
-            assert call("embedder", "retry") == {"refused": 1}
+            assert call("admin", "embedder", "retry") == {"refused": 1}
         elif how == "a day later":
             marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
         else:
@@ -199,12 +199,12 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
     assert running.log.ends() == ends and len(server.asked) > asked, "it was refused again, and nothing is said twice"
     server.always = None
     assert call("run", "--once")["embedded"] == 0
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["embedded"], state["failed"], state["waiting"]) == (2, 1, 0), "not before it is due"
     come_round()
     assert call("run", "--once")["embedded"] == 1
     for _ in range(2):
-        state = call("embedder", "status")
+        state = call("admin", "embedder", "status")
         assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
         assert call("verify")["ok"]
         call("rebuild")
@@ -232,7 +232,7 @@ def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, 
     assert running.step() == 2
     other = Server()
     other.dimensions = 12
-    in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
+    in_another_shell("admin", "embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
     for text in ("One more.", "And another."):
         said(text)
         running.step()
@@ -262,16 +262,16 @@ def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Runn
 @pytest.mark.usefixtures("own_choice")
 def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, home: Home, server: Server) -> None:
     running.step()
-    in_another_shell("embedder", "set", "floor")
+    in_another_shell("admin", "embedder", "set", "floor")
     said("One more.")
     assert running.step() == 0
-    in_another_shell("embedder", "rollback")
+    in_another_shell("admin", "embedder", "rollback")
     assert choice_of(home) in ("auto", "http") and running.settings == (TINY, None)
     assert running.step() == 1
     # Unplugged just then: it is what is wanted all the same.
-    in_another_shell("embedder", "set", "floor")
+    in_another_shell("admin", "embedder", "set", "floor")
     server.always = lambda *_: (503, b"")
-    in_another_shell("embedder", "rollback")
+    in_another_shell("admin", "embedder", "rollback")
     assert choice_of(home) == "http"
     said("And another.")
     assert running.step() == 0
@@ -285,12 +285,12 @@ def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, hom
 
 
 def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
-    state = call("embedder", "set", "http", "--fold-cosine", "70")
+    state = call("admin", "embedder", "set", "http", "--fold-cosine", "70")
     assert (state["configured"], state["next"]) == (TINY, None)
     said("The build takes 5 minutes.", "The build takes five minutes.")
     assert call("run", "--once")["embedded"] == 2
-    anew = call("refold", "--dry-run")
+    anew = call("admin", "refold", "--dry-run")
     assert (anew["together"], anew["apart"]) == (0, 0)
-    assert call("embedder", "set", "floor")["configured"] == FLOOR
-    state = call("embedder", "set", "http")
+    assert call("admin", "embedder", "set", "floor")["configured"] == FLOOR
+    state = call("admin", "embedder", "set", "http")
     assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"

@@ -304,14 +304,14 @@ def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.exit_code == 0
     assert "found by words" in outcome.stderr
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["degraded"], state["waiting"]) == (True, 1)
     assert "DEGRADED" in CliRunner().invoke(main, ["status"]).output
     (found, *_) = call("search", "tide tables", "--scope", A)["results"]  # type: ignore[misc]
     assert found["text"] == "The tide tables are in the attic."
     server.always = None
     assert call("run", "--once")["embedded"] == 1
-    assert call("embedder", "status")["waiting"] == 0
+    assert call("admin", "embedder", "status")["waiting"] == 0
 
 
 def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> None:
@@ -322,7 +322,7 @@ def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> N
     assert {result["canonical"] for result in found["results"]}  # type: ignore[index]
     assert all("dense" in result["lanes"] for result in found["results"])  # type: ignore[attr-defined]
     assert call("search", question, "--scope", A, "--without", "dense")["results"] == []
-    assert call("compare", "--scope", A, "--retriever", "dense")["recalls"]
+    assert call("admin", "compare", "--scope", A, "--retriever", "dense")["recalls"]
     server.always = lambda texts, handler: (503, {"error": "away"})
     outcome = CliRunner().invoke(main, ["search", "tide tables", "--scope", A])
     assert outcome.exit_code == 0
@@ -339,7 +339,7 @@ def test_erasing_takes_the_vector_too(home: Home) -> None:
     found = [found for place in proof["before"]["files"] for found in place["found"]]  # type: ignore[index]
     assert "vector" in {finding["kind"] for finding in found}
     assert not [place for place in proof["after"]["files"] if place["found"]]  # type: ignore[index]
-    assert call("embedder", "status")["embedded"] == 1
+    assert call("admin", "embedder", "status")["embedded"] == 1
     assert call("verify")["ok"]
 
 
@@ -367,7 +367,7 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     log = EmbeddedLog(home.log_path)
     log.append([captured(f"fact {number} of many", scope=A, origin="user") for number in range(texts)])
     log.close()
-    call("embedder", "set", "http")
+    call("admin", "embedder", "set", "http")
     for count in answers:
         is_due, is_over = silent_after(server, count)
         process = subprocess.Popen([sys.executable, "-m", "memtape", "run"], env=os.environ, stderr=subprocess.DEVNULL)
@@ -377,7 +377,7 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
         is_over.set()
     server.always = None
     call("run", "--once")
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["embedded"], state["waiting"], state["next"]) == (texts, 0, None)
     assert call("verify")["ok"]
     assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts

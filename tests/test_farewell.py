@@ -57,14 +57,14 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     for host in HOSTS:
         connect(Home(home), host)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
-    memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
+    memtape(home, "agents", "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
     assert scope and tree(user, home) != before
-    done = memtape(home, "disconnect", "--all")
+    done = memtape(home, "agents", "disconnect", "--all")
     assert done.returncode == 0, done.stderr
     assert tree(user, home) == before
     assert f"rm -r {home}" in done.stdout and (home / "log.db").exists() and not (home / "plugins").exists()
-    again = memtape(home, "disconnect", "--all")
+    again = memtape(home, "agents", "disconnect", "--all")
     assert again.returncode == 0 and "Taken away" not in again.stdout
     assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
 
@@ -75,7 +75,7 @@ def test_one_host_leaves_nothing_and_may_be_connected_twice(host: str, user: Pat
     before = tree(user, home)
     for _ in range(2):
         connect(Home(home), host)
-    told = json.loads(memtape(home, "disconnect", host, "--json").stdout)
+    told = json.loads(memtape(home, "agents", "disconnect", host, "--json").stdout)
     assert told["hosts"][0]["host"] == host and told["data"] == str(home)
     assert tree(user, home) == before
 
@@ -84,9 +84,9 @@ def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> 
     home, theirs = Home(user / "data"), user / ".config" / "opencode" / "plugins" / "memtape.js"
     theirs.parent.mkdir()
     theirs.write_text("export const Mine = async () => ({})\n")
-    done = memtape(home.path, "connect", "opencode")
+    done = memtape(home.path, "agents", "connect", "opencode")
     assert done.returncode == 1 and "is not of Memtape" in done.stderr
-    assert memtape(home.path, "disconnect", "opencode").returncode == 0 and theirs.exists()
+    assert memtape(home.path, "agents", "disconnect", "opencode").returncode == 0 and theirs.exists()
 
 
 @pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
@@ -124,7 +124,18 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
     try:
         connect(home, "opencode")
         told = json.dumps({"hook_event_name": "SessionEnd", "cwd": str(user)}).encode()
-        words = [sys.executable, "-m", "memtape", "hook", "--host", "claude", "--home", str(home.path), "--stay"]
+        words = [
+            sys.executable,
+            "-m",
+            "memtape",
+            "agents",
+            "hook",
+            "--host",
+            "claude",
+            "--home",
+            str(home.path),
+            "--stay",
+        ]
         environment = {name: value for name, value in os.environ.items() if name != HOOKS_VARIABLE}
         serving = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
         assert serving.stdin is not None
@@ -133,7 +144,7 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
         deadline = time.monotonic() + 30
         while not list(home.path.glob("serving/*.sock")) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert "was stopped" in memtape(home.path, "disconnect", "--all").stdout
+        assert "was stopped" in memtape(home.path, "agents", "disconnect", "--all").stdout
         assert serving.wait(10) == 0 and home.lock("hook-server").holder() is None
     finally:
         subprocess.run(["rm", "-r", str(home.path)], check=False)

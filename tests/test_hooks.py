@@ -54,7 +54,7 @@ NOTHING_SAID = (None, b"", b"\n", b'{"type":"mode","mode":"plan"}\n', b'{"sessio
 
 @pytest.fixture(autouse=True)
 def connected(home: Path) -> None:
-    """Make the home, as `memtape connect` has before any host calls a hook."""
+    """Make the home, as `memtape agents connect` has before any host calls a hook."""
     Home(home)
 
 

@@ -119,7 +119,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert [result["id"] for result in found["results"]] == [first["id"]]
     assert (found["results"][0]["confirmations"], found["lag"]) == (1, 0)
     assert document("show", first["id"], *SCOPE)["memory"]["confirmations"] == 1
-    assert [event["how"] for event in document("why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
+    assert [event["how"] for event in document("show", "--why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
     assert len(document("forget", first["id"], *SCOPE)["ids"]) == 2
     assert document("search", "staging port", *SCOPE, "--quiet")["results"] == []
     document("restore", first["id"], *SCOPE)
@@ -131,7 +131,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert document("status", "--as-of", position)["memories"] == 2
     assert document("status", "--as-of", "0s")["memories"] == 3
     assert document("show", first["id"], *SCOPE, "--as-of", position)["memory"]["confirmations"] == 1
-    added = document("diff", position, "0s", *SCOPE)["added"]
+    added = document("admin", "diff", position, "0s", *SCOPE)["added"]
     assert [memory["text"] for memory in added] == ["We deploy on Tuesdays."]
     types = [slot["event"]["type"] for slot in document("log", *SCOPE, "--limit", "100")["events"]]
     assert types == ["captured"] * 4 + ["recalled", "forgotten", "restored"]

@@ -122,11 +122,11 @@ def test_the_commands_print_what_the_client_returns(client: Client, tmp_path: Pa
         assert done.exit_code == 0, done.output
         return done.output
 
-    assert ids[7] in run("recent") and "Floats come from Ghent." in run("recent", "--limit", "1")
-    assert [it["id"] for it in json.loads(run("recent", "--json"))["recent"]] == [ids[7], ids[3]]
-    assert run("sessions").startswith("two  claude-code, 2 turns")
-    assert json.loads(run("sessions", "--json"))["sessions"][1]["turns"] == 3
-    assert run("timeline", ids[3], "--limit", "3").count("\n") == 6
-    assert len(json.loads(run("timeline", "2026-03-05", "--limit", "2", "--json"))["timeline"]) == 2
+    assert ids[7] in run("search") and "Floats come from Ghent." in run("search", "--limit", "1")
+    assert [it["id"] for it in json.loads(run("search", "--json"))["recent"]] == [ids[7], ids[3]]
+    assert run("log", "--sessions").startswith("two  claude-code, 2 turns")
+    assert json.loads(run("log", "--sessions", "--json"))["sessions"][1]["turns"] == 3
+    assert run("show", "--around", ids[3], "--limit", "3").count("\n") == 6
+    assert len(json.loads(run("show", "--around", "2026-03-05", "--limit", "2", "--json"))["timeline"]) == 2
     told = run("update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user")
     assert f"It replaced {ids[3]}." in told

@@ -192,7 +192,9 @@ def test_a_published_file_is_measured(tmp_path: Path) -> None:
     ]
     asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
     talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
-    told = run("eval", str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
+    told = run(
+        "admin", "eval", str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home")
+    )
     assert told.exit_code == 0, told.output
     measured = json.loads(told.stdout)
     sets = measured["sets"]
@@ -211,7 +213,7 @@ def test_a_published_file_is_measured(tmp_path: Path) -> None:
     assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
     assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
     assert not (tmp_path / "home" / "log.db").exists()
-    shown = run("eval", str(file), "--inject").output
+    shown = run("admin", "eval", str(file), "--inject").output
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
 
 
@@ -219,9 +221,9 @@ def test_what_is_for_retrievers_is_refused_with_inject(tmp_path: Path) -> None:
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps(LOCOMO))
     for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        told = run("eval", str(file), "--inject", *more)
+        told = run("admin", "eval", str(file), "--inject", *more)
         assert told.exit_code == 1 and "hooks" in told.stderr
-    assert run("eval", str(file), "--foreign", str(file)).exit_code == 1
+    assert run("admin", "eval", str(file), "--foreign", str(file)).exit_code == 1
 
 
 def test_at_most_so_many_are_offered(client: Client) -> None:

@@ -22,7 +22,7 @@ BEGIN, END = "<!-- memtape:instructions:begin -->", "<!-- memtape:instructions:e
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
     """Return the settings of a home's server as JSON and TOML, and the command that starts it in a shell."""
-    program, words = command[0], [*command[1:], "mcp", "--home", home]
+    program, words = command[0], [*command[1:], "agents", "mcp", "--home", home]
     as_json: dict[str, Any] = {"mcpServers": {PLUGIN: {"command": program, "args": words}}}
     as_toml = f"[mcp_servers.{PLUGIN}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(words)}"
     return {"json": json.dumps(as_json, indent=2), "toml": as_toml, "command": shlex.join([program, *words])}

@@ -23,7 +23,7 @@ from memtape.state.subjects.tombstones import text_row_id
 if TYPE_CHECKING:
     from memtape.tools.ask.found import ScopeTexts
 
-PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
+PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
 """The mark of a capture that only the log has."""
 
 

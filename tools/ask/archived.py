@@ -142,7 +142,7 @@ def archive(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) 
         if is_pinned(scope, unit):
             raise MemtapeError(
                 f"{id} is pinned, and what is pinned is not archived. Nothing was archived.",
-                f"`memtape unpin {id}` ends that.",
+                f"`memtape pin --undo {id}` ends that.",
             )
         if spoken_of(scope, unit) is None:
             raise MemtapeError(
@@ -155,7 +155,7 @@ def archive(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) 
 def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None, reason: str | None) -> ArchivedNow:
     """Bring memories and turns back, or all of the scope that were archived for a reason."""
     if bool(ids) is (all_of is not None):
-        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archived` lists both.")
+        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archive --list` lists both.")
     if all_of is not None:
         return _all_back(writer, all_of, reason)
     found = _named(writer, known, ids, reason)
@@ -165,7 +165,7 @@ def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None
         if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
             raise MemtapeError(
                 f"{id} is archived with its project, which was finished on {format_day(project.since)}.",
-                f"`memtape project resume --scope {scope.name}` brings all of it back.",
+                f"`memtape project finish --undo --scope {scope.name}` brings all of it back.",
             )
     return _append_units(writer, found, reason, on=False)
 
@@ -174,7 +174,7 @@ def _named(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) -
     """Return the named units, each once, with the states of their scopes, each folded once to the end of the log."""
     check_label("reason", reason)
     if not ids:
-        raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")
+        raise MemtapeError("No id was named.", "`memtape search` and `memtape archive --list` show ids.")
     state = cache(partial(state_of, writer))
     found: dict[tuple[str, int], tuple[str, Scope]] = {}
     for given in dict.fromkeys(ids):
@@ -207,7 +207,7 @@ def _all_back(writer: Writer, why: Why, reason: str | None) -> ArchivedNow:
     units = [] if scope is None else [u for u, it in scope.lifecycle.archived.items() if it.why == why]
     if scope is None or not units:
         raise MemtapeError(
-            f"Nothing of {writer.scope} was archived for the reason {why}.", "`memtape archived` lists it."
+            f"Nothing of {writer.scope} was archived for the reason {why}.", "`memtape archive --list` lists it."
         )
     ids = [scope.captures.by_seq[unit].id for unit in units]
     _append(writer, scope.name, ids, reason, on=False)

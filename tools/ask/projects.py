@@ -78,7 +78,7 @@ class Projects:
         project = scope.lifecycle.project
         if project.state == "finished":
             raise MemtapeError(
-                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project resume` goes on."
+                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project finish --undo` goes on."
             )
         return to_be_archived(scope)
 
