@@ -203,7 +203,7 @@ def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(ho
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         command, words = started_by(called["command"])
-        assert command == ["/opt/a b/memtape"] and words == ["hook", "--host", host, "--home", home]
+        assert command == ["/opt/a b/memtape"] and words == ["agents", "hook", "--host", host, "--home", home]
         assert called["timeout"] >= (1_000 if host in ("gemini", "qwen") else 1)
     assert server["args"][-4:] == ["/opt/a b/memtape", "mcp", "--home", home]
     if ".claude-plugin/marketplace.json" in files:

@@ -129,6 +129,7 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
             "-m",
             "memtape",
             "agents",
+            "agents",
             "hook",
             "--host",
             "claude",

@@ -281,7 +281,7 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(
 def staying(home: Path, stay_s: float = WAIT_S, change: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """The server of a home, as what hands on starts it."""
     running = subprocess.Popen(
-        [sys.executable, "-c", change + STAY, str(stay_s), "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", change + STAY, str(stay_s), "agents", "hook", "--host", "claude", "--stay", "--home", str(home)],
         env=environment(home) | {HOOKS_VARIABLE: ""}, stdin=subprocess.DEVNULL, cwd="/",
     )  # fmt: skip
     try:

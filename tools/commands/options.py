@@ -113,8 +113,9 @@ def _parameter(field: inspect.Field) -> Option[Any]:
         given = () if field.required else field.default
         more: dict[str, Any] = {"default": given, "show_default": bool(given), "type": values}
         return click.option(name, field.name, multiple=True, help=f"{help} May be repeated.", **more)
-    name, shown = extra.get("option") or f"--{field.name.replace('_', '-')}", field.default is not None
-    return click.option(name, field.name, default=field.default, show_default=shown, type=_values(kind), help=help)
+    name = extra.get("option") or f"--{field.name.replace('_', '-')}"
+    default = None if field.required else field.default
+    return click.option(name, field.name, default=default, show_default=default is not None, type=_values(kind), help=help)
 
 
 def _values(kind: inspect.Type) -> Any:
