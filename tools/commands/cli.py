@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from memtape import __version__
 from memtape.schemas.variables import PROFILE_VARIABLE
@@ -82,6 +83,8 @@ class Commands(click.Group):
         """Call the given command."""
         try:
             return super().invoke(ctx)
+        except NoArgsIsHelpError:  # Its message is the help of a group.
+            raise
         except click.UsageError as error:
             raise click.UsageError(visible(error.format_message()), error.ctx) from None
 

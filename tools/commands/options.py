@@ -115,7 +115,9 @@ def _parameter(field: inspect.Field) -> Option[Any]:
         return click.option(name, field.name, multiple=True, help=f"{help} May be repeated.", **more)
     name = extra.get("option") or f"--{field.name.replace('_', '-')}"
     default = None if field.required else field.default
-    return click.option(name, field.name, default=default, show_default=default is not None, type=_values(kind), help=help)
+    return click.option(
+        name, field.name, default=default, show_default=default is not None, type=_values(kind), help=help
+    )
 
 
 def _values(kind: inspect.Type) -> Any:

@@ -50,15 +50,16 @@ def overview(home: Path) -> Output:
         client.catch_up()
         state, found, scope = client.status(), client.recent(LATEST), client.scope
         rules = [rule for rule, answer in client.proposals() if answer == "waits"]
+    from memtape.tools.ask.naming import shortened
     from memtape.tools.ask.status import next_steps
 
-    count = state.scopes.get(scope)
+    count, short = state.scopes.get(scope), shortened(it.id for it in found)
     conflicts = count.conflicts if count else 0
     steps = next_steps(state) or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]
     yield {"home": state.home, "scope": scope, "latest": found, "conflicts": conflicts, "rules": rules, "next": steps}
     yield f"{told_scope(scope)} remembers {held(count.memories, count.turns) if count else 'nothing yet'}."
     for it in found:
-        yield f"  {it.id[:8]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
     if conflicts or rules:
         waiting = [many(conflicts, "conflict")] * bool(conflicts) + [many(len(rules), "rule")] * bool(rules)
         yield f"{' and '.join(waiting)} wait for you: `memtape settle`."
