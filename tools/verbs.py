@@ -135,18 +135,6 @@ class ForgetArguments(RestoreArguments, frozen=True):
     only: Annotated[bool, _said("Name this one capture, not every capture that is the same memory.", rare=True)] = False
 
 
-class UnfoldArguments(IdArguments, frozen=True):
-    only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
-
-
-class HoldsArguments(IdArguments, frozen=True):
-    undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
-
-
-class ReplacedArguments(IdArguments, frozen=True):
-    by: Annotated[Id, _said("The id of the memory that holds instead.", option="--by")]
-
-
 class UpdateArguments(IdArguments, frozen=True):
     text: Annotated[str, Meta(description="What is so now.")]
 
@@ -420,9 +408,9 @@ _OF_OPTIONS: dict[str, Verb] = {
     "timeline": Verb("show", "timeline", TimelineArguments),
     "sessions": Verb("log", "sessions", ListArguments),
     "unpin": Verb("pin", "unpin", IdArguments),
-    "holds": Verb("update", "say_holds", HoldsArguments),
-    "replaced": Verb("update", "say_replaced", ReplacedArguments),
-    "unfold": Verb("update", "unfold", UnfoldArguments),
+    "holds": Verb("update", "say_holds"),
+    "replaced": Verb("update", "say_replaced"),
+    "unfold": Verb("update", "unfold"),
     "conflicts": Verb("settle", "conflicts", ConflictsArguments),
     "orders": Verb("settle", "orders", Arguments),
     "stale": Verb("settle", "stale", ListArguments),

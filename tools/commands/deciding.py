@@ -84,7 +84,7 @@ def pin(client: Client, id: str, undo: bool) -> Output:
 @click.command()
 @click.argument("id")
 @click.argument("text", required=False)
-@with_arguments("replaced", "by")
+@click.option("--by", help="The id of the memory that holds instead.")
 @click.option("--holds", is_flag=True, help="It holds, whatever was said later: no rule replaces it from now on.")
 @click.option("--unfold", is_flag=True, help="Its captures should not be one memory: split them for good.")
 @click.option("--undo", is_flag=True, help="With --holds: take back what was said of it; the texts decide again.")
