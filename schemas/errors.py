@@ -9,8 +9,14 @@ from __future__ import annotations
 class MemtapeError(Exception):
     """Base of every error that Memtape raises on purpose.
 
-    `str(error)` is one sentence for people; `hint` is the next step, or empty.
+    `str(error)` is one sentence for people; `hint` is the next step, or empty. `code` is a stable word for programs:
+    the name of the class, as `not_found`.
     """
+
+    code = "error"
+
+    def __init_subclass__(cls) -> None:
+        cls.code = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__).lstrip("_")
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -180,7 +180,7 @@ def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
 def test_json_errors_are_one_document_too() -> None:
     result = call("show", "nothing", *SCOPE, "--json")
     assert result.exit_code == 1
-    assert set(json.loads(result.stdout)) == {"error", "hint"}
+    assert set(json.loads(result.stdout)) == {"error", "hint", "code"}
 
 
 def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:

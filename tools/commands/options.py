@@ -260,7 +260,8 @@ def _explained(home: str | None) -> Iterator[None]:
             note(place, [("error", "cli", "", 1)])
         if is_json():
             waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
-            print_json({"error": said, "hint": hint} | waiting)
+            code = error.code if isinstance(error, MemtapeError) else "system"
+            print_json({"error": said, "hint": hint, "code": code} | waiting)
         say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 

@@ -165,7 +165,7 @@ class Handlers:
             done = await self._call(ctx, params)
         except MemtapeError as error:
             told = types.TextContent(type="text", text=sentence(f"{error} {error.hint}".strip()))
-            return types.CallToolResult(content=[told], is_error=True)
+            return types.CallToolResult(content=[told], is_error=True, _meta={"code": error.code})
         if isinstance(done, types.InputRequiredResult):
             return done
         return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(done))])
