@@ -28,7 +28,7 @@ try search "how do SMS reach people" $scope --limit 2
 say "One fact was said twice and is one memory; a new port is a revision and both stay."
 id=$(memtape search "staging database port" $scope --quiet --json --kind fact |
     python3 -c 'import json, sys; r = json.load(sys.stdin)["results"]; print(next(x["id"] for x in r if x["confirmations"]))')
-try why "$id" $scope
+try show "$id" --why $scope
 
 say "What is forgotten is hidden until it is restored."
 try forget "$id" $scope

@@ -15,19 +15,19 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _spare_bytecode()
     match sys.argv[1:]:
-        case ["hook", "--host", host, "--home", home]:
+        case ["agents", "hook", "--host", host, "--home", home]:
             from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home)
-        case ["hook", "--host", host, ("--alone" | "--stay") as way, "--home", home]:
+        case ["agents", "hook", "--host", host, ("--alone" | "--stay") as way, "--home", home]:
             from memtape.tools.agents.hook_process import serve_hook
 
             serve_hook(host, home, alone=way == "--alone", stay=way == "--stay")
         case words:
-            if words[:1] == ["mcp"]:
+            if words[:2] == ["agents", "mcp"]:
                 from memtape.tools.agents.forwarding import forward
 
-                forward(words[1:])
+                forward(words[2:])
             from memtape.tools.commands.cli import main as command
 
             command(prog_name="memtape")

@@ -9,8 +9,14 @@ from __future__ import annotations
 class MemtapeError(Exception):
     """Base of every error that Memtape raises on purpose.
 
-    `str(error)` is one sentence for people; `hint` is the next step, or empty.
+    `str(error)` is one sentence for people; `hint` is the next step, or empty. `code` is a stable word for programs:
+    the name of the class, as `not_found`.
     """
+
+    code = "error"
+
+    def __init_subclass__(cls) -> None:
+        cls.code = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__).lstrip("_")
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -59,8 +65,8 @@ class NotAdopted(MemtapeError):
         of = f"in {elsewhere}" if elsewhere is not None else "that was there before"
         super().__init__(
             f"{folder} is a new copy of the repository {of}, and may not use the memory of {scope} yet.",
-            f"If the copy is yours, give `memtape adopt {scope}` in it once; `memtape adopt project:NAME` gives it"
-            " a memory of its own.",
+            f"If the copy is yours, give `memtape project adopt {scope}` in it once;"
+            " `memtape project adopt project:NAME` gives it a memory of its own.",
         )
         self.scope = scope
         self.elsewhere = elsewhere

@@ -64,6 +64,6 @@ def recipe_of(name: str) -> Recipe:
         raise MemtapeError(
             f"There is no retriever {name[:MAX_NAME_CHARS]!r}.",
             f"There are {', '.join(RANKS)}, `memtape without LANE, LANE` (of {', '.join(LANES)}), and "
-            "`memtape with KEY` of an embedder that `memtape retriever list` tells.",
+            "`memtape with KEY` of an embedder that `memtape admin retriever list` tells.",
         )
     return Recipe(found, left_out, embedder.strip())

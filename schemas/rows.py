@@ -709,7 +709,7 @@ def project_told(mark: LifeMark) -> str:
         case "finished":
             return (
                 f"Finished on {format_day(mark.since)}: what was said before is archived. "
-                "`memtape project resume` brings it back, and `memtape search --archived` finds it."
+                "`memtape project finish --undo` brings it back, and `memtape search --archived` finds it."
             )
         case _:
             return ""

@@ -253,7 +253,7 @@ def _conflicts(page: ConflictsPage) -> list[str]:
         if listed.row.note:
             lines += [*quote(listed.row.note), ""]
     if page.more:
-        lines += [f"{page.more} more: `memtape conflicts --all`", ""]
+        lines += [f"{page.more} more: `memtape settle --all`", ""]
     return lines[:-1]
 
 

@@ -1,6 +1,6 @@
 """The real hosts, one memory: what one of them is told, the others recall. Run by `make test-clients`.
 
-It installs the CLIs from npm into a cache, connects each by `memtape connect`, and lets them talk to a model on
+It installs the CLIs from npm into a cache, connects each by `memtape agents connect`, and lets them talk to a model on
 loopback (`fake_model`) in homes of their own. Nothing of the user's is read or written, and no other network is needed.
 """
 
@@ -157,7 +157,7 @@ class Trial:
     def run(self) -> int:
         """Connect each host, tell each something, ask each for what another was told, and disconnect."""
         for host in self.hosts:
-            self.check(f"{host} is connected", self.memtape("connect", host).returncode == 0)
+            self.check(f"{host} is connected", self.memtape("agents", "connect", host).returncode == 0)
         for host in self.hosts:
             said = self.turn(host, f"REMEMBER: {SAID[host]}")
             self.check(f"{host} remembers over MCP", "Remembered in project:" in said, said)
@@ -170,7 +170,7 @@ class Trial:
                     f"{asking} recalls what {told} was told ({took_s:.1f} s)", SAID[told].rstrip(".") in said, said
                 )
         self.check_hooks()
-        findings = json.loads(self.memtape("doctor", "--json").stdout)["findings"]
+        findings = json.loads(self.memtape("agents", "doctor", "--json").stdout)["findings"]
         bad = [finding for finding in findings if finding["state"] == "bad"]
         self.check("the doctor finds nothing bad", not bad, str(bad))
         self.check_gone()

@@ -29,7 +29,7 @@ from memtape.tools.keep.erasing import plan
 
 DATA = Path(__file__).parent / "data"
 RULE, TALK = "In all my projects, use tabs.", "Thanks. In all my projects, use tabs. Now fix the test."
-TOLD = "rule for all projects waits for the user: memtape accept"
+TOLD = "rule for all projects waits for the user: memtape settle"
 
 
 def lines(name: str) -> list[dict[str, object]]:
@@ -103,10 +103,10 @@ def test_a_start_tells_what_waits_and_all_projects_have_what_is_accepted(tmp_pat
     said(tmp_path, "In all my projects, use vim.", "agent")
     assert f"1 {TOLD}" in run(tmp_path, "context")
     assert TOLD not in run(tmp_path, "context", scope="project:b")
-    listed = json.loads(run(tmp_path, "accept", "--json"))["waiting"]
+    listed = json.loads(run(tmp_path, "settle", "--json"))["rules"]
     assert [(it["text"], it["actor"]) for it in listed] == [(RULE, "Ada")] and turn in listed[0]["said_in"]
-    assert RULE in run(tmp_path, "accept")
-    done = run(tmp_path, "accept", listed[0]["id"][:8], "--origin", "user")
+    assert RULE in run(tmp_path, "settle")
+    done = run(tmp_path, "settle", "--accept", listed[0]["id"][:8], "--origin", "user")
     assert "memtape forget" in done
     for scope in ("project:a", "project:b"):
         told = run(tmp_path, "context", scope=scope)
@@ -114,7 +114,7 @@ def test_a_start_tells_what_waits_and_all_projects_have_what_is_accepted(tmp_pat
     with Client(tmp_path, scope="global") as client:
         event = client.why(listed[0]["id"]).events[0].event
         assert isinstance(event.body, Captured) and event.actor.origin == "operator" and turn in event.refs
-    assert "No rule" in run(tmp_path, "accept", "--all", "--origin", "user")
+    assert "No rule" in run(tmp_path, "settle", "--accept", "--all", "--origin", "user")
 
 
 @pytest.mark.parametrize("answer", ["accept", "decline"])
@@ -181,7 +181,7 @@ def test_only_people_answer_and_agents_have_no_tool_for_it(tmp_path: Path, origi
             with pytest.raises(MemtapeError, match="Only people"):
                 answer(rule.id)
         assert client.log.ends() == ends
-    assert "Only people" in run(tmp_path, "accept", "--all", code=1)
+    assert "Only people" in run(tmp_path, "settle", "--accept", "--all", code=1)
     assert not [name for name in TOOLS if "accept" in name or "propos" in name]
 
 
@@ -189,15 +189,17 @@ def test_wrong_usage_is_told(tmp_path: Path) -> None:
     said(tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client, pytest.raises(NotFound):
         client.accept("01234567")
-    assert "Give ids, or --all" in run(tmp_path, "accept", "01234567", "--all", code=2)
-    assert "Name what is declined" in run(tmp_path, "accept", "--no", code=2)
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--accept", "01234567", "--all", code=2)
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=2)
+    assert "Say what is to be done" in run(tmp_path, "settle", "01234567", code=2)
+    assert "Give one of" in run(tmp_path, "settle", "01234567", "--keep", "A", "--accept", code=2)
 
 
 def test_at_a_terminal_each_is_answered_by_one_key(tmp_path: Path) -> None:
     for number, text in enumerate(["use tabs.", "never use emojis.", "keep answers short."]):
         said(tmp_path, f"Ok {number}. In all my projects, {text}")
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "memtape", "accept", "--home", str(tmp_path), "--scope", "project:a"]
+    command = [sys.executable, "-m", "memtape", "settle", "--home", str(tmp_path), "--scope", "project:a"]
     with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower) as process:
         os.close(follower)
         keys, shown, key = iter((b"y", b"n", b"s")), b"", b""

@@ -186,7 +186,7 @@ def test_a_finished_project_keeps_what_was_said_before_to_itself(client: Client)
     answer = client.search("lighthouse gateway", quiet=True)
     assert not answer.results
     assert answer.aside.startswith("Finished on ") and "--archived" in answer.aside
-    assert "memtape project resume" in memtape(client, "search", "lighthouse gateway", "--quiet").output
+    assert "memtape project finish --undo" in memtape(client, "search", "lighthouse gateway", "--quiet").output
     assert before not in client.context().ids
     results = client.search("lighthouse gateway", quiet=True, archived=True).results
     assert len(results) == 2 and all(it.marks[-1].startswith("archived on ") for it in results)
@@ -335,7 +335,7 @@ def test_a_summary_opens_into_what_it_sums_up(client: Client) -> None:
     told = memtape(client, "show", row.id).output
     assert all(text in told for text in (*TURNS, *ids, "keywords ", "summary of 4 turns"))
     assert [behind.event.id for behind in client.why(row.id).events] == ids
-    assert all(id in memtape(client, "why", row.id).output for id in ids)
+    assert all(id in memtape(client, "show", "--why", row.id).output for id in ids)
     archive(client, ids)
     pass_days(client, 45)
     assert not rows(client, TurnRow)

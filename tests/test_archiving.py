@@ -77,13 +77,13 @@ def table(client: Client) -> list[ArchiveRow]:
 def test_whatever_is_named_is_archived_and_comes_back(client: Client, kind: str) -> None:
     id = client.capture(PORT, kind).id  # type: ignore[arg-type]
     said = run(client, "archive", id[:13], "--reason", "done with").output
-    assert f"Archived {kind} {id}: {PORT}" in said and f"memtape unarchive {id}" in said
+    assert f"Archived {kind} {id}: {PORT}" in said and f"memtape archive --undo {id}" in said
     assert [(row.id, row.why, row.purged) for row in table(client)] == [(id, "asked", False)]
-    listed = document(client, "archived")
+    listed = document(client, "archive", "--list")
     assert [(it["id"], it["text"], it["kind"]) for it in listed["archived"]] == [(id, PORT, kind)]
-    assert listed["counts"] == {"asked": 1} and "somebody asked for it: 1" in run(client, "archived").output
-    assert f"Brought back {kind} {id}" in run(client, "unarchive", id).output
-    assert table(client) == [] and "Nothing is archived" in run(client, "archived").output
+    assert listed["counts"] == {"asked": 1} and "somebody asked for it: 1" in run(client, "archive", "--list").output
+    assert f"Brought back {kind} {id}" in run(client, "archive", "--undo", id).output
+    assert table(client) == [] and "Nothing is archived" in run(client, "archive", "--list").output
 
 
 def test_what_stands_so_already_is_told_and_put_on_the_log_once(client: Client) -> None:
@@ -103,18 +103,19 @@ def test_what_has_left_the_views_is_listed_and_comes_back_unless_it_is_erased(cl
     days_pass(client, 31)
     assert client.archived().archived == () and client.archived().purged == 3
     client.erase(plan(client.home, client.log, SCOPE, [gone], only=False))
-    assert "was erased" in refused(client, "unarchive", gone)
+    assert "was erased" in refused(client, "archive", "--undo", gone)
     purged = {it.id: (it.text, it.purged) for it in client.archived(purged=True).archived}
     assert purged == {id: (PORT, True), secret: ("The harbour opens at six.", True)}
-    assert "memtape archived --purged" in run(client, "archived").output
-    assert document(client, "archived", "--purged", "--limit", "1")["counts"] == {"asked": 2}
-    assert "1 more; --limit shows them." in run(client, "archived", "--purged", "--limit", "1").output
-    assert document(client, "why", id)["age"]["purged"] and "left the views" in run(client, "why", id).output
-    assert run(client, "unarchive", id).exit_code == 0
+    assert "memtape archive --list --purged" in run(client, "archive", "--list").output
+    assert document(client, "archive", "--list", "--purged", "--limit", "1")["counts"] == {"asked": 2}
+    assert "1 more; --limit shows them." in run(client, "archive", "--list", "--purged", "--limit", "1").output
+    assert document(client, "show", "--why", id)["age"]["purged"]
+    assert "left the views" in run(client, "show", "--why", id).output
+    assert run(client, "archive", "--undo", id).exit_code == 0
     client.project()
     opened = client.show(id)
     assert opened.memory is not None and opened.memory.text == PORT
-    assert document(client, "unarchive", "--all-of", "asked")["done"][0]["id"] == secret
+    assert document(client, "archive", "--undo", "--all-of", "asked")["done"][0]["id"] == secret
     assert client.archived(purged=True).archived == () and client.verify().ok
 
 
@@ -126,37 +127,37 @@ def test_all_that_was_archived_by_age_comes_back_at_once(client: Client) -> None
     client.archive([asked])
     assert {it.why for it in client.archived(100).archived} == {"age", "asked"}
     assert [it.why for it in client.archived(100).archived] == ["asked", "age", "age", "age"]
-    done = run(client, "unarchive", "--all-of", "age")
+    done = run(client, "archive", "--undo", "--all-of", "age")
     assert done.output.count("Brought back turn") == 3
     assert {row.id for row in table(client)} == {asked} and all(client.show(id).turn is not None for id in ids)
-    assert "Nothing of project:test was archived for the reason age" in refused(client, "unarchive", "--all-of", "age")
+    refusal = refused(client, "archive", "--undo", "--all-of", "age")
+    assert "Nothing of project:test was archived for the reason age" in refusal
 
 
 def test_what_cannot_be_archived_is_refused_with_the_next_step(client: Client, home: Path) -> None:
     pinned, hidden, plain = client.capture(PORT).id, client.capture("Use tabs.").id, client.capture("Ada leads.").id
     client.pin(pinned)
     client.forget(hidden)
-    assert f"memtape unpin {pinned}" in refused(client, "archive", plain, pinned)
+    assert f"memtape pin --undo {pinned}" in refused(client, "archive", plain, pinned)
     assert f"memtape restore {hidden}" in refused(client, "archive", hidden)
     assert life(client).archived == {}, "none of those that were named is archived where one cannot be"
-    for command in ("archive", "unarchive"):
+    for words in (["archive"], ["archive", "--undo"]):
         for id in (NOBODY, "nobody", "../../etc/passwd", "x' OR 1=1 --"):
-            assert "no memory" in refused(client, command, id)
+            assert "no memory" in refused(client, *words, id)
     with Client(home, scope="project:other", origin="user") as other:
         elsewhere = other.capture("The other project's secret.").id
-    for command in ("archive", "unarchive", "why"):
-        assert "no memory" in refused(client, command, elsewhere) and "secret" not in refused(
-            client, command, elsewhere
-        )
+    for words in (["archive"], ["archive", "--undo"], ["show", "--why"]):
+        told = refused(client, *words, elsewhere)
+        assert "no memory" in told and "secret" not in told
     with Client(home, scope="global", origin="operator") as everywhere:
         shared = everywhere.capture("Use tabs everywhere.").id
     assert "only operators" in refused(client, "archive", shared)
     with Client(home, scope=SCOPE, origin="operator") as operator:
         assert operator.archive([shared]).done[0].scope == "global"
     assert [it.scope for it in client.archived().archived] == ["global"]
-    assert run(client, "unarchive").exit_code == run(client, "unarchive", plain, "--all-of", "age").exit_code == 2
-    assert run(client, "archive").exit_code == run(client, "archived", "--limit", "x").exit_code == 2
-    assert "limit" in refused(client, "archived", "--limit", "0")
+    for words in (["--undo"], ["--undo", plain, "--all-of", "age"], [], ["--list", "--limit", "x"], ["--list", plain]):
+        assert run(client, "archive", *words).exit_code == 2, words
+    assert "limit" in refused(client, "archive", "--list", "--limit", "0")
     assert "4,096" in refused(client, "archive", plain, "--reason", "x" * 5_000)
     with pytest.raises(MemtapeError, match="No id was named"):
         client.archive([])
@@ -189,7 +190,7 @@ def test_agents_archive_what_they_may_forget(client: Client, home: Path) -> None
         client.pin(id)
         with pytest.raises(MemtapeError) as pinned:
             call(agent, "archive_memory", {"ids": [id]})
-        assert pinned.value.hint.startswith("For the user: `memtape unpin")
+        assert pinned.value.hint.startswith("For the user: `memtape pin --undo")
         for name in ("finish_project", "project"):
             with pytest.raises(MemtapeError, match="no tool"):
                 call(agent, name, {})

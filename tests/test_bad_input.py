@@ -76,7 +76,7 @@ def test_a_session_over_stdio_goes_on(home: Path, project: Path) -> None:
     lines += [json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode(), *BAD.values()]
     lines.append(json.dumps(PING).encode())
     with subprocess.Popen(
-        [*memtape(), "mcp", "--scope", A], env=environment(home), cwd=project,
+        [*memtape(), "agents", "mcp", "--scope", A], env=environment(home), cwd=project,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as serving:  # fmt: skip
         assert serving.stdin and serving.stdout and serving.stderr

@@ -89,7 +89,7 @@ def test_who_only_looks_writes_nothing(tmp_path: Path) -> None:
     (folder / "s.jsonl").write_text(json.dumps(row) + "\n")
     done = memtape(home, "import", str(folder), "--dry-run", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["taken"] == 2, done
-    assert memtape(home, "connect", "claude", "--print").returncode == 0
+    assert memtape(home, "agents", "connect", "claude", "--print").returncode == 0
     assert not home.exists()
     assert memtape(home, "import", str(folder), "--scope", "project:a").returncode == 0
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*")}

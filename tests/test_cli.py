@@ -80,7 +80,7 @@ def test_capture_search_show_why_forget_restore() -> None:
 
     shown = document("show", placed["id"], *SCOPE)
     assert shown["memory"]["tags"] == []  # The later capture speaks for the memory, and had no tag.
-    behind = document("why", placed["id"], *SCOPE)["events"]
+    behind = document("show", "--why", placed["id"], *SCOPE)["events"]
     assert [(event["part"], event["how"]) for event in behind] == [("member", "new"), ("member", "similar")]
 
     assert len(document("forget", placed["id"], *SCOPE, "--reason", "old")["ids"]) == 2
@@ -89,7 +89,7 @@ def test_capture_search_show_why_forget_restore() -> None:
     assert document("status")["hidden_ids"] == [placed["id"]]
     document("restore", placed["id"], *SCOPE)
     assert len(document("search", "staging port", *SCOPE)["results"]) == 1
-    parts = [event["part"] for event in document("why", placed["id"], *SCOPE)["events"]]
+    parts = [event["part"] for event in document("show", "--why", placed["id"], *SCOPE)["events"]]
     assert parts == ["member", "member", "tombstone", "tombstone"]
     assert document("verify")["ok"]
 
@@ -121,12 +121,12 @@ REFUSED = {
     "no time": (["capture", "x", "--at", "yesterday-ish"], "not a time"),
     "scope with a path": (["capture", "x", "--scope", "project:../../etc"], "not a scope"),
     "empty scope": (["search", "x", "--scope", ""], "'' is not a scope"),
-    "empty scope of stats": (["stats", "--scope", ""], "'' is not a scope"),
-    "empty scope of tail": (["tail", "--scope", ""], "'' is not a scope"),
+    "empty scope of stats": (["admin", "stats", "--scope", ""], "'' is not a scope"),
+    "empty scope of tail": (["admin", "tail", "--scope", ""], "'' is not a scope"),
     "global": (["capture", "x", "--scope", "global"], "operator"),
     "unknown id": (["show", "019ab0c4-9a3c-7000-8000-0123456789ab"], "no memory"),
     "id with a path": (["forget", "../../../etc/passwd"], "no memory"),
-    "id with a quote": (["why", "x' OR 1=1 --"], "no memory"),
+    "id with a quote": (["show", "--why", "x' OR 1=1 --"], "no memory"),
     "empty query": (["search", "   "], "empty"),
     "limit 0": (["search", "x", "--limit", "0"], "limit"),
     "limit of a million": (["search", "x", "--limit", "1000000"], "limit"),
@@ -155,7 +155,13 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_wrong_usage_is_exit_code_2() -> None:
-    for words in (("search",), ("capture", "x", "--kind", "poem"), ("run", "--workers", "0"), ("nonsense",)):
+    for words in (
+        ("show",),
+        ("search", "--deep"),
+        ("capture", "x", "--kind", "poem"),
+        ("run", "--workers", "0"),
+        ("nonsense",),
+    ):
         assert call(*words).exit_code == 2
 
 
@@ -183,7 +189,7 @@ def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
 def test_json_errors_are_one_document_too() -> None:
     result = call("show", "nothing", *SCOPE, "--json")
     assert result.exit_code == 1
-    assert set(json.loads(result.stdout)) == {"error", "hint"}
+    assert set(json.loads(result.stdout)) == {"error", "hint", "code"}
 
 
 def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:

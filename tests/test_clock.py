@@ -96,15 +96,15 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
     places = []
     for days in (30, 70, 280, 40):  # In all of which nothing is said.
         machine.now += days * DAY_US
-        pass_ = machine.told("lifecycle", "--dry-run")["pass"]
+        pass_ = machine.told("admin", "lifecycle", "--dry-run")["pass"]
         machine.call("run", "--once")
-        told = machine.told("lifecycle")
+        told = machine.told("admin", "lifecycle")
         assert told["standing"][pass_["moves"][0]["to"]] == pass_["moving"] == len(TEXTS)
-        assert machine.told("lifecycle", "--dry-run")["pass"]["moving"] == 0
+        assert machine.told("admin", "lifecycle", "--dry-run")["pass"]["moving"] == 0
         ends, life = _ends(machine), json.loads(machine.call("status", "--json"))["lives"][SCOPE]
         machine.call("run", "--once")
         assert _ends(machine) == ends, "a second run in the same hour adds nothing"
-        archive, purged = machine.told("archived"), machine.told("archived", "--purged")
+        archive, purged = machine.told("archive", "--list"), machine.told("archive", "--list", "--purged")
         assert len(archive["archived"]) == told["standing"]["archived"]
         assert len(archive["archived"]) + len(purged["archived"]) == life.get("archived", 0)
         assert [life.get(tier, 0) for tier in ("mid", "long")] == [told["standing"][tier] for tier in ("mid", "long")]
@@ -116,11 +116,11 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
 def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
     """After some days, also where a capture comes first, whose own hour the partition ignores."""
     machine.now += days * DAY_US
-    due = machine.told("lifecycle", "--dry-run")["pass"]
+    due = machine.told("admin", "lifecycle", "--dry-run")["pass"]
     if speaks_first:
         machine.told("capture", "The bell is cracked.")
     machine.call("run", "--once")
-    told = machine.told("lifecycle")
+    told = machine.told("admin", "lifecycle")
     assert told["ticked_at"] == machine.now // HOUR_US * HOUR_US
     assert told["standing"]["mid"] == due["moving"] == len(TEXTS)
     ends = _ends(machine)
@@ -128,7 +128,7 @@ def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks
     assert _ends(machine) == ends, "a second run in the same hour adds nothing"
     machine.now += HOUR_US
     machine.call("run", "--once")
-    assert machine.told("lifecycle")["ticked_at"] == machine.now // HOUR_US * HOUR_US
+    assert machine.told("admin", "lifecycle")["ticked_at"] == machine.now // HOUR_US * HOUR_US
     with Client(machine.home, scope=SCOPE) as client:
         assert client.verify().ok
 

@@ -410,7 +410,7 @@ def run(home: Path, *words: str, ok: bool = True) -> str:
 
 
 def listed(home: Path, *words: str) -> Any:
-    return json.loads(run(home, "conflicts", *words, "--json"))
+    return json.loads(run(home, "settle", *words, "--json"))
 
 
 def clients(home: Path) -> tuple[Client, Client]:
@@ -426,17 +426,17 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
     with user, agent:
         old = user.capture(OLD).id
         new = agent.capture(NEW).id
-        assert listed(home)["conflicts"] == [] and "No conflict waits." in run(home, "conflicts")
+        assert listed(home)["conflicts"] == [] and "No conflict waits." in run(home, "settle")
         agent.use([new])
         (found,) = user.conflicts().conflicts
         assert (found.a.id, found.a.text, found.a.actor, found.a.origin) == (old, OLD, "Ada", "user")
         assert (found.b.id, found.b.text, found.why, found.severity) == (new, NEW, "weaker", "medium")
-        told = run(home, "conflicts")
+        told = run(home, "settle")
         assert OLD in told and NEW in told and f"memtape settle {found.id}" in told and "claude (agent)" in told
         assert "1 conflict waits" in CliRunner().invoke(main, ["status", "--home", str(home)]).output
         assert user.status().scopes["project:a"].conflicts == 1
         context = user.context().text
-        assert context.endswith("\n1 conflict waits for the user: memtape conflicts\n")
+        assert context.endswith("\n1 conflict waits for the user: memtape settle\n")
         assert without_injected(context).strip() == ""
         assert user.context(form="agents").text.count("conflict waits") == 0
         tool = call(agent, "list_conflicts", {})
@@ -453,7 +453,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert listed(home)["pending"] == 0
         (after,) = listed(home, "--all")["conflicts"]
         assert (after["status"], after["kept"], after["note"]) == ("accepted", "B", "We moved.")
-        assert "B is kept: We moved." in run(home, "conflicts", "--all")
+        assert "B is kept: We moved." in run(home, "settle", "--all")
         assert "conflict" not in user.context().text
 
         assert "Both are kept" in run(home, "settle", found.id, "--keep", "both", "--origin", "user")
@@ -502,6 +502,6 @@ def test_what_cannot_be_settled_is_told_in_a_sentence(tmp_path: Path) -> None:
         user.forget(old)
         assert user.conflicts().pending == 0
         assert [it.status for it in user.conflicts(settled=True).conflicts] == ["expired"]
-        assert "no longer shown" in run(tmp_path, "conflicts", "--all")
+        assert "no longer shown" in run(tmp_path, "settle", "--all")
         with pytest.raises(MemtapeError, match="no longer shown"):
             user.settle(found.id, "A")

@@ -142,7 +142,7 @@ def test_what_failed_is_named_and_undone_and_can_be_done_again(
     monkeypatch.delenv("FAIL_AT")
     disconnect(home, "claude")
     assert held(said, "claude") == ""
-    done = memtape(home.path, "connect", "codex", path="/nowhere")
+    done = memtape(home.path, "agents", "connect", "codex", path="/nowhere")
     assert done.returncode == 1 and "not on the PATH" in done.stderr and "--print" in done.stderr
 
 
@@ -168,7 +168,7 @@ def test_a_host_whose_list_cannot_be_read_is_judged_by_its_exit_codes(
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_print_says_all_and_does_nothing(host: str, said: Path, tmp_path: Path) -> None:
-    printed = json.loads(memtape(tmp_path / "home", "connect", host, "--print", "--json").stdout)
+    printed = json.loads(memtape(tmp_path / "home", "agents", "connect", host, "--print", "--json").stdout)
     assert not said.read_text() and not (tmp_path / "home" / "plugins").exists()
     assert all(command.startswith(HOSTS[host].program) for command in printed["commands"])
     assert {"mcp", "hook"} <= {word for text in printed["files"].values() for word in re.findall(r"\w+", text)}
@@ -201,9 +201,9 @@ def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(ho
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
         command, words = started_by(called["command"])
-        assert command == ["/opt/a b/memtape"] and words == ["hook", "--host", host, "--home", home]
+        assert command == ["/opt/a b/memtape"] and words == ["agents", "hook", "--host", host, "--home", home]
         assert called["timeout"] >= (1_000 if host in ("gemini", "qwen") else 1)
-    assert server["args"][-4:] == ["/opt/a b/memtape", "mcp", "--home", home]
+    assert server["args"][-5:] == ["/opt/a b/memtape", "agents", "mcp", "--home", home]
     if HOSTS[host].form == "plugin":
         market = json.loads(plugin_files(host, ["memtape"], home)[".claude-plugin/marketplace.json"])
         assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
@@ -228,7 +228,10 @@ def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
 ) -> None:
     home = str(tmp_path / place / "a home")
     hook, server = installed_by(host, [str(program(tmp_path / place / "memtape", ECHO))], home)
-    for call, words in (*(([shell, "-c", hook], f"hook|--host|{host}") for shell in SHELLS), (server, "mcp")):
+    for call, words in (
+        *(([shell, "-c", hook], f"agents|hook|--host|{host}") for shell in SHELLS),
+        (server, "agents|mcp"),
+    ):
         done = subprocess.run(call, input="told", capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, f"{words}|--home|{home}|told", ""), call
 
@@ -292,7 +295,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
         (home / "settings.toml").write_text('denied_paths = ["private/*"]\n')
         ends, names = client.log.ends(), sorted(path.name for path in home.iterdir())
         for _ in range(2):
-            done = memtape(home, "doctor", "--json", path="/usr/bin:/bin")
+            done = memtape(home, "agents", "doctor", "--json", path="/usr/bin:/bin")
         findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
         assert done.returncode == 0, findings
         looked = (findings[subject]["state"] for subject in ("capture and search", "log", "MCP server"))
@@ -301,7 +304,7 @@ def test_the_doctor_looks_at_everything_and_says_what_to_do(tmp_path: Path) -> N
         assert client.log.ends() == ends and all(scope.hidden == 0 for scope in client.status().scopes)
     assert {path.name for path in home.iterdir()} <= {*names, "serving"}
     (home / "log.db").write_bytes(b"no database" * 1_000)
-    done = memtape(home, "doctor", path="/usr/bin:/bin")
+    done = memtape(home, "agents", "doctor", path="/usr/bin:/bin")
     assert done.returncode == 1 and "bad        log" in done.stdout and "Traceback" not in done.stderr
     assert "good       capture and search" in done.stdout
 
@@ -321,16 +324,16 @@ def test_a_run_that_stores_nothing_is_no_fault_and_an_error_is_for_a_day(
 
 def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    assert "memtape import" not in memtape(tmp_path / "home", "connect", "claude").stdout
+    assert "memtape import" not in memtape(tmp_path / "home", "agents", "connect", "claude").stdout
     project = tmp_path / "claude" / "projects" / "-home-ada-shop"
     (project / "memory").mkdir(parents=True)
     (project / "memory" / "MEMORY.md").write_text("- The shop listens on port 8087.\n")
     (project / "0b0e6a6e-8d57-4b3f-9f0c-0a7d5d0c7b11.jsonl").write_text(
         json.dumps({"type": "user", "cwd": "/home/ada/shop", "message": {"role": "user", "content": "Hello"}}) + "\n"
     )
-    done = memtape(tmp_path / "home", "connect", "claude").stdout
+    done = memtape(tmp_path / "home", "agents", "connect", "claude").stdout
     assert "1 session and 1 memory file here: `memtape import --all --dry-run`" in done
-    assert "memtape import" not in memtape(tmp_path / "home", "connect", "codex").stdout
+    assert "memtape import" not in memtape(tmp_path / "home", "agents", "connect", "codex").stdout
 
 
 def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:

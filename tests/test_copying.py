@@ -88,7 +88,7 @@ def state_hash(folder: Path, log: Log) -> str:
 
 
 def copy_command(*words: str) -> Result:
-    return CliRunner().invoke(main, ["copy", *words])
+    return CliRunner().invoke(main, ["admin", "copy", *words])
 
 
 def test_a_copy_is_the_same_log(source: EmbeddedLog, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
     there = opened(url)
     assert everything(there) == everything(source)
     assert there.log_id == source.log_id
-    result = CliRunner().invoke(main, ["copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
+    result = CliRunner().invoke(main, ["admin", "copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
     assert result.exit_code == 0, result.output
     back = EmbeddedLog(tmp_path / "back" / "log.db")
     assert everything(back) == everything(source)

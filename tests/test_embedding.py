@@ -293,14 +293,14 @@ def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(
     outcome = CliRunner().invoke(main, ["run", "--once"])
     assert outcome.exit_code == 0
     assert "found by words" in outcome.stderr
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["degraded"], state["waiting"]) == (True, 1)
     assert "DEGRADED" in CliRunner().invoke(main, ["status"]).output
     (found, *_) = call("search", "tide tables", "--scope", A)["results"]  # type: ignore[misc]
     assert found["text"] == "The tide tables are in the attic."
     server.always = None
     assert call("run", "--once")["embedded"] == 1
-    assert call("embedder", "status")["waiting"] == 0
+    assert call("admin", "embedder", "status")["waiting"] == 0
 
 
 def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> None:
@@ -311,7 +311,7 @@ def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> N
     assert {result["canonical"] for result in found["results"]}  # type: ignore[index]
     assert all("dense" in result["lanes"] for result in found["results"])  # type: ignore[attr-defined]
     assert call("search", question, "--scope", A, "--without", "dense")["results"] == []
-    assert call("compare", "--scope", A, "--retriever", "dense")["recalls"]
+    assert call("admin", "compare", "--scope", A, "--retriever", "dense")["recalls"]
     server.always = lambda texts, handler: (503, {"error": "away"})
     outcome = CliRunner().invoke(main, ["search", "tide tables", "--scope", A])
     assert outcome.exit_code == 0
@@ -328,7 +328,7 @@ def test_erasing_takes_the_vector_too(home: Home) -> None:
     found = [found for place in proof["before"]["files"] for found in place["found"]]  # type: ignore[index]
     assert "vector" in {finding["kind"] for finding in found}
     assert not [place for place in proof["after"]["files"] if place["found"]]  # type: ignore[index]
-    assert call("embedder", "status")["embedded"] == 1
+    assert call("admin", "embedder", "status")["embedded"] == 1
     assert call("verify")["ok"]
 
 
@@ -356,7 +356,7 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     log = EmbeddedLog(home.log_path)
     log.append([captured(f"fact {number} of many", scope=A, origin="user") for number in range(texts)])
     log.close()
-    call("embedder", "set", "http")
+    call("admin", "embedder", "set", "http")
     for count in answers:
         is_due, is_over = silent_after(server, count)
         process = subprocess.Popen([sys.executable, "-m", "memtape", "run"], env=os.environ, stderr=subprocess.DEVNULL)
@@ -366,7 +366,7 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
         is_over.set()
     server.always = None
     call("run", "--once")
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["embedded"], state["waiting"], state["next"]) == (texts, 0, None)
     assert call("verify")["ok"]
     assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts
@@ -501,7 +501,7 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
 
     def come_round() -> None:
         if how == "asked":
-            assert call("embedder", "retry") == {"refused": 1}
+            assert call("admin", "embedder", "retry") == {"refused": 1}
         elif how == "a day later":
             marks.tried_again(TINY, int(time.time()) - 24 * 3_600)
         else:
@@ -513,12 +513,12 @@ def test_a_text_that_was_refused_is_tried_again(running: Running, server: Server
     assert running.log.ends() == ends and len(server.asked) > asked, "it was refused again, and nothing is said twice"
     server.always = None
     assert call("run", "--once")["embedded"] == 0
-    state = call("embedder", "status")
+    state = call("admin", "embedder", "status")
     assert (state["embedded"], state["failed"], state["waiting"]) == (2, 1, 0), "not before it is due"
     come_round()
     assert call("run", "--once")["embedded"] == 1
     for _ in range(2):
-        state = call("embedder", "status")
+        state = call("admin", "embedder", "status")
         assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
         assert call("verify")["ok"]
         call("rebuild")
@@ -546,7 +546,7 @@ def test_a_run_whose_endpoint_is_another_says_once_what_to_do(running: Running, 
     assert running.step() == 2
     with Server() as other:
         other.dimensions = 12
-        in_another_shell("embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
+        in_another_shell("admin", "embedder", "set", "http", MEMTAPE_EMBED_URL=other.url, MEMTAPE_EMBED_MODEL="other")
     for text in ("One more.", "And another."):
         said(text)
         running.step()
@@ -575,16 +575,16 @@ def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Runn
 @pytest.mark.usefixtures("own_choice")
 def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, home: Home, server: Server) -> None:
     running.step()
-    in_another_shell("embedder", "set", "floor")
+    in_another_shell("admin", "embedder", "set", "floor")
     said("One more.")
     assert running.step() == 0
-    in_another_shell("embedder", "rollback")
+    in_another_shell("admin", "embedder", "rollback")
     assert local_settings(home).embedder.choice in ("auto", "http") and running.settings == (TINY, None)
     assert running.step() == 1
     # Unplugged just then: it is what is wanted all the same.
-    in_another_shell("embedder", "set", "floor")
+    in_another_shell("admin", "embedder", "set", "floor")
     server.always = lambda *_: (503, b"")
-    in_another_shell("embedder", "rollback")
+    in_another_shell("admin", "embedder", "rollback")
     assert local_settings(home).embedder.choice == "http"
     said("And another.")
     assert running.step() == 0
@@ -598,12 +598,12 @@ def test_going_back_from_the_floor_uses_the_endpoint_again(running: Running, hom
 
 
 def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
-    state = call("embedder", "set", "http", "--fold-cosine", "70")
+    state = call("admin", "embedder", "set", "http", "--fold-cosine", "70")
     assert (state["configured"], state["next"]) == (TINY, None)
     said("The build takes 5 minutes.", "The build takes five minutes.")
     assert call("run", "--once")["embedded"] == 2
-    anew = call("refold", "--dry-run")
+    anew = call("admin", "refold", "--dry-run")
     assert (anew["together"], anew["apart"]) == (0, 0)
-    assert call("embedder", "set", "floor")["configured"] == FLOOR
-    state = call("embedder", "set", "http")
+    assert call("admin", "embedder", "set", "floor")["configured"] == FLOOR
+    state = call("admin", "embedder", "set", "http")
     assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"

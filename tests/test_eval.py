@@ -58,7 +58,8 @@ def run(*command: str) -> Result:
 def test_a_plain_file_is_measured(tmp_path: Path) -> None:
     file = tmp_path / "plain.json"
     file.write_text(json.dumps(PLAIN))
-    command = ["eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor", "--without", "sparse"]
+    command = ["admin", "eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor"]
+    command += ["--without", "sparse"]
     told = run(*command, "--json")
     assert told.exit_code == 0, told.output
     measured = json.loads(told.stdout)
@@ -79,7 +80,7 @@ def test_a_plain_file_is_measured(tmp_path: Path) -> None:
 def test_the_published_form_is_read(tmp_path: Path) -> None:
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps(LOCOMO))
-    told = run("eval", str(file), "--embedder", "floor", "--retriever", "memtape", "--json")
+    told = run("admin", "eval", str(file), "--embedder", "floor", "--retriever", "memtape", "--json")
     measured = json.loads(told.stdout)
     assert measured["questions"] == 1
     assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
@@ -94,7 +95,7 @@ def test_the_published_form_is_read(tmp_path: Path) -> None:
 def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     file = tmp_path / "corpus.json"
     file.write_text(data)
-    told = run("eval", str(file), "--embedder", "floor")
+    told = run("admin", "eval", str(file), "--embedder", "floor")
     assert told.exit_code == 1 and told.stderr.startswith("Error: ") and "Traceback" not in told.output
 
 
@@ -111,30 +112,30 @@ def test_conversations_are_kept_apart_and_in_order(tmp_path: Path) -> None:
 
 def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
     home, where = str(tmp_path), ["--scope", "project:mine", "--home", str(tmp_path)]
-    nothing = run("compare", *where)
+    nothing = run("admin", "compare", *where)
     assert nothing.exit_code == 1 and "Nothing in project:mine was asked" in nothing.stderr
     with Client(home, scope="project:mine") as client:
         for text in ("The kayak is red.", "We went to the lake.", "Kayaks on lakes."):
             client.capture(text)
         client.search("kayak"), client.search("going to a lake"), client.search("nothing of it, xyzzy")
         ends = client.log.ends()
-        told = json.loads(run("compare", *where, "--json").stdout)
+        told = json.loads(run("admin", "compare", *where, "--json").stdout)
         assert client.log.ends() == ends
     assert (told["recalls"], told["truth"], told["views"]) == (2, "returned", "present")
     assert told["retrievers"]["memtape"]["overlap"] == {"5": 1.0, "10": 1.0}
     assert told["retrievers"]["memtape"]["recall"] == {"5": 1.0, "10": 1.0, "25": 1.0, "50": 1.0}
     assert told["retrievers"]["bm25"]["recall"]["10"] < 1, "plain words know no inflections"
     assert told["marginal"] == {"sparse": 1.0, "dense": 0.0, "hot": 0.0, "fresh": 0.0, "edges": 0.0}
-    assert "says nothing about recall" in run("compare", *where).output
+    assert "says nothing about recall" in run("admin", "compare", *where).output
     with Client(home, scope="project:mine") as client:
         asked = client.search("kayak")
         assert asked.recall_id is not None
-        used = run("used", asked.results[-1].id, "--recall", asked.recall_id, *where)
+        used = run("agents", "used", asked.results[-1].id, "--recall", asked.recall_id, *where)
         assert used.exit_code == 0, used.output
-    assert "what each lane adds" in run("compare", *where, "--retriever", "memtape").output
-    told = json.loads(run("compare", *where, "--json").stdout)
+    assert "what each lane adds" in run("admin", "compare", *where, "--retriever", "memtape").output
+    told = json.loads(run("admin", "compare", *where, "--json").stdout)
     assert (told["truth"], told["judged"], told["recalls"]) == ("used", 1, 3)
-    dense = run("compare", *where, "--retriever", "dense")
+    dense = run("admin", "compare", *where, "--retriever", "dense")
     assert dense.exit_code == 1 and "no vectors" in dense.stderr
 
 
@@ -209,7 +210,7 @@ def test_what_cannot_be_measured_is_named(
 ) -> None:
     file = tmp_path / "c.json"
     file.write_text(plain(turns, evidence))
-    result = run("eval", str(file), "--embedder", "floor", "--retriever", "bm25")
+    result = run("admin", "eval", str(file), "--embedder", "floor", "--retriever", "bm25")
     assert result.exit_code == 1
     output = " ".join(result.output.split())
     assert all(words in output for words in said), output
@@ -221,7 +222,7 @@ def test_evidence_that_no_turn_has_is_counted_and_said(tmp_path: Path) -> None:
     made = json.loads(plain([{"id": "1", "text": "The harbour."}], ["1", "D9:9"]))
     made["conversations"][0]["questions"].append({"question": "gauge?", "evidence": ["D1:7"]})
     file.write_text(json.dumps(made))
-    told = run("eval", str(file), "--embedder", "floor", "--retriever", "bm25", "--json")
+    told = run("admin", "eval", str(file), "--embedder", "floor", "--retriever", "bm25", "--json")
     assert told.exit_code == 0
     measured = json.loads(told.stdout)
     assert (measured["missing_evidence"], measured["questions"]) == (2, 1)

@@ -458,7 +458,7 @@ def test_the_command_does_a_session_again(client: Client, model: Scripted) -> No
     said(client, *(f"Message number {n}." for n in range(8)), at=START)
 
     def command(*words: str) -> Any:
-        return CliRunner().invoke(main, ["distill", "s", *words, "--home", str(client.home.path)])
+        return CliRunner().invoke(main, ["admin", "distill", "s", *words, "--home", str(client.home.path)])
 
     replies = iter([json.dumps([GOOD]), "prose"])
     model.script = lambda prompt: next(replies)
@@ -469,7 +469,7 @@ def test_the_command_does_a_session_again(client: Client, model: Scripted) -> No
     assert done.exit_code == 0 and json.loads(done.stdout)["asked"] == 1
     assert "Asked 0 times about 8 messages: 0 new facts." in command().stdout
     assert "Asked 2 times about 8 messages: 2 new facts." in command("--again").stdout
-    nobody = CliRunner().invoke(main, ["distill", "other", "--home", str(client.home.path)])
+    nobody = CliRunner().invoke(main, ["admin", "distill", "other", "--home", str(client.home.path)])
     assert nobody.exit_code == 1 and "Nothing was said in a session other" in nobody.stderr
     client.home.settings_path.write_text("")
     assert "No model is named" in command().stderr

@@ -57,17 +57,17 @@ def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> 
     for host in HOSTS:
         connect(Home(home), host)
         connect(Home(home), host)
-    told = json.loads(memtape(home, "disconnect", "opencode", "--json").stdout)
+    told = json.loads(memtape(home, "agents", "disconnect", "opencode", "--json").stdout)
     assert told["hosts"][0]["host"] == "opencode" and told["data"] == str(home)
     assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
-    memtape(home, "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
+    memtape(home, "agents", "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
     scope = git(project, "config", "--get", "memtape.scope")
     assert scope and tree(user, home) != before
-    done = memtape(home, "disconnect", "--all")
+    done = memtape(home, "agents", "disconnect", "--all")
     assert done.returncode == 0, done.stderr
     assert tree(user, home) == before
     assert f"rm -r {home}" in done.stdout and (home / "log.db").exists() and not (home / "plugins").exists()
-    again = memtape(home, "disconnect", "--all")
+    again = memtape(home, "agents", "disconnect", "--all")
     assert again.returncode == 0 and "Taken away" not in again.stdout
     assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
 
@@ -76,10 +76,10 @@ def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> 
     home, theirs = Home(user / "data"), user / ".config" / "opencode" / "plugins" / "memtape.js"
     theirs.parent.mkdir()
     theirs.write_text("export const Mine = async () => ({})\n")
-    words = ("connect", "opencode", "--instructions", str(user / "AGENTS.md"))
+    words = ("agents", "connect", "opencode", "--instructions", str(user / "AGENTS.md"))
     done = memtape(home.path, *words)  # A host that cannot be connected leaves no block either.
     assert done.returncode == 1 and "is not of Memtape" in done.stderr and not (user / "AGENTS.md").exists()
-    assert memtape(home.path, "disconnect", "opencode").returncode == 0 and theirs.exists()
+    assert memtape(home.path, "agents", "disconnect", "opencode").returncode == 0 and theirs.exists()
 
 
 @pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
@@ -98,13 +98,13 @@ def test_a_block_of_instructions_goes_to_the_byte_and_an_edited_one_is_named(bef
 
 
 def test_any_other_host_is_told_where_this_installation_is(user: Path) -> None:
-    done = memtape(user / "data", "connect", "mcp", "--print", "--json")
+    done = memtape(user / "data", "agents", "connect", "mcp", "--print", "--json")
     told = json.loads(done.stdout)
     server = json.loads(told["json"])["mcpServers"]["memtape"]
     assert server["args"][-2:] == ["--home", str(user / "data")] and Path(server["command"]).is_absolute()
     assert not (user / "data").exists()
     words = server_forms(["/a b/memtape"], '/it\'s "x"')
-    assert json.loads(words["toml"].partition("args = ")[2]) == ["mcp", "--home", '/it\'s "x"']
+    assert json.loads(words["toml"].partition("args = ")[2]) == ["agents", "mcp", "--home", '/it\'s "x"']
 
 
 def test_a_server_of_hooks_is_stopped(user: Path) -> None:
@@ -113,7 +113,8 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
     try:
         connect(home, "opencode")
         told = json.dumps({"hook_event_name": "SessionEnd", "cwd": str(user)}).encode()
-        words = [sys.executable, "-m", "memtape", "hook", "--host", "claude", "--home", str(home.path), "--stay"]
+        words = [sys.executable, "-m", "memtape", "agents", "hook", "--host", "claude"]
+        words += ["--home", str(home.path), "--stay"]
         environment = {name: value for name, value in os.environ.items() if name != HOOKS_VARIABLE}
         serving = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
         assert serving.stdin is not None
@@ -122,7 +123,7 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
         deadline = time.monotonic() + 30
         while not list(home.path.glob("serving/*.sock")) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert "was stopped" in memtape(home.path, "disconnect", "--all").stdout
+        assert "was stopped" in memtape(home.path, "agents", "disconnect", "--all").stdout
         assert serving.wait(10) == 0 and home.lock("hook-server").holder() is None
     finally:
         subprocess.run(["rm", "-r", str(home.path)], check=False)

@@ -89,7 +89,7 @@ def server(home: Path, moment: str = "") -> Iterator[subprocess.Popen[str]]:
 def patient(home: Path, host: str, data: dict[str, Any], *words: str, **variables: str) -> bytes:
     """Call a hook as `connect` installs it, which waits long for a server, and for itself."""
     done = subprocess.run(
-        [*memtape(), PATIENT, "hook", "--host", host, *words, "--home", str(home)],
+        [*memtape(), PATIENT, "agents", "hook", "--host", host, *words, "--home", str(home)],
         input=json.dumps(data).encode(), capture_output=True, timeout=WAIT_S, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), **variables},
     )  # fmt: skip
@@ -227,7 +227,7 @@ main()
 def left(home: Path, project: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server as a hook does."""
     running = subprocess.Popen(
-        [sys.executable, "-c", STAY, str(WAIT_S), "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", STAY, str(WAIT_S), "agents", "hook", "--host", "claude", "--stay", "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, cwd="/",
     )  # fmt: skip

@@ -54,7 +54,7 @@ NOTHING_SAID = (None, b"", b"\n", b'{"type":"mode","mode":"plan"}\n', b'{"sessio
 
 @pytest.fixture(autouse=True)
 def connected(home: Path) -> None:
-    """Make the home, as `memtape connect` has before any host calls a hook."""
+    """Make the home, as `memtape agents connect` has before any host calls a hook."""
     Home(home)
 
 
@@ -73,7 +73,7 @@ def hook(
     """
     data = told if isinstance(told, bytes) else json.dumps(told).encode()
     done = subprocess.run(
-        [*(PLAIN if limit or alone else memtape()), "hook", "--host", host, "--home", str(home), *words],
+        [*(PLAIN if limit or alone else memtape()), "agents", "hook", "--host", host, "--home", str(home), *words],
         input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip
@@ -132,7 +132,7 @@ memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.verbs
 def loaded_by(home: Path, asked: dict[str, Any]) -> set[str]:
     """Return the names of all modules that a hook has loaded at its end, called as `connect` installs it."""
     subprocess.run(
-        [sys.executable, "-c", MODULES, "hook", "--host", "claude", "--home", str(home)],
+        [sys.executable, "-c", MODULES, "agents", "hook", "--host", "claude", "--home", str(home)],
         input=json.dumps(asked).encode(), stdout=subprocess.DEVNULL, timeout=60, check=False, cwd=ROOT,
     )  # fmt: skip
     return set(home.with_name(f"{home.name}.modules").read_text().split())

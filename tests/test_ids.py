@@ -93,7 +93,7 @@ def test_a_command_finds_the_scope_of_an_id(command: str) -> None:
 def test_what_a_command_appends_stands_in_the_scope_of_the_id(home: Path) -> None:
     assert document("forget", SECOND[:8])["ids"] == [SECOND]
     assert document("show", SECOND)["memory"]["hidden"]
-    document("used", FIRST[:8])
+    document("agents", "used", FIRST[:8])
     events = document("log", "--scope", B, "--type", "forgotten", "--type", "used")["events"]
     assert [each["event"]["body"]["ids"] for each in events] == [[SECOND], [FIRST]]
     assert not (home / "folders.json").exists(), "nothing was put into the project of this folder"

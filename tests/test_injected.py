@@ -24,7 +24,7 @@ ASKING: list[Any] = [
     "cd /x && python -m memtape context --json | head",
     '{"command":["memtape","search","x"]}',
     json.dumps({"cmd": json.dumps(["bash", "-lc", "memtape   edges 01234"])}),
-    {"command": ["python", "-m", "memtape", "why", "x"]},
+    {"command": ["python", "-m", "memtape", "show", "--why", "x"]},
     "x" * 5_000 + "; memtape log",
     {"file_path": "/home/ada/.local/share/memtape/vault/projects/tide-01234567/MEMORY.md"},
     {"file_path": "/srv/memory/vault/global/memories/001.md"},

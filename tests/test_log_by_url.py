@@ -107,7 +107,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert [result["id"] for result in found["results"]] == [first["id"]]
     assert (found["results"][0]["confirmations"], found["lag"]) == (1, 0)
     assert document("show", first["id"], *SCOPE)["memory"]["confirmations"] == 1
-    assert [event["how"] for event in document("why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
+    assert [event["how"] for event in document("show", "--why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
     assert document("run", "--once")["stopped"] is False
 
     status = document("status")
@@ -115,7 +115,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert document("search", "deploy", *SCOPE, "--as-of", position)["results"] == []
     assert [document("status", "--as-of", when)["memories"] for when in (position, "0s")] == [2, 3]
     assert document("show", first["id"], *SCOPE, "--as-of", position)["memory"]["confirmations"] == 1
-    added = document("diff", position, "0s", *SCOPE)["added"]
+    added = document("admin", "diff", position, "0s", *SCOPE)["added"]
     assert [memory["text"] for memory in added] == ["We deploy on Tuesdays."]
 
     door = document("capture", "The door code is violet-marmalade.", *SCOPE)["id"]

@@ -68,8 +68,8 @@ def test_a_project_is_looked_through_by_texts_times_and_sessions(
             ask()
     here = ["--home", str(tmp_path), "--scope", "project:mine"]
     for words, key, count in (
-        (["recent"], "recent", 2), (["sessions"], "sessions", 2),
-        (["timeline", "2026-03-05", "--limit", "2"], "timeline", 2),
+        (["search"], "results", 2), (["log", "--sessions"], "sessions", 2),
+        (["show", "2026-03-05", "--around", "--limit", "2"], "timeline", 2),
     ):  # fmt: skip
         assert len(json.loads(CliRunner().invoke(main, [*words, "--json", *here]).stdout)[key]) == count
         assert CliRunner().invoke(main, [*words, *here]).stdout

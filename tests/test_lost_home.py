@@ -145,7 +145,7 @@ def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
 ) -> None:
     told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a", "transcript_path": "/x"}
     done = subprocess.run(
-        [*python_of(), "hook", "--host", "claude", "--home", str(home), *words],
+        [*python_of(), "agents", "hook", "--host", "claude", "--home", str(home), *words],
         input=json.dumps(told | {"last_assistant_message": "b"}).encode(), capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"") and not home.exists()

@@ -50,7 +50,9 @@ def environment(home: Path) -> dict[str, str]:
 
 def stdio(home: Path, folder: Path, *words: str) -> StdioServerParameters:
     command, *args = memtape()
-    return StdioServerParameters(command=command, args=[*args, "mcp", *words], env=environment(home), cwd=folder)
+    return StdioServerParameters(
+        command=command, args=[*args, "agents", "mcp", *words], env=environment(home), cwd=folder
+    )
 
 
 def talk(server: Any, action: Callable[[McpClient], Awaitable[None]], mode: str = "auto", **more: Any) -> None:
@@ -275,7 +277,7 @@ def test_agents_do_not_change_global_and_are_told_of_no_other_project(home: Path
 def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, str]]:
     """A server of its own process over HTTP, started in a folder, as its address and token; it ends well."""
     serving = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "mcp", "--http", "0", *words],
+        [sys.executable, "-m", "memtape", "agents", "mcp", "--http", "0", *words],
         env=environment(home), cwd=folder, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -87,7 +87,7 @@ def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
         monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda: Path("somewhere"))
         offer = client.status().embedder.offer
-        assert "memtape embedder set local" in offer and "1 text" in offer and "about 1 minute" in offer
+        assert "memtape admin embedder set local" in offer and "1 text" in offer and "about 1 minute" in offer
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "floor")
         assert not client.status().embedder.offer
 

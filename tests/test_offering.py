@@ -173,7 +173,7 @@ LOCOMO = [{
 
 
 def run(*command: str) -> Result:
-    return CliRunner().invoke(main, ["eval", *command])
+    return CliRunner().invoke(main, ["admin", "eval", *command])
 
 
 def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:

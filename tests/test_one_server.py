@@ -41,11 +41,11 @@ HEAVY = {"numpy", "mcp", "msgspec", "pydantic", "orjson", "click", "anyio", "lan
 
 
 class Host:
-    """A host that has started `memtape mcp`, and speaks with it a line at a time."""
+    """A host that has started `memtape agents mcp`, and speaks with it a line at a time."""
 
     def __init__(self, home: Path, folder: Path, *words: str, **variables: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "memtape", "mcp", *words],
+            [sys.executable, "-m", "memtape", "agents", "mcp", *words],
             env=environment(home) | {HOOKS_VARIABLE: ""} | variables, cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -147,7 +147,7 @@ def test_ten_sessions_have_one_server(home: Path, host: Callable[..., Host]) -> 
 def test_what_hands_on_loads_nothing_heavy(home: Path, project: Path, host: Callable[..., Host]) -> None:
     host()  # Its server is there.
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "memtape", "mcp", "--home", str(home)],
+        [sys.executable, "-X", "importtime", "-m", "memtape", "agents", "mcp", "--home", str(home)],
         env=environment(home) | {HOOKS_VARIABLE: ""}, cwd=project, input=b"", capture_output=True, timeout=WAIT_S,
         check=True,
     )  # fmt: skip
@@ -281,7 +281,8 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(
 def staying(home: Path, stay_s: float = WAIT_S, change: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """The server of a home, as what hands on starts it."""
     running = subprocess.Popen(
-        [sys.executable, "-c", change + STAY, str(stay_s), "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", change + STAY, str(stay_s), "agents", "hook", "--host", "claude", "--stay",
+         "--home", str(home)],
         env=environment(home) | {HOOKS_VARIABLE: ""}, stdin=subprocess.DEVNULL, cwd="/",
     )  # fmt: skip
     try:

@@ -363,7 +363,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
     shown = told_on(own, f"What {HOSTS[host].name} is given")
     asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
     printed = subprocess.run(
-        [*memtape(), "hook", "--host", host, "--home", str(own.home)],
+        [*memtape(), "agents", "hook", "--host", host, "--home", str(own.home)],
         input=json.dumps(asked).encode(), capture_output=True, timeout=60, check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     ).stdout.decode()  # fmt: skip

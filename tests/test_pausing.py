@@ -62,7 +62,7 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
         pauses.pause(home, client.scope, now_us(), None)
     before = events_of(home, project)
     start = patient(home, host, told(project, "SessionStart", source="startup"))
-    assert b"5433" in start and b"Memory is paused for project:" in start and b"memtape resume" in start
+    assert b"5433" in start and b"Memory is paused for project:" in start and b"memtape agents resume" in start
     prompt = patient(home, host, told(project, PROMPT[host], prompt="On which port does the staging kayak listen?"))
     assert b"port 5433" in prompt
     patient(home, host, told(project, ANSWER[host], **{FIELD[host]: "On 5433, of course."}))
@@ -123,14 +123,14 @@ def second_us(second: int) -> int:
 
 def test_an_import_and_a_watcher_take_nothing_while_all_is_paused(home: Path, project: Path) -> None:
     path = transcript(project, ("s-1", 1, "before"))
-    assert run(home, "pause").exit_code == 0
+    assert run(home, "agents", "pause").exit_code == 0
     refused = run(home, "import", str(path))
-    assert refused.exit_code == 1 and "`memtape resume` ends the pause" in refused.output
+    assert refused.exit_code == 1 and "`memtape agents resume` ends the pause" in refused.output
     with Client(home, folder=project) as client:
         watcher = Watcher(client, folders={CLAUDE_CODE: [project]})
         watcher.index(watcher.sources(), always=True)
         assert not events_of(home, project)
-        assert run(home, "resume").exit_code == 0
+        assert run(home, "agents", "resume").exit_code == 0
         watcher.index(watcher.sources(), always=True)
     assert texts(home, project) == ["before"]
 
@@ -152,13 +152,13 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
     with Client(home, scope="project:a") as client:
         id = client.capture("The staging port is 5433.").id
         client.project()
-        paused = run(home, "pause", "--for", "1h", "--scope", "project:a", "--json")
+        paused = run(home, "agents", "pause", "--for", "1h", "--scope", "project:a", "--json")
         (pause,) = json.loads(paused.output)["paused"]
         assert pause["until"] - pause["since"] == HOUR_US and pause["scope"] == "project:a"
-        for words in (("capture", "x"), ("used", id)):
+        for words in (("capture", "x"), ("agents", "used", id)):
             refused = run(home, *words, "--scope", "project:a")
             assert refused.exit_code == 1 and "nothing is stored" in refused.output
-            assert "memtape resume --scope project:a" in refused.output
+            assert "memtape agents resume --scope project:a" in refused.output
         assert run(home, "capture", "x", "--scope", "project:b").exit_code == 0
         with pytest.raises(Paused):
             client.capture("x")
@@ -179,8 +179,8 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
     assert json.loads(status.output)["paused"][0]["until"] == pause["until"]
     assert run(home, "status").output.startswith("PAUSED        Memory is paused for project:a until 2")
     assert _storing(Home(home)).state == "to do"
-    assert run(home, "resume", "--scope", "project:a").output.startswith("The pause has ended.")
-    assert run(home, "resume").output.startswith("There was no such pause.")
+    assert run(home, "agents", "resume", "--scope", "project:a").output.startswith("The pause has ended.")
+    assert run(home, "agents", "resume").output.startswith("There was no such pause.")
     assert run(home, "capture", "x", "--scope", "project:a").exit_code == 0
     assert _storing(Home(home)).state == "good"
 
@@ -202,11 +202,11 @@ def test_a_damaged_file_of_pauses_stores_nothing_and_says_so(home: Path, project
         (home / pauses.PAUSES_NAME).write_bytes(data)
         with Client(home, scope="project:a") as client, pytest.raises(MemtapeError, match="is damaged"):
             client.capture("x")
-        assert "is damaged" in run(home, "resume").output
+        assert "is damaged" in run(home, "agents", "resume").output
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?"))
     assert not events_of(home, project)
     (home / pauses.PAUSES_NAME).unlink()
-    assert run(home, "pause").exit_code == 0
+    assert run(home, "agents", "pause").exit_code == 0
 
 
 def test_many_who_pause_and_leave_out_at_once_lose_nothing(home: Path) -> None:

@@ -81,7 +81,7 @@ class Standing:
 def begun(home: Path, data: dict[str, Any], *words: str) -> subprocess.Popen[bytes]:
     """Start a hook as a host does, which may leave a server behind."""
     started = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "hook", "--host", "claude", *words, "--home", str(home)],
+        [sys.executable, "-m", "memtape", "agents", "hook", "--host", "claude", *words, "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

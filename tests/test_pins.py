@@ -48,4 +48,4 @@ def test_commands_results_pages_and_tools_show_a_pin(tmp_path: Path) -> None:
         assert "Pinned 1 capture" in call(client, "pin_memory", {"id": id})
         assert client.search("staging port").results[0].pinned
         assert client.verify().ok
-        assert "Unpinned 1 capture" in run("unpin", id)
+        assert "Unpinned 1 capture" in run("pin", "--undo", id)

@@ -49,38 +49,34 @@ ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
 WORDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("show, why, used, forget, restore, pin, unpin, unfold, holds, archive, unarchive, erase, edges").split(", "),
-        (ID,),
-    ),
+    **dict.fromkeys("show, forget, restore, pin, archive, erase, agents used".split(", "), (ID,)),
     "capture": (KAYAK,),
     "import": ("session.jsonl",),
     "search": ("kayak",),
-    "timeline": ("1h",),
     "update": (ID, "The staging kayak listens on port 5434."),
-    "replaced": (ID, "--by", ID),
     "settle": (ID, "--keep", "A"),
-    "project rename": ("Harbour",),
-    "distill": ("s-1",),
-    "adopt": ("../other",),
-    "secrets forget": ("0" * 16,),
-    "secrets share": ("../key",),
-    "secrets join": ("session.jsonl",),
-    "diff": ("3d", "1h"),
-    "eval": ("session.jsonl",),
+    "project name": ("Harbour",),
+    "project adopt": ("../other",),
+    "admin distill": ("s-1",),
+    "admin secrets forget": ("0" * 16,),
+    "admin secrets share": ("../key",),
+    "admin secrets join": ("session.jsonl",),
+    "admin diff": ("3d", "1h"),
+    "admin eval": ("session.jsonl",),
+    "admin copy": ("--to", "elsewhere"),
+    "admin embedder set": ("floor",),
+    "admin retriever set": ("bm25", "shadow"),
+    "admin completion": ("bash", "--print"),
     "run": ("--once",),
-    "copy": ("--to", "elsewhere"),
-    "embedder set": ("floor",),
-    "retriever set": ("bm25", "shadow"),
-    "connect": ("claude",),
-    "disconnect": ("claude",),
+    "agents connect": ("claude",),
+    "agents disconnect": ("claude",),
+    "agents hook": ("--host", "claude"),
     "tree check": ("--fix", "--yes"),
     "tree new": ("crane", "The crane is number seven."),
     "tree edit": ("crane", "The crane is number eight."),
     "tree show": ("crane",),
     "tree move": ("crane", "harbour/crane"),
     "tree link": ("crane", "harbour"),
-    "hook": ("--host", "claude"),
 }
 """Words with which commands can be called; any other needs none."""
 
@@ -154,9 +150,10 @@ def test_no_command_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> Non
     before = machine.bytes()
     for name, _ in every_command():
         verb, *more = name.split()
-        done = machine.call(verb, *more, *WORDS.get(name, ()), *([] if name == "mcp" else ["--json"]))
+        done = machine.call(verb, *more, *WORDS.get(name, ()), *([] if name == "agents mcp" else ["--json"]))
         assert machine.bytes() == before, name
-        if name not in ("mcp", "hook") and not VERBS[verb].in_memory:
+        row = VERBS.get(name) or VERBS.get(" ".join((verb, *more[:1]))) or VERBS[verb]
+        if name not in ("agents mcp", "agents hook") and not row.in_memory:
             assert done.returncode == 1 and b"keeps none. Nothing was done." in done.stderr, (name, done)
         assert done.returncode != 2 and b"Traceback" not in done.stderr, (name, done)
     kept = machine.call("capture", KAYAK, **{PROFILE_VARIABLE: PROD})
@@ -173,13 +170,13 @@ def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
             said = {"prompt": "On which port does the kayak listen?", "last_assistant_message": "On 5433."}
             data = told(machine.project, event, transcript_path=path, **said)
             for folder in (machine.project, machine.outside) if host == "claude" else (machine.project,):
-                words = ("hook", "--host", host, "--home", str(machine.home))
+                words = ("agents", "hook", "--host", host, "--home", str(machine.home))
                 done = machine.call(*words, folder=folder, input=json.dumps(data | {"cwd": str(folder)}).encode())
                 assert done.returncode == 0 and not done.stderr and machine.bytes() == before, (host, event, done)
                 assert (b"nothing is kept" in done.stdout) == (action == "start"), (host, event)
         for nonsense in (b"", b"{", b"[1]", b"x" * 100) if host == "claude" else (b"{",):
-            assert not machine.call("hook", "--host", host, input=nonsense).stdout
-        assert machine.call("hook", "--host", host, "--stay").returncode == 0
+            assert not machine.call("agents", "hook", "--host", host, input=nonsense).stdout
+        assert machine.call("agents", "hook", "--host", host, "--stay").returncode == 0
     assert machine.bytes() == before
 
 

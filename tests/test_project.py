@@ -135,14 +135,14 @@ def test_a_folder_that_was_renamed_is_told_how_its_memory_comes_along(
     monkeypatch.chdir(new)
     for words in (("search", "tabs"), ("context",), ("capture", "Use spaces.")):
         told = call(home, *words)
-        assert told.exit_code == 0 and f"memtape adopt {old}" in told.stderr, words
+        assert told.exit_code == 0 and f"memtape project adopt {old}" in told.stderr, words
     between = scope_here(home)
-    adopted = call(home, "adopt", str(old))
+    adopted = call(home, "project", "adopt", str(old))
     assert adopted.exit_code == 0 and scope in adopted.output and f"--scope {between}" in adopted.output
     assert scope_here(home) == scope and "tabs" in call(home, "search", "tabs").output
     assert str(old) not in json.loads(home.folders_path.read_text()), "a new folder there is a project of its own"
     assert "adopt" not in call(home, "search", "zebra").stderr
-    assert json.loads(call(home, "adopt", between, "--json").stdout)["scope"] == between
+    assert json.loads(call(home, "project", "adopt", between, "--json").stdout)["scope"] == between
 
 
 ORIGIN = "git@example.org:team/shop.git"
@@ -191,10 +191,10 @@ def test_a_folder_that_names_a_known_repository_reads_nothing_until_a_person_all
     for words in (("search", "staging"), ("context",), ("capture", "Injected.")):
         done = call(home, *words)
         assert done.exit_code == 1 and "on the wall" not in done.output, words
-        assert f"memtape adopt {scope}" in done.stderr and "Traceback" not in done.stderr
+        assert f"memtape project adopt {scope}" in done.stderr and "Traceback" not in done.stderr
     told = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": str(copy)}
     shown = hooks.run("claude", home.path, json.dumps(told).encode()).decode()
-    assert f"memtape adopt {scope}" in shown and "on the wall" not in shown
+    assert f"memtape project adopt {scope}" in shown and "on the wall" not in shown
     prompt = told | {"hook_event_name": "UserPromptSubmit", "prompt": "What is on the staging wall?"}
     assert hooks.run("claude", home.path, json.dumps(prompt).encode()) == b""
     memory = ServedMemory(home.path)
@@ -202,7 +202,7 @@ def test_a_folder_that_names_a_known_repository_reads_nothing_until_a_person_all
         memory.call("search_memories", {"query": "staging"}, copy, "x")
     memory.close()
     assert scope_of_folder(known, home) == scope
-    assert call(home, "adopt", scope).exit_code == 0
+    assert call(home, "project", "adopt", scope).exit_code == 0
     assert "on the wall" in call(home, "search", "staging").output
     with Client(home.path, folder=copy) as client:
         assert client.scope == scope and "Injected" not in str(client.search("injected").results)
@@ -219,7 +219,7 @@ def test_another_repository_at_a_known_path_is_a_new_copy(
     place = COPIES[how](tmp_path / "second", known, scope) if is_adopted else known
     monkeypatch.chdir(place)
     if is_adopted:
-        assert call(home, "adopt", scope).exit_code == 0
+        assert call(home, "project", "adopt", scope).exit_code == 0
     assert call(home, "capture", "The staging password hint is on the wall.").exit_code == 0
     other = known if is_adopted else repository(tmp_path / "other", "x@y.org:other.git")
     monkeypatch.chdir(tmp_path)
@@ -230,8 +230,8 @@ def test_another_repository_at_a_known_path_is_a_new_copy(
         return
     refused = call(home, "search", "staging")
     assert refused.exit_code == 1 and "new copy of the repository" in refused.stderr
-    assert "on the wall" not in refused.output and f"memtape adopt {scope}" in refused.stderr
-    assert call(home, "adopt", scope).exit_code == 0
+    assert "on the wall" not in refused.output and f"memtape project adopt {scope}" in refused.stderr
+    assert call(home, "project", "adopt", scope).exit_code == 0
     assert "on the wall" in call(home, "search", "staging").output
 
 

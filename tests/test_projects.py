@@ -33,20 +33,20 @@ def busy(client: Client) -> Iterator[Client]:
 def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy: Client) -> None:
     first = busy.recent(9, kinds=["turn"])[0].id
     done = run(busy, "project", "finish", "--yes").output
-    assert "project:test is finished. Archived with it: 3 texts." in done and "memtape project resume" in done
+    assert "project:test is finished. Archived with it: 3 texts." in done and "memtape project finish --undo" in done
     assert life(busy).project.state == "finished"
     assert "This project is finished since" in run(busy, "context").output
     assert "1 project finished" in run(busy, "status").output
-    assert document(busy, "archived")["projects"][SCOPE]["state"] == "finished"
-    assert "Finished on" in run(busy, "archived").output
-    assert document(busy, "why", first)["age"]["finished_at"] == life(busy).project.since
-    assert "archived with its project" in run(busy, "why", first).output
-    assert "project resume" in refused(busy, "unarchive", first)
+    assert document(busy, "archive", "--list")["projects"][SCOPE]["state"] == "finished"
+    assert "Finished on" in run(busy, "archive", "--list").output
+    assert document(busy, "show", "--why", first)["age"]["finished_at"] == life(busy).project.since
+    assert "archived with its project" in run(busy, "show", "--why", first).output
+    assert "project finish --undo" in refused(busy, "archive", "--undo", first)
     assert "was finished on" in refused(busy, "project", "finish", "--yes")
-    said = run(busy, "project", "resume").output
+    said = run(busy, "project", "finish", "--undo").output
     assert "project:test goes on. Found again: 3 texts." in said and life(busy).project.state == "active"
     assert "is finished" not in run(busy, "context").output
-    assert "is active" in refused(busy, "project", "resume")
+    assert "is active" in refused(busy, "project", "finish", "--undo")
     assert busy.verify().ok
 
 
@@ -75,14 +75,14 @@ def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> No
 
 @pytest.mark.parametrize(("name", "kept"), [("The  harbour\nlights ", "The harbour lights"), ("x" * 200, "x" * 200)])
 def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> None:
-    run(busy, "project", "rename", name)
+    run(busy, "project", "name", name)
     assert life(busy).project.name == kept
     busy.project()
     assert kept[:70] in run(busy, "project", "list").output
-    assert document(busy, "project", "show")["mark"]["name"] == kept
+    assert document(busy, "project", "scope")["mark"]["name"] == kept
     for wrong in (" ", "y" * 201):
-        assert "takes 1 to 200" in refused(busy, "project", "rename", wrong)
-    run(busy, "project", "rename", "password = Harbour-4417")
+        assert "takes 1 to 200" in refused(busy, "project", "name", wrong)
+    run(busy, "project", "name", "password = Harbour-4417")
     assert "Harbour" not in life(busy).project.name
 
 
@@ -106,7 +106,7 @@ def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, ho
     assert found["shop"]["mark"]["state"] == "finished" and found["shop"]["last_at"] >= found["plain"]["last_at"]
     assert listed[0] == found["shop"], "the one in which something happened last stands first"
     assert "finished since" in run(busy, "project", "list").output
-    assert f"scope   {SCOPE}" in run(busy, "project", "show").output
+    assert f"scope   {SCOPE}" in run(busy, "project", "scope").output
 
 
 # --- How texts have aged ---
@@ -116,8 +116,8 @@ def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(bu
     for n in range(3):
         busy.capture(f"Boat {n} is red.", "turn")
     before = busy.log.ends()
-    found = document(busy, "lifecycle", "--dry-run", "--at", "2100-01-01")
-    told = run(busy, "lifecycle", "--dry-run").output
+    found = document(busy, "admin", "lifecycle", "--dry-run", "--at", "2100-01-01")
+    told = run(busy, "admin", "lifecycle", "--dry-run").output
     assert busy.log.ends() == before
     here, would = found["standing"], found["pass"]
     tiers = [here[name] for name in ("short", "mid", "long", "archived", "purged")]
@@ -125,11 +125,11 @@ def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(bu
     assert would["moving"] + sum(would["stays"].values()) == would["total"] == 6 and would["moving"] == 4
     assert would["project"] == "dormant" and found["settings"] == {key: getattr(Settings(), key) for key in KEYS}
     assert "6  in all" in told and "last tick" in told and "only tried" in told
-    assert "pass" in document(busy, "lifecycle") and document(busy, "lifecycle")["pass"] is None
-    assert "only goes on" in refused(busy, "lifecycle", "--dry-run", "--at", "2001-01-01")
-    assert "is not a time" in refused(busy, "lifecycle", "--dry-run", "--at", "soon")
-    assert run(busy, "lifecycle", "--at", "2100-01-01").exit_code == 2
-    assert document(busy, "lifecycle", "--scope", "project:nothing")["standing"]["total"] == 0
+    assert "pass" in document(busy, "admin", "lifecycle") and document(busy, "admin", "lifecycle")["pass"] is None
+    assert "only goes on" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "2001-01-01")
+    assert "is not a time" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "soon")
+    assert run(busy, "admin", "lifecycle", "--at", "2100-01-01").exit_code == 2
+    assert document(busy, "admin", "lifecycle", "--scope", "project:nothing")["standing"]["total"] == 0
 
 
 def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
@@ -140,14 +140,15 @@ def test_what_a_dry_run_says_is_what_the_next_tick_does(busy: Client) -> None:
     days_pass(busy, 60)
     after = busy.lifecycle()
     assert would is not None and would.moving == 0 and after.standing.mid == 5
-    told = run(busy, "why", busy.recent(1, kinds=["turn"])[0].id).output
+    told = run(busy, "show", "--why", busy.recent(1, kinds=["turn"])[0].id).output
     assert "tier mid, retention 0." in told and "summed up in" in told and "of the day of" in told
     assert "5 mid, 0 long, 0 archived, 1 summary" in run(busy, "status").output
     assert "5 mid" in LOOKS["aging"](Home(busy.home.path)).seen
 
 
 def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client) -> None:
-    found = document(busy, "lifecycle", "--set", "archive_after_days=-1", "--set", "mid_after_days = 14")["settings"]
+    changes = ("--set", "archive_after_days=-1", "--set", "mid_after_days = 14")
+    found = document(busy, "admin", "lifecycle", *changes)["settings"]
     assert (found["archive_after_days"], found["mid_after_days"]) == (-1, 14) and list(found) == list(KEYS)
     assert settings_on(busy.log) == Settings(archive_after_days=-1, mid_after_days=14)
     for wrong, why in (
@@ -156,10 +157,10 @@ def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client
         ("lifecycle=perhaps", "cannot be set"),
         ("embedder=floor", "no setting of the lifecycle"),
     ):
-        assert why in refused(busy, "lifecycle", "--set", wrong)
-    assert run(busy, "lifecycle", "--set", "mid_after_days").exit_code == 2
-    assert "Only people" in refused(busy, "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
-    run(busy, "lifecycle", "--set", "lifecycle=False")
-    assert "switched off" in run(busy, "lifecycle").output
+        assert why in refused(busy, "admin", "lifecycle", "--set", wrong)
+    assert run(busy, "admin", "lifecycle", "--set", "mid_after_days").exit_code == 2
+    assert "Only people" in refused(busy, "admin", "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
+    run(busy, "admin", "lifecycle", "--set", "lifecycle=False")
+    assert "switched off" in run(busy, "admin", "lifecycle").output
     looked = LOOKS["aging"](Home(busy.home.path))
     assert looked.state == "to do" and "lifecycle=true" in looked.todo

@@ -126,20 +126,20 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
         assert run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard").exit_code == 0
     assert run("capture", "Trial number 1 of the crane.").exit_code == 0
     assert run("capture", "The crane is ours.", "--tag", "mine").exit_code == 0
-    assert "Nothing that is shown is tagged env:dev" in run("prune").output  # Younger than 7 days.
-    told = run("prune", "--before", "0s", "--dry-run").output
+    assert "Nothing that is shown is tagged env:dev" in run("admin", "prune").output  # Younger than 7 days.
+    told = run("admin", "prune", "--before", "0s", "--dry-run").output
     assert "2 captures tagged env:dev" in told and "would be forgotten" in told and "Trial number 2" in told
     assert "1 of the kind stay: the same was also captured later, or without the tag." in told
-    refused = run("prune", "--before", "0s")
+    refused = run("admin", "prune", "--before", "0s")
     assert refused.exit_code == 1 and "Nothing was forgotten.\nConfirm it, or give --yes." in refused.output
-    assert "Nothing was forgotten" in run("prune", "--before", "0s", "--json").output
-    assert json.loads(run("prune", "--tag", "other", "--before", "0s", "--json").stdout)["items"] == []
-    done = run("prune", "--before", "0s", "--yes").output
+    assert "Nothing was forgotten" in run("admin", "prune", "--before", "0s", "--json").output
+    assert json.loads(run("admin", "prune", "--tag", "other", "--before", "0s", "--json").stdout)["items"] == []
+    done = run("admin", "prune", "--before", "0s", "--yes").output
     undo = done.partition("To undo: memtape ")[2].partition(", and so")[0].split()
     assert "Forgot 2 captures." in done and undo[0] == "restore"
     found = json.loads(run("search", "crane", "--json").stdout)["results"]
     assert sorted(it["text"] for it in found) == ["The crane is ours.", "Trial number 1 of the crane."]
     assert CliRunner().invoke(main, [*undo, "--home", str(home)]).exit_code == 0
     assert len(json.loads(run("search", "crane", "--json").stdout)["results"]) == 3
-    assert "1 more are hidden already" not in run("prune", "--tag", "mine", "--before", "0s", "--yes").output
+    assert "1 more are hidden already" not in run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
     assert "The views are what the log says." in CliRunner().invoke(main, ["verify", "--home", str(home)]).output

@@ -413,28 +413,28 @@ def test_an_identifier_is_known_again_only_where_a_secret_is_named(value: str, c
 def test_a_person_sees_what_is_known_and_undoes_it(tmp_path: Path) -> None:
     home, secret = tmp_path / "home", "Harb0ur-44x17"
     Redactor(Home(home))._placeholder(secret, "password")
-    known = json.loads(call(home, "secrets", "list", "--json")[1])["secrets"]
+    known = json.loads(call(home, "admin", "secrets", "list", "--json")[1])["secrets"]
     assert [(it["kind"], it["chars"], it["trust"]) for it in known] == [("password", len(secret), "other")]
-    assert secret not in call(home, "secrets", "list")[1]
-    assert call(home, "secrets", "forget", known[0]["id"], "--origin", "agent")[0] == 1
+    assert secret not in call(home, "admin", "secrets", "list")[1]
+    assert call(home, "admin", "secrets", "forget", known[0]["id"], "--origin", "agent")[0] == 1
     reader = Redactor(Home(home))
     assert secret not in reader.text(f"So {secret} it is.")
-    assert call(home, "secrets", "forget", known[0]["id"], "--origin", "user", "--json")[0] == 0
+    assert call(home, "admin", "secrets", "forget", known[0]["id"], "--origin", "user", "--json")[0] == 0
     for after in (reader, Redactor(Home(home))):
         assert after.text(f"So {secret} it is.") == f"So {secret} it is."
         assert secret not in after.text(f"The password is {secret}.")
-    assert json.loads(call(home, "secrets", "list", "--json")[1])["secrets"] == []
+    assert json.loads(call(home, "admin", "secrets", "list", "--json")[1])["secrets"] == []
 
 
 def test_homes_of_a_team_take_one_key_by_a_wrapped_file(tmp_path: Path) -> None:
     ours, theirs, file = tmp_path / "a", tmp_path / "b", tmp_path / "team.key"
     one, passphrase = Redactor(Home(ours)).text(KEY), "harbour tide lantern"
-    assert call(ours, "secrets", "share", str(file), input=f"{passphrase}\n{passphrase}\n")[0] == 0
+    assert call(ours, "admin", "secrets", "share", str(file), input=f"{passphrase}\n{passphrase}\n")[0] == 0
     assert Home(ours).redaction_key_path.read_bytes() not in file.read_bytes()
-    assert call(theirs, "secrets", "join", str(file), input="another passphrase\n")[0] == 1
+    assert call(theirs, "admin", "secrets", "join", str(file), input="another passphrase\n")[0] == 1
     Redactor(Home(theirs)).text(KEY)
-    assert call(theirs, "secrets", "join", str(file), input=f"{passphrase}\n")[0] == 1
-    assert call(theirs, "secrets", "join", str(file), "--replace", input=f"{passphrase}\n")[0] == 0
+    assert call(theirs, "admin", "secrets", "join", str(file), input=f"{passphrase}\n")[0] == 1
+    assert call(theirs, "admin", "secrets", "join", str(file), "--replace", input=f"{passphrase}\n")[0] == 0
     assert Redactor(Home(theirs)).text(KEY) == one
     assert stat.S_IMODE(Home(theirs).redaction_key_path.stat().st_mode) == 0o600
 

@@ -159,17 +159,17 @@ def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
     one, two, _ = (client.capture(text).id for text in (LONG, SHORT, PLAIN))
     client.project()
     before, ends = client.verify().state_hash, client.log.ends()
-    tried = command(client, "refold", "--fold", "off", "--dry-run")
+    tried = command(client, "admin", "refold", "--fold", "off", "--dry-run")
     assert f"apart in {SCOPE}:\n  {LONG} ({one})\n  {SHORT} ({two})\n" in tried
-    assert "Come apart from others: 1 memory." in tried and "`memtape refold --fold off` does it" in tried
+    assert "Come apart from others: 1 memory." in tried and "`memtape admin refold --fold off` does it" in tried
     assert client.log.ends() == ends and client.verify().state_hash == before and found(client) == [SHORT]
-    done = json.loads(command(client, "refold", "--fold", "off", "--json"))
+    done = json.loads(command(client, "admin", "refold", "--fold", "off", "--json"))
     assert (done["done"], done["folding"], done["together"], done["apart"]) == (True, False, 0, 1)
     assert [(pair["first"]["id"], pair["second"]["id"]) for pair in done["pairs"]] == [(one, two)]
     views = client.reader.held(lambda views: views.found(SCOPE)[0])  # Without another look at the log.
     assert len(views.places()) == 3 and sorted(found(client)) == sorted([LONG, SHORT]) and client.verify().ok
     assert settings_on(client.log).refolded == 1
-    on = command(client, "refold", "--fold", "on")
+    on = command(client, "admin", "refold", "--fold", "on")
     assert "Taken in by others: 1 memory." in on and found(client) == [SHORT] and client.verify().ok
     assert settings_on(client.log) == Settings(refolded=2)
-    assert "0 memories. Come apart from others: 0 memories" in command(client, "refold")
+    assert "0 memories. Come apart from others: 0 memories" in command(client, "admin", "refold")

@@ -112,9 +112,9 @@ def test_what_came_of_it(home: Path, project: Path) -> None:
     with at(home, project) as client:
         (start,) = client.given()
         assert {it.id: (it.line, it.now) for it in start.memories}[plain] == (None, "erased")
-    shown = CliRunner().invoke(main, ["given", "--home", str(home), "--scope", start.scope])
+    shown = CliRunner().invoke(main, ["agents", "given", "--home", str(home), "--scope", start.scope])
     assert "[used]" in shown.output and "forgotten since" in shown.output and plain[:13] in shown.output
-    printed = CliRunner().invoke(main, ["given", "--json", "--home", str(home), "--scope", start.scope])
+    printed = CliRunner().invoke(main, ["agents", "given", "--json", "--home", str(home), "--scope", start.scope])
     assert json.loads(printed.output)["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
 
 

@@ -132,19 +132,21 @@ def test_states_are_settings_that_a_replay_has(tmp_path: Path) -> None:
     where = ("--home", str(tmp_path))
     with Client(tmp_path, scope=SCOPE) as client:
         client.capture("We deploy on Tuesdays.")
-        assert run("retriever", "set", "bm25", "shadow", "--percent", "30", *where).exit_code == 0
-        told = json.loads(run("retriever", "set", "memtape without edges,hot", "deprecated", *where, "--json").stdout)
+        assert run("admin", "retriever", "set", "bm25", "shadow", "--percent", "30", *where).exit_code == 0
+        words = ("set", "memtape without edges,hot", "deprecated", *where, "--json")
+        told = json.loads(run("admin", "retriever", *words).stdout)
         assert told["retrievers"] == {"memtape": "active", "bm25": "shadow", BARE: "deprecated"}
         assert told["embedders"] == {"floor": "active"} and told["shadow_percent"] == 30
-        assert "30 %" in run("retriever", "list", *where).output and "bm25 (shadow)" in run("status", *where).output
+        assert "30 %" in run("admin", "retriever", "list", *where).output
+        assert "bm25 (shadow)" in run("status", *where).output
         for number in range(client.log.partitions):
             (partition,) = replay(client.log.read(number, 0, 100)).partitions.values()
             assert partition.settings == settings_on(client.log) and partition.settings.shadows() == ["bm25"]
         for name, state in (("memtape", "off"), ("bm25", "active"), ("elastic", "shadow")):
-            assert run("retriever", "set", name, state, *where).exit_code == 1, name
-        assert run("retriever", "set", "memtape", "active", "--percent", "5", *where).exit_code == 0
+            assert run("admin", "retriever", "set", name, state, *where).exit_code == 1, name
+        assert run("admin", "retriever", "set", "memtape", "active", "--percent", "5", *where).exit_code == 0
         assert states_on(client.log).shadow_percent == 5
-    assert "No shadow has answered" in run("compare", "--shadow", "--scope", SCOPE, *where).stderr
+    assert "No shadow has answered" in run("admin", "compare", "--shadow", "--scope", SCOPE, *where).stderr
 
 
 def test_an_answer_is_byte_for_byte_the_same_beside_a_shadow(tmp_path: Path) -> None:
@@ -192,19 +194,19 @@ def test_use_decides_who_was_right(tmp_path: Path) -> None:
             assert len(events) == 4, "each is asked once, and not what was asked before it was a shadow"
             assert all(one.session is None and getattr(one.body, "query", None) == "" for one in events)
             assert all(late.id not in getattr(one.body, "results", ()) for one in events), "as it was then"
-    told = json.loads(run("compare", "--shadow", *where, "--json").stdout)
+    told = json.loads(run("admin", "compare", "--shadow", *where, "--json").stdout)
     bm25, bare = told["shadows"]["bm25"], told["shadows"]["memtape without sparse"]
     assert (told["searches"], told["percent"], bm25["judged"], bare["judged"]) == (3, 100, 2, 2)
     assert bm25["recall"] == {"active": {"5": 0.5, "10": 0.5}, "shadow": {"5": 1.0, "10": 1.0}}
     assert bare["recall"]["shadow"] == {"5": 0.0, "10": 0.0}
-    shown = run("compare", "--shadow", *where).output
+    shown = run("admin", "compare", "--shadow", *where).output
     assert "bm25 (shadow): 2 answers" in shown and "recall of what was used (2)" in shown, shown
     with Client(tmp_path, scope=SCOPE) as client:
         set_state(client.log, "bm25", "off", None)
         set_state(client.log, "memtape without sparse", "deprecated", None)
-    told = json.loads(run("compare", "--shadow", *where, "--json").stdout)
+    told = json.loads(run("admin", "compare", "--shadow", *where, "--json").stdout)
     assert [(name, its["state"]) for name, its in told["shadows"].items()] == [("memtape without sparse", "deprecated")]
-    again = json.loads(run("compare", *where, "--json").stdout)
+    again = json.loads(run("admin", "compare", *where, "--json").stdout)
     assert again["recalls"] == 2, "what a shadow found is no search"
 
 

@@ -33,12 +33,12 @@ def test_a_diff_names_a_new_memory_once() -> None:
         document("capture", text, *SCOPE)
     document("forget", ids["forgotten"], *SCOPE)
     document("run", "--once")
-    changes = document("diff", start, "0s", *SCOPE)
+    changes = document("admin", "diff", start, "0s", *SCOPE)
     whats = ("added", "folded", "revised", "forgotten", "restored")
     named = [(what, changed["id"]) for what in whats for changed in changes[what]]
     assert sorted(named) == sorted(ids.items())
     assert [len(changed["captures"]) for what in ("added", "revised") for changed in changes[what]] == [1, 1]
-    printed = said("diff", start, "0s", *SCOPE)
+    printed = said("admin", "diff", start, "0s", *SCOPE)
     assert all(printed.count(id) == 1 for id in ids.values())
 
 

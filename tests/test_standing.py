@@ -122,9 +122,13 @@ def test_what_is_stale_is_marked_and_listed_until_it_is_said_or_used_again(clien
     assert "stale: last said on 2020-01-02" in client.context().text
     assert "stale: last said on 2020-01-02" in call(client, "search_memories", {"query": "Celery worker"})
     assert client.show(ids["old"]).stale and not client.show(ids["sister"]).stale
-    told = CliRunner().invoke(main, ["stale", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = CliRunner().invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p"]).output
     assert f"memtape forget {ids['old']}" in told and "memtape capture 'The old worker" in told
-    listed = CliRunner().invoke(main, ["stale", "--home", str(tmp_path), "--scope", "project:p", "--json"]).output
+    listed = (
+        CliRunner()
+        .invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p", "--json"])
+        .output
+    )
     assert [it["uses"] for it in json.loads(listed)["stale"]] == [0]
     client.capture("The old worker uses Celery with Redis.")
     client.project()
@@ -138,7 +142,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
     client.project()
     (order,) = client.orders()
     assert order.text == ORDER and order.about == ("berlin", "trip") and turn in order.ids
-    told = CliRunner().invoke(main, ["orders", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = CliRunner().invoke(main, ["settle", "--orders", "--home", str(tmp_path), "--scope", "project:p"]).output
     assert all(f"memtape forget {id}" in told for id in order.ids)
     asked = "When is the Berlin trip with Otto booked?"
     assert offered(client, asked, "now", 1_300)[0] == ""

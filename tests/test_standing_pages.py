@@ -373,7 +373,7 @@ lines = st.builds(
 def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
     made = StandingPage(
         scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
-        more=more, how="`memtape archived`",
+        more=more, how="`memtape archive --list`",
     )  # fmt: skip
     said = render(made)
     assert len(said) <= limit

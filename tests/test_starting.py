@@ -30,7 +30,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(N
 
 @pytest.fixture(autouse=True)
 def connected(home: Path) -> None:
-    """Make the home, as `memtape connect` has before any host calls a hook."""
+    """Make the home, as `memtape agents connect` has before any host calls a hook."""
     Home(home)
 
 
@@ -69,7 +69,7 @@ def test_the_end_of_a_session_runs_nothing_of_its_folder_and_takes_the_rest(host
     (hostile / "s-1.jsonl").write_text(json.dumps(row) + "\n")
     # The folder and the transcript are told as seen from there.
     told = {"hook_event_name": "SessionEnd", "session_id": "s-1", "cwd": ".", "transcript_path": "s-1.jsonl"}
-    hook = [*python_of(), "hook", "--host", "claude", "--home", str(home)]
+    hook = [*python_of(), "agents", "hook", "--host", "claude", "--home", str(home)]
     assert ran(hostile, *hook, data=json.dumps(told).encode()).returncode == 0
 
     def taken() -> list[Event]:
@@ -86,7 +86,7 @@ def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(event: str, tmp_p
     pipe, home = tmp_path / "s-1.jsonl", tmp_path / "home"
     os.mkfifo(pipe)
     told = {"hook_event_name": event, "session_id": "s-1", "cwd": str(tmp_path), "transcript_path": str(pipe)}
-    hook = [*python_of(), "hook", "--host", "claude", "--home", str(home), "--alone"]
+    hook = [*python_of(), "agents", "hook", "--host", "claude", "--home", str(home), "--alone"]
     done = subprocess.run(hook, input=json.dumps(told).encode(), env=ENVIRONMENT, timeout=60, check=False)
     assert done.returncode == 0 and len(latest_errors(home, 10)) == 1
     with pytest.raises(OSError, match="no file"):

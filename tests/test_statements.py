@@ -278,7 +278,7 @@ def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_
         client.reader.project()
         assert len(client.search("postgres ledger").results) == 2
         home = str(client.home.path)
-    why = CliRunner().invoke(cli.main, ["why", event.id, "--home", home, "--scope", "project:talk"])
+    why = CliRunner().invoke(cli.main, ["show", "--why", event.id, "--home", home, "--scope", "project:talk"])
     assert why.exit_code == 0 and f"taken from {turn}" in why.output
 
 

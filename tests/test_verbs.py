@@ -14,9 +14,9 @@ from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import OF_GROUPS, VERBS, Arguments, SearchArguments, Verb
+from memtape.tools.verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
 
-DESCRIBED = {name: verb for name, verb in VERBS.items() if verb.arguments is not None}
+DESCRIBED = {name: verb for name, verb in (VERBS | OPTIONS).items() if verb.arguments and verb.method}
 
 
 def fields_of(arguments: type[Arguments]) -> dict[str, object]:
@@ -37,10 +37,20 @@ def taken(verb: Verb) -> dict[str, object]:
     return found | {name: of_search[name] for name in options if name in of_search}
 
 
+def command_of(words: str) -> click.Command:
+    """Return the command of some words, in a group or not."""
+    found: click.Command = main
+    for word in words.split():
+        assert isinstance(found, click.Group)
+        found = found.commands[word]
+    return found
+
+
 def test_the_commands_are_the_verbs() -> None:
-    assert list(main.commands) == list(VERBS)
-    assert all(isinstance(main.commands[name], click.Command) for name in VERBS)
-    assert all(callable(getattr(Client, verb.method)) for verb in VERBS.values() if verb.method is not None)
+    words = [*main.commands, *(f"{group} {name}" for group in GROUPS for name in command_of(group).commands)]  # type: ignore[attr-defined]
+    assert set(words) == set(VERBS) and all(isinstance(command_of(name), click.Command) for name in VERBS)
+    assert {verb.command for verb in OPTIONS.values()} <= set(VERBS) and len(main.commands) <= 24
+    assert all(callable(getattr(Client, verb.method)) for verb in (VERBS | OPTIONS).values() if verb.method is not None)
 
 
 @pytest.mark.parametrize("name", DESCRIBED)
@@ -48,7 +58,10 @@ def test_command_and_method_take_what_is_described(name: str) -> None:
     verb = DESCRIBED[name]
     assert verb.arguments is not None
     described, method = fields_of(verb.arguments), taken(verb)
-    assert described.keys() <= {parameter.name for parameter in main.commands[name].params}
+    command = command_of(name if name in VERBS else verb.command)
+    renamed = {"around": "id", "settled": "every", "conflict": "ids", "kinds": "kinds"}
+    taken_by_command = {parameter.name for parameter in command.params}
+    assert {renamed.get(each, each) for each in described} <= taken_by_command, name
     assert described.keys() <= method.keys()
     for argument, default in described.items():
         if default is msgspec.NODEFAULT:
@@ -58,25 +71,22 @@ def test_command_and_method_take_what_is_described(name: str) -> None:
 
 
 def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
-    offered = {verb.tool.name: verb for verb in (VERBS | OF_GROUPS).values() if verb.tool is not None}
+    offered = {verb.tool.name: verb for verb in (VERBS | OPTIONS).values() if verb.tool is not None}
     assert TOOLS.keys() == offered.keys()
     for name, tool in TOOLS.items():
         arguments = offered[name].arguments
         assert arguments is not None and issubclass(tool.arguments, arguments)
 
 
-@pytest.mark.parametrize("name", OF_GROUPS)
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])
 def test_a_tool_of_a_group_takes_what_its_command_takes(name: str) -> None:
-    arguments, (group, command) = OF_GROUPS[name].arguments, name.split()
-    found = main.commands[group]
-    assert isinstance(found, click.Group) and arguments is not None
-    assert fields_of(arguments).keys() <= {parameter.name for parameter in found.commands[command].params}
+    arguments = OPTIONS[name].arguments
+    assert arguments is not None
+    assert fields_of(arguments).keys() <= {parameter.name for parameter in command_of(name).params}
 
 
 def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:
-    decisions = {name: verb for name, verb in VERBS.items() if verb.decision is not None}
-    assert decisions
-    for verb in decisions.values():
-        assert verb.decision is not None
-        assert verb.method is not None and verb.arguments is not None and verb.command.startswith("deciding.")
-        assert verb.decision.undo is None or verb.decision.undo in decisions
+    rows = VERBS | OPTIONS
+    for name, decision in DECISIONS.items():
+        assert rows[name].decision == decision and rows[name].method
+        assert decision.undo is None or (decision.undo in DECISIONS and decision.undo_command.split()[0] in VERBS)

@@ -241,13 +241,13 @@ def test_what_cannot_be_imported_is_told(hosts: Path, monkeypatch: pytest.Monkey
     assert (result.exit_code, "Name a project" in result.stderr) == (1, True)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.setenv(name, str(hosts / "nowhere"))
-    assert "No host has kept a session here yet." in call("watch").stderr
+    assert "No host has kept a session here yet." in call("import", "--watch").stderr
 
 
 @pytest.mark.slow
 def test_watch_takes_what_there_is_and_ends_in_peace(hosts: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "memtape", "watch", "--json"],
+        [sys.executable, "-m", "memtape", "import", "--watch", "--json"],
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

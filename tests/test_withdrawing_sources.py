@@ -185,7 +185,7 @@ def test_show_says_which_file_took_a_text_back_and_how_it_is_shown_again(
         said = run("show", found.id)
         assert "withdrawn: its source a.md says it no longer since 20" in said
         assert f"memtape restore {found.id}" in said
-        assert "withdrawn: its source a.md says it no longer since 20" in run("why", found.id)
+        assert "withdrawn: its source a.md says it no longer since 20" in run("show", "--why", found.id)
         run("restore", found.id)
         run("import", str(notes))
         client.project()

@@ -320,7 +320,7 @@ def test_two_that_read_one_zone_at_once_capture_it_once(home: Home, page: Path) 
 
 def test_a_log_that_went_back_is_told_the_zone_again(home: Home, page: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup.db"
-    run("copy", "--to", str(backup))
+    run("admin", "copy", "--to", str(backup))
     put(page, "- One.")
     project()
     for path in home.path.glob("log.db*"):

@@ -1,7 +1,8 @@
 """What the sessions of a home weigh: the one server, and the processes that forward to it. It prints a table.
 
-Run `PYTHONPATH=. .venv/bin/python tests/weigh_sessions.py --texts 2000 20000`. Sessions are `memtape mcp` over stdio,
-at the floor. What a process holds is read from `smaps_rollup` of Linux: RSS, and in brackets what is no file's.
+Run `PYTHONPATH=. .venv/bin/python tests/weigh_sessions.py --texts 2000 20000`. Sessions are `memtape agents mcp`
+over stdio, at the floor. What a process holds is read from `smaps_rollup` of Linux: RSS, and in brackets
+what is no file's.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Session:
 
     def __init__(self, home: Path) -> None:
         self.process = subprocess.Popen(
-            [*python_of(), "mcp", "--home", str(home), "--scope", SCOPE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [*python_of(), "agents", "mcp", "--home", str(home), "--scope", SCOPE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         self._asked = 0
         self._ask("initialize", HOST)

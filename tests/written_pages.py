@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import LONGEST_CHARS, main
-from memtape.tools.verbs import GROUPS, VERBS
+from memtape.tools.verbs import OPTIONS as OPTION_VERBS
+from memtape.tools.verbs import TITLES, VERBS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -34,10 +35,10 @@ OTHERS = {
     "show": ("whole",),
     "sessions": ("session_turns",),
     "edges": ("edge_candidates",),
-    "accept": ("proposals", "accept", "decline"),
-    "lifecycle": ("age",),
+    "settle": ("proposals", "accept", "decline"),
+    "admin lifecycle": ("age",),
     "erase": ("erase",),
-    "prune": ("hidden",),
+    "forget": ("hidden",),
 }
 """Methods of the client that stand beside a verb's own method."""
 LONGEST_DEFAULT = 12
@@ -50,7 +51,7 @@ OPTIONS = {"Unpack[SearchOptions]": SearchOptions, "Unpack[WriterOptions]": Writ
 def commands() -> str:
     """Return the commands in their groups: an example, the summary, and the command's own options."""
     lines: list[str] = []
-    for group, names in GROUPS.items():
+    for group, names in TITLES.items():
         lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, main.commands[name])), ""]
     return "\n".join(lines)
 
@@ -76,8 +77,8 @@ def _common(option: click.Option) -> bool:
 def client() -> str:
     """Return the client, then its methods in the groups of the commands, each with its signature and docstring."""
     parts = [_described(Client, "Client"), _described(Client.close, "close")]
-    for group, names in GROUPS.items():
-        methods = [method for name in names for method in ((VERBS[name].method,), OTHERS.get(name, ()))]
+    for group, names in TITLES.items():
+        methods = [(VERBS[name].method, *_of_options(name), *OTHERS.get(name, ())) for name in _whole(names)]
         found = [getattr(Client, name) for name in dict.fromkeys(name for some in methods for name in some if name)]
         told = [_described(method, method.__name__) for method in found if inspect.isfunction(method)]
         parts += [f"## {group}", *told] if told else []
@@ -92,6 +93,21 @@ def client() -> str:
             and not method.__name__.startswith("_")
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _whole(names: Iterable[str]) -> Iterator[str]:
+    """Yield names of commands, and after a group those of its commands."""
+    for name in names:
+        yield name
+        yield from (verb for verb in VERBS if verb.startswith(f"{name} "))
+
+
+def _of_options(name: str) -> Iterator[str | None]:
+    """Yield the methods of the verbs that are options of a command."""
+    for verb, row in OPTION_VERBS.items():
+        if row.command == name:
+            yield row.method
+            yield from OTHERS.get(verb, ())
 
 
 def _described(what: Any, name: str) -> str:

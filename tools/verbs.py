@@ -135,18 +135,6 @@ class ForgetArguments(RestoreArguments, frozen=True):
     only: Annotated[bool, _said("Name this one capture, not every capture that is the same memory.", rare=True)] = False
 
 
-class UnfoldArguments(IdArguments, frozen=True):
-    only: Annotated[bool, Meta(description="Let this capture alone stand apart; the others stay together.")] = False
-
-
-class HoldsArguments(IdArguments, frozen=True):
-    undo: Annotated[bool, Meta(description="Take back what was said of it: the texts decide again.")] = False
-
-
-class ReplacedArguments(IdArguments, frozen=True):
-    by: Annotated[Id, _said("The id of the memory that holds instead.", option="--by")]
-
-
 class UpdateArguments(IdArguments, frozen=True):
     text: Annotated[str, Meta(description="What is so now.")]
 
@@ -246,23 +234,21 @@ class Offer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The words of a command that decides about a memory: the help, the message, and the verb that undoes it.
+    """A decision about a memory: its message, the verb that undoes it, and the words after `memtape` that do.
 
-    `example` follows the id in the help's example.
+    The id follows the words.
     """
 
-    help: str
     done: str
     undo: str | None = None
-    example: str = ""
+    undo_command: str = ""
 
 
 class Verb(NamedTuple):
     """A verb. `command` is a function in a file of `tools/commands/`; `method` is a method of the client.
 
     A verb `in_memory` also works in a process that keeps nothing (profile dev_no_persist); the rest are
-    refused there. For a `decision` no function is written: command and tool are made from this row, and call
-    the method.
+    refused there. For a `decision` no tool is written: it is made from this row, and calls the method.
     """
 
     command: str
@@ -296,7 +282,7 @@ TOOLS: dict[str, Offer] = {
         "adds",
         idempotent=False,
     ),
-    "used": Offer("mark_used", "Say which memories helped, so that they are found sooner.", "adds"),
+    "agents used": Offer("mark_used", "Say which memories helped, so that they are found sooner.", "adds"),
     "forget": Offer("forget_memory", "Hide a memory that is wrong or unwanted. restore_memory undoes it.", "hides"),
     "restore": Offer("restore_memory", "Bring back a memory that was forgotten.", "shows"),
     "pin": Offer("pin_memory", "Keep a memory at hand whatever its age. unpin_memory undoes it.", "adds", common=False),
@@ -342,121 +328,115 @@ TOOLS: dict[str, Offer] = {
 """The tools for agents, by their verb."""
 
 DECISIONS: dict[str, Decision] = {
-    "forget": Decision(
-        "Hide a memory or turn, until it is restored. The log keeps it.\n\nEvery capture that is the same "
-        "memory is hidden, and of facts and the like the same text stays hidden when it is captured again, "
-        "until a person says it.",
-        "Forgot",
-        undo="restore",
-    ),
-    "restore": Decision("Show again what was forgotten.", "Restored"),
-    "pin": Decision("Pin a memory or turn: it stays at hand whatever its age, and is marked.", "Pinned", undo="unpin"),
-    "unpin": Decision("End the pins on a memory or turn.", "Unpinned"),
-    "unfold": Decision(
-        "Split for good a memory whose captures should not have been folded: each stands by itself.", "Unfolded"
-    ),
-    "holds": Decision(
-        "Say that a memory holds, whatever was said later: no rule replaces it from now on, until --undo.",
-        "Noted what holds of",
-    ),
-    "replaced": Decision(
-        "Say that another memory replaced one: it is marked, stands below the other, and leaves the start context.",
-        "Noted what replaced",
-        undo="holds",
-        example=" --by 019ab0c4-f4e8-7000-8000-0123456789ab",
-    ),
+    "forget": Decision("Forgot", "restore", "restore"),
+    "restore": Decision("Restored"),
+    "pin": Decision("Pinned", "unpin", "pin --undo"),
+    "unpin": Decision("Unpinned"),
+    "unfold": Decision("Unfolded"),
+    "holds": Decision("Noted what holds of"),
+    "replaced": Decision("Noted what replaced", "holds", "update --holds"),
 }
 """The words of verbs that decide about a memory, by their verb."""
 
 _ROWS: dict[str, dict[str, Verb]] = {
-    "Capture": {
+    "Remember and ask": {
         "capture": Verb("capture.capture", "capture", CaptureArguments, in_memory=True),
-        "import": Verb("importing.import_command"),
-        "watch": Verb("importing.watch"),
-        "pause": Verb("secrets.pause"),
-        "resume": Verb("secrets.resume"),
-        "secrets": Verb("secrets.secrets"),
-        "adopt": Verb("projects.adopt"),
-    },
-    "Search and look": {
         "search": Verb("ask.search", "search", SearchArguments, in_memory=True),
         "show": Verb("ask.show", "show", IdArguments, in_memory=True),
-        "why": Verb("ask.why", "why", IdArguments, in_memory=True),
-        "recent": Verb("looking.recent", "recent", RecentArguments, in_memory=True),
-        "sessions": Verb("looking.sessions", "sessions", ListArguments, in_memory=True),
-        "timeline": Verb("looking.timeline", "timeline", TimelineArguments, in_memory=True),
-        "edges": Verb("looking.edges", "edges", in_memory=True),
+        "context": Verb("looking.context", "context", ContextArguments, in_memory=True),
+        "import": Verb("importing.import_command"),
     },
     "Decide": {
-        "used": Verb("capture.used", "use", UsedArguments, in_memory=True),
-        "update": Verb("capture.update", "update", UpdateArguments, in_memory=True),
         "forget": Verb("deciding.forget", "forget", ForgetArguments, in_memory=True),
         "restore": Verb("deciding.restore", "restore", RestoreArguments, in_memory=True),
         "pin": Verb("deciding.pin", "pin", IdArguments, in_memory=True),
-        "unpin": Verb("deciding.unpin", "unpin", IdArguments, in_memory=True),
-        "holds": Verb("deciding.holds", "say_holds", HoldsArguments, in_memory=True),
-        "replaced": Verb("deciding.replaced", "say_replaced", ReplacedArguments, in_memory=True),
-        "unfold": Verb("deciding.unfold", "unfold", UnfoldArguments, in_memory=True),
-        "conflicts": Verb("conflicts.conflicts", "conflicts", ConflictsArguments, in_memory=True),
-        "settle": Verb("conflicts.settle", "settle", SettleArguments, in_memory=True),
-        "accept": Verb("conflicts.accept"),
-        "orders": Verb("conflicts.orders", "orders", Arguments, in_memory=True),
-        "stale": Verb("conflicts.stale", "stale", ListArguments, in_memory=True),
-    },
-    "Age and bring together": {
-        "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
+        "update": Verb("deciding.update", "update", UpdateArguments, in_memory=True),
+        "settle": Verb("settling.settle", "settle", SettleArguments, in_memory=True),
         "archive": Verb("archiving.archive", "archive", ArchiveArguments),
-        "unarchive": Verb("archiving.unarchive", "unarchive", UnarchiveArguments),
-        "archived": Verb("archiving.archived", "archived", ArchivedArguments),
-        "project": Verb("projects.project"),
-        "consolidate": Verb("consolidate.consolidate", "consolidate"),
-        "distill": Verb("consolidate.distill", "distill"),
-        "prune": Verb("erase.prune", "prune", PruneArguments),
     },
-    "Pages": {"page": Verb("keep.page"), "tree": Verb("tree.tree", in_memory=True)},
-    "Agents": {
-        "connect": Verb("agents.connect"),
-        "disconnect": Verb("agents.disconnect"),
-        "doctor": Verb("agents.doctor", in_memory=True),
-        "context": Verb("looking.context", "context", ContextArguments, in_memory=True),
-        "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
-        "mcp": Verb("agents.mcp", in_memory=True),
-        "hook": Verb("agents.hook"),
-    },
-    "Keep the home": {
-        "run": Verb("keep.run", "project"),
+    "Look": {
         "status": Verb("status.status", "status", Arguments, in_memory=True),
-        "stats": Verb("status.stats", "stats"),
-        "tail": Verb("ask.tail"),
+        "page": Verb("keep.page"),
         "log": Verb("ask.log", "read_log", in_memory=True),
-        "diff": Verb("ask.diff_command", "diff"),
+    },
+    "Keep": {
+        "run": Verb("keep.run", "project"),
         "verify": Verb("keep.verify", "verify"),
         "rebuild": Verb("keep.rebuild"),
-        "refold": Verb("embedder.refold", "refold"),
         "erase": Verb("erase.erase"),
-        "copy": Verb("keep.copy"),
-        "embedder": Verb("embedder.embedder", "embedder"),
     },
-    "Measure": {
-        "eval": Verb("measure.eval_command"),
-        "compare": Verb("measure.compare_command", "compare"),
-        "retriever": Verb("measure.retriever"),
+    "More, each with its own help": {
+        "agents": Verb("cli.agents", in_memory=True),
+        "project": Verb("projects.project"),
+        "tree": Verb("tree.tree", in_memory=True),
+        "admin": Verb("cli.admin", in_memory=True),
     },
 }
-_OF_GROUPS: dict[str, Verb] = {
-    "tree show": Verb("tree.show", arguments=PageArguments),
-    "tree new": Verb("tree.new", arguments=NewPageArguments),
-    "tree edit": Verb("tree.edit", arguments=EditPageArguments),
+_AGENTS = {
+    "connect": Verb("agents.connect"),
+    "disconnect": Verb("agents.disconnect"),
+    "doctor": Verb("agents.doctor", in_memory=True),
+    "mcp": Verb("agents.mcp", in_memory=True),
+    "hook": Verb("agents.hook"),
+    "given": Verb("looking.given", "given", GivenArguments, in_memory=True),
+    "used": Verb("capture.used", "use", UsedArguments, in_memory=True),
+    "pause": Verb("secrets.pause"),
+    "resume": Verb("secrets.resume"),
 }
+_ADMIN = {
+    "embedder": Verb("embedder.embedder", "embedder"),
+    "retriever": Verb("measure.retriever"),
+    "refold": Verb("embedder.refold", "refold"),
+    "consolidate": Verb("consolidate.consolidate", "consolidate"),
+    "distill": Verb("consolidate.distill", "distill"),
+    "lifecycle": Verb("archiving.lifecycle", "lifecycle"),
+    "prune": Verb("erase.prune", "prune", PruneArguments),
+    "secrets": Verb("secrets.secrets"),
+    "settings": Verb("keep.settings"),
+    "copy": Verb("keep.copy"),
+    "stats": Verb("status.stats", "stats"),
+    "tail": Verb("ask.tail"),
+    "diff": Verb("ask.diff_command", "diff"),
+    "eval": Verb("measure.eval_command"),
+    "compare": Verb("measure.compare_command", "compare"),
+    "completion": Verb("completion.completion", in_memory=True),
+}
+_OF_OPTIONS: dict[str, Verb] = {
+    "recent": Verb("search", "recent", RecentArguments),
+    "why": Verb("show", "why", IdArguments),
+    "edges": Verb("show", "edges"),
+    "timeline": Verb("show", "timeline", TimelineArguments),
+    "sessions": Verb("log", "sessions", ListArguments),
+    "unpin": Verb("pin", "unpin", IdArguments),
+    "holds": Verb("update", "say_holds"),
+    "replaced": Verb("update", "say_replaced"),
+    "unfold": Verb("update", "unfold"),
+    "conflicts": Verb("settle", "conflicts", ConflictsArguments),
+    "orders": Verb("settle", "orders", Arguments),
+    "stale": Verb("settle", "stale", ListArguments),
+    "unarchive": Verb("archive", "unarchive", UnarchiveArguments),
+    "archived": Verb("archive", "archived", ArchivedArguments),
+    "tree show": Verb("tree", arguments=PageArguments),
+    "tree new": Verb("tree", arguments=NewPageArguments),
+    "tree edit": Verb("tree", arguments=EditPageArguments),
+}
+"""Verbs that are options of a command, or commands of a group, of their own for the client and for agents."""
 
 
 def _whole(rows: dict[str, Verb]) -> dict[str, Verb]:
     return {name: row._replace(tool=TOOLS.get(name), decision=DECISIONS.get(name)) for name, row in rows.items()}
 
 
-GROUPS = {group: tuple(rows) for group, rows in _ROWS.items()}
-"""The names of the commands in their groups, in the order in which help lists them."""
-VERBS = _whole({name: row for rows in _ROWS.values() for name, row in rows.items()})
-"""The verbs by the name of their command."""
-OF_GROUPS = _whole(_OF_GROUPS)
-"""The verbs of commands in a group that agents are offered, by the words of the command."""
+TITLES = {group: tuple(rows) for group, rows in _ROWS.items()}
+"""The names of the commands under their titles, in the order in which help lists them."""
+GROUPS = {"agents": tuple(_AGENTS), "admin": tuple(_ADMIN)}
+"""The names of the commands in the groups that are made from this table."""
+VERBS = _whole(
+    {name: row for rows in _ROWS.values() for name, row in rows.items()}
+    | {f"agents {name}": row for name, row in _AGENTS.items()}
+    | {f"admin {name}": row for name, row in _ADMIN.items()}
+    | {"overview": Verb("status.overview", in_memory=True)}
+)
+"""The verbs by the words of their command."""
+OPTIONS = _whole(_OF_OPTIONS)
+"""The verbs that have no command of their own; `command` names the command whose options do them."""

@@ -135,7 +135,7 @@ class HttpEmbedder(Embedder):
         if model and self.revision != model:
             raise MemtapeError(
                 f"{self._target.place} answers as {model} now, and was {self.revision}.",
-                "Vectors of two models are never compared; `memtape embedder set http` lets the new one take over.",
+                "Vectors of two models are never compared. `memtape admin embedder set http` takes the new one.",
             )
         made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in vectors]
         if all(isinstance(one, EmbeddingFailure) for one in made) and isinstance(made[0], EmbeddingFailure):

@@ -39,7 +39,7 @@ _MEANING = "Install it in the checkout of Memtape with: pip install '.[meaning]'
 _DENSE = "Install it in the checkout of Memtape with: pip install '.[dense]'."
 
 _OFFER = (
-    "Give `memtape embedder set local` at a terminal, which offers to download it; or set download = true under "
+    "Give `memtape admin embedder set local` at a terminal, which offers to download it; or set download = true under "
     "[embedder] in settings.toml; or name a folder that holds the model."
 )
 

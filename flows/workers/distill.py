@@ -196,7 +196,7 @@ class Distillation(Worker):
     def failed(self, error: Exception) -> str:
         """See `Worker.failed`."""
         if isinstance(error, BudgetSpent):
-            return f"{error} {error.hint} What was said meanwhile is asked about within a day, or by `memtape distill`."
+            return f"{error} {error.hint} What was said is asked about within a day, or by `memtape admin distill`."
         return f"A model could not take facts from what was said: {error} It is tried again."
 
     def _catch_up(self, session: LogSession) -> None:

@@ -102,7 +102,7 @@ class EmbeddedLog(Log):
                 schema = SCHEMA_VERSION
             self._files = _files(path)
         if schema == UNFINISHED:
-            raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape copy` again: it goes on.")
+            raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape admin copy` again: it goes on.")
         if schema != SCHEMA_VERSION:
             raise DamagedLog(f"{path} has format {schema}, this version reads {SCHEMA_VERSION}.", "Upgrade Memtape.")
         try:

@@ -60,7 +60,7 @@ _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who 
 _OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
-_BACK = "To bring one back: `memtape unarchive ID`. All that went by age: `memtape unarchive --all-of age`."
+_BACK = "To bring one back: `memtape archive --undo ID`. All that went by age: `memtape archive --undo --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
@@ -324,7 +324,7 @@ def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
 def _buffer(scope: Scope) -> StandingPage:
     lines = tuple(islice(_waiting(scope), BUFFERED))
     since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    about = f"What was captured {since} and waits for the next pass: `memtape consolidate`." if lines else ""
+    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`." if lines else ""
     title = f"Not yet consolidated in {scope.name}"
     return _page(scope, BUFFER, title, lines, ("",), about=about, how="`memtape search`")
 
@@ -355,7 +355,7 @@ def _archive(scope: Scope) -> StandingPage:
         tuple(dict.fromkeys(line.section for line in lines)),
         about=_BACK if lines else "",
         more=len(found) - len(lines),
-        how="`memtape archived --limit 1000`",
+        how="`memtape archive --list --limit 1000`",
     )
 
 

@@ -247,7 +247,7 @@ def hooks(home: Path, count: int) -> Figures:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     adopt(folder, Home(home), SCOPE)
     before, taken, python = settings.read_text(), _Taken(), _installed(home / "installed")
-    command = [str(python.with_name("memtape")), "hook", "--host", "claude", "--home", str(home)]
+    command = [str(python.with_name("memtape")), "agents", "hook", "--host", "claude", "--home", str(home)]
     told = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(folder)}
 
     def round_of(question: str, server: str) -> None:

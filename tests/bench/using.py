@@ -1,7 +1,7 @@
 """How well it is told which recalled texts an answer has used: `python tests/bench/using.py FILE…`.
 
-FILE is a corpus of conversations, as `memtape eval` reads them, or JSON lines of changing values, as `replacing` reads
-them. Each case is a text that was recalled, what was asked, and an answer of which it is known how it came to be:
+FILE is a corpus of conversations, as `memtape admin eval` reads them, or JSON lines of changing values, as `replacing`
+reads them. Each case is a text that was recalled, what was asked, and an answer of which it is known how it came to be:
 
 - *answer*: the file's answer to the question, and a turn that is its evidence (used)
 - *another's answer*: that turn, and the answer to another question of the conversation, with other evidence (not used)

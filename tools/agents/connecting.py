@@ -112,7 +112,7 @@ def disconnect(home: Home, host: str) -> tuple[list[HostCommand], Leftovers]:
     if not gone:
         raise MemtapeError(
             _why([step for step in ran if step.returncode]) or f"{HOSTS[host].name} still lists {PLUGIN}.",
-            f"Once that is mended: `memtape disconnect {host}`.",
+            f"Once that is mended: `memtape agents disconnect {host}`.",
         )
     return ran, take_away(home, host)
 
@@ -138,7 +138,7 @@ def _undone(home: Home, host: str) -> str:
     """Undo the finished steps of a failed installation, and return a sentence about the result."""
     name = HOSTS[host].name
     if not _remove(home, host)[1]:
-        return f"Something of it is left in {name}: once this is mended, `memtape disconnect {host}` removes it."
+        return f"Something of it is left in {name}: once this is mended, `memtape agents disconnect {host}` removes it."
     take_away(home, host)
     return f"{name} is not connected now; nothing else was changed."
 
@@ -172,7 +172,8 @@ def _check_installed(host: str) -> None:
     name = HOSTS[host].program
     if shutil.which(name) is None:
         raise MemtapeError(
-            f"`{name}` is not on the PATH.", f"Install it, or see what would be done: memtape connect {host} --print"
+            f"`{name}` is not on the PATH.",
+            f"Install it, or see what would be done: memtape agents connect {host} --print",
         )
 
 

@@ -145,7 +145,7 @@ def _aging(home: Home) -> Finding:
         is_on = bool(lifecycle_settings(client.log)["lifecycle"])
     seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
     if not is_on:
-        return Finding("to do", f"{seen} It is switched off.", "`memtape lifecycle --set lifecycle=true`.")
+        return Finding("to do", f"{seen} It is switched off.", "`memtape admin lifecycle --set lifecycle=true`.")
     return Finding("good", seen)
 
 
@@ -169,7 +169,7 @@ def _embedder(home: Home) -> Finding:
         state = client.status().embedder
     seen = f"{state.effective} decides what is similar."
     if state.degraded or state.warning:
-        return Finding("to do", f"{seen} {state.warning}".strip(), "`memtape embedder` says more.")
+        return Finding("to do", f"{seen} {state.warning}".strip(), "`memtape admin embedder` says more.")
     if state.offer:
         return Finding("to do", seen, state.offer)
     return Finding("good", seen)
@@ -188,7 +188,7 @@ def _model(home: Home) -> Finding:
 
 
 def _server(home: Home) -> Finding:
-    words = [*own_command(), "mcp", "--home", str(home.path.absolute())]
+    words = [*own_command(), "agents", "mcp", "--home", str(home.path.absolute())]
     begun = time.monotonic()
     with _talking(words) as ask:
         ask(
@@ -218,7 +218,7 @@ def _host(host: str) -> Look:
             return astray
         installed = _installed(about, home, host)
         if installed is None:
-            return Finding("to do", "It is installed and not connected.", f"`memtape connect {host}`.")
+            return Finding("to do", "It is installed and not connected.", f"`memtape agents connect {host}`.")
         is_enabled, hooks = installed
         if not is_enabled:
             return Finding("to do", "The plugin is disabled.", f"Enable {SELECTOR} in `{about.program}`.")
@@ -286,7 +286,7 @@ def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | N
 
 
 def _anew(host: str) -> str:
-    return f"`memtape connect {host}` installs it anew, `memtape disconnect {host}` takes it away."
+    return f"`memtape agents connect {host}` installs it anew, `memtape agents disconnect {host}` takes it away."
 
 
 def _hooks_in(folder: Path) -> list[str]:
@@ -310,10 +310,10 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
         if there != home.path.absolute():
             lost = "" if there.is_dir() else ", which is gone, so that they do nothing"
             seen = f"It has hooks of another home, {there}{lost}."
-            return Finding("to do", seen, f"`memtape connect {host}` moves it here.")
+            return Finding("to do", seen, f"`memtape agents connect {host}` moves it here.")
         if command != own_command():
             seen = f"Its hooks start another installation of Memtape than this, {command[0]}."
-            return Finding("to do", seen, f"`memtape connect {host}`, if this is the one to use.")
+            return Finding("to do", seen, f"`memtape agents connect {host}`, if this is the one to use.")
     if hooks and not plugin_folder(home, host).exists():
         return Finding("to do", "What it installed is of a home that was here before.", _anew(host))
     return None

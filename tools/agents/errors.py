@@ -1,4 +1,4 @@
-"""Errors while serving agents: a short file in the home, shown by `memtape doctor`.
+"""Errors while serving agents: a short file in the home, shown by `memtape agents doctor`.
 
 Hooks and servers must not disturb an agent, so their errors come here. No captured text is kept: only the
 place and kind of an error, and the sentence of Memtape's own errors. Without a home the line goes to the

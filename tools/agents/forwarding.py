@@ -1,4 +1,4 @@
-"""`memtape mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
+"""`memtape agents mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
 
 It imports the least of the standard library, and nothing of the server. The server is the one for hooks (`server`), the
 process that holds the home's `hook-server.lock`; `start_server` starts it for hooks too. Where the server declines a
@@ -133,7 +133,7 @@ def start_server(
     home: Path, host: str = "claude", environment: dict[str, str] | None = None, data: bytes = b""
 ) -> subprocess.Popen[bytes] | None:
     """Start a home's server, with a hook's input as its first work; None while another is being started."""
-    words = ["hook", "--host", host, "--stay", "--home", str(home)]
+    words = ["agents", "hook", "--host", host, "--stay", "--home", str(home)]
     return start_one(Home(home, make=False).start_lock("server"), words, environment, data)
 
 

@@ -1,6 +1,6 @@
 """The process of a hook: it reads the host's input on stdin, and always ends with exit code 0.
 
-It is started by the command `memtape hook`, and by the program for hooks that `connect` installs. Work taken
+It is started by the command `memtape agents hook`, and by the program for hooks that `connect` installs. Work taken
 by a server is done at its reply. Everything else is imported only without a server.
 """
 

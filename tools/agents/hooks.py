@@ -1,6 +1,6 @@
 """The work of a hook: capture the turn, hand out memories, and never disturb the agent.
 
-The agent always goes on: an error becomes a line in `memtape doctor`, and long work is left to a detached
+The agent always goes on: an error becomes a line in `memtape agents doctor`, and long work is left to a detached
 process. The forms of hosts are in `hosts`. This file is loaded at every prompt that no server takes: import here only
 the needs of a capture.
 """

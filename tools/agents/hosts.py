@@ -1,4 +1,4 @@
-"""The hosts that `memtape connect` knows, as one table: a row says all that differs between them.
+"""The hosts that `memtape agents connect` knows, as one table: a row says all that differs between them.
 
 Hooks read from it the names of events and the form of an answer; connecting, leaving and the doctor read the host's own
 commands and files. Nothing here acts or reads anything. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot

@@ -1,4 +1,4 @@
-// Memtape for OpenCode. `memtape connect opencode` writes this file and `memtape disconnect opencode` deletes it.
+// Memtape for OpenCode. `memtape agents connect opencode` writes this file and `memtape agents disconnect opencode` deletes it.
 import { spawn } from "node:child_process"
 
 const HOOK = __HOOK__

@@ -100,8 +100,8 @@ SLASH_COMMANDS: dict[str, Slash] = {
 def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     """Return the files for a host's plugin, by path below its folder. `command` starts Memtape."""
     about, (program, *flags) = HOSTS[host], _SHELL
-    server = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "mcp", "--home", home]}
-    words = [*_SHELL, _HOOK_GUARD, *command, "hook", "--host", host, "--home", home]
+    server = {"command": program, "args": [*flags, _SERVER_GUARD, *command, "agents", "mcp", "--home", home]}
+    words = [*_SHELL, _HOOK_GUARD, *command, "agents", "hook", "--host", host, "--home", home]
     if about.form == "script":
         return {SCRIPT: _script(words, [program, *server["args"]])}
     servers = {"mcpServers": {PLUGIN: server | dict(about.server)}}
@@ -122,7 +122,7 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
     """Return the settings of a home's server as JSON and TOML, and the command that starts it in a shell."""
-    program, words = command[0], [*command[1:], "mcp", "--home", home]
+    program, words = command[0], [*command[1:], "agents", "mcp", "--home", home]
     as_json: dict[str, Any] = {"mcpServers": {PLUGIN: {"command": program, "args": words}}}
     as_toml = f"[mcp_servers.{PLUGIN}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(words)}"
     return {"json": json.dumps(as_json, indent=2), "toml": as_toml, "command": shlex.join([program, *words])}
@@ -135,16 +135,14 @@ def instructions() -> str:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command of an installed hook and its words from `hook` on; both empty for a foreign hook."""
+    """Return the command of an installed hook and its words from `agents` on; both empty for a foreign hook."""
     try:
         words: Sequence[str] = shlex.split(hook)
     except ValueError:
         return [], []
     words = words[len(_SHELL) + 1 :] if tuple(words[: len(_SHELL)]) == _SHELL else words
-    if "hook" not in words:
-        return [], []
-    at = words.index("hook")
-    return list(words[:at]), list(words[at:])
+    starts = [at for at in range(len(words)) if list(words[at : at + 2]) == ["agents", "hook"]]
+    return (list(words[: starts[0]]), list(words[starts[0] :])) if starts else ([], [])
 
 
 def script_hook(script: bytes) -> str:

@@ -116,7 +116,7 @@ class HookCall:
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a detached process, which outlives this process and prints nothing."""
-        started = detached(["hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
+        started = detached(["agents", "hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
         assert started.stdin is not None
         started.stdin.write(data)
         started.stdin.close()

@@ -144,7 +144,7 @@ def archive(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) 
         if is_pinned(scope, unit):
             raise MemtapeError(
                 f"{id} is pinned, and what is pinned is not archived. Nothing was archived.",
-                f"`memtape unpin {id}` ends that.",
+                f"`memtape pin --undo {id}` ends that.",
             )
         if spoken_of(scope, unit) is None:
             raise MemtapeError(
@@ -157,14 +157,14 @@ def archive(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) 
 def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None, reason: str | None) -> ArchivedNow:
     """Bring memories and turns back, or all of the scope that were archived for a reason."""
     if bool(ids) is (all_of is not None):
-        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archived` lists both.")
+        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archive --list` lists both.")
     if all_of is not None:
         check_label("reason", reason)
         here = state_of(writer, writer.scope)
         archived = [] if here is None else [unit for unit, it in here.lifecycle.archived.items() if it.why == all_of]
         if here is None or not archived:
             told = f"Nothing of {writer.scope} was archived for the reason {all_of}."
-            raise MemtapeError(told, "`memtape archived` lists it.")
+            raise MemtapeError(told, "`memtape archive --list` lists it.")
         units = [(here.captures.by_seq[unit].id, here) for unit in archived]
         return _append_units(writer, units, reason, on=False)
     found = _named(writer, known, ids, reason)
@@ -174,7 +174,7 @@ def unarchive(writer: Writer, known: Ids, ids: Sequence[str], all_of: Why | None
         if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
             raise MemtapeError(
                 f"{id} is archived with its project, which was finished on {format_day(project.since)}.",
-                f"`memtape project resume --scope {scope.name}` brings all of it back.",
+                f"`memtape project finish --undo --scope {scope.name}` brings all of it back.",
             )
     return _append_units(writer, found, reason, on=False)
 
@@ -183,7 +183,7 @@ def _named(writer: Writer, known: Ids, ids: Sequence[str], reason: str | None) -
     """Return the named units, each once, with the states of their scopes, each folded once to the end of the log."""
     check_label("reason", reason)
     if not ids:
-        raise MemtapeError("No id was named.", "`memtape search` and `memtape archived` show ids.")
+        raise MemtapeError("No id was named.", "`memtape search` and `memtape archive --list` show ids.")
     state = cache(partial(state_of, writer))
     found: dict[tuple[str, int], tuple[str, Scope]] = {}
     for given in dict.fromkeys(ids):
@@ -341,7 +341,7 @@ class Projects:
         project = scope.lifecycle.project
         if project.state == "finished":
             raise MemtapeError(
-                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project resume` goes on."
+                f"{scope.name} was finished on {format_day(project.since)}.", "`memtape project finish --undo` goes on."
             )
         return to_be_archived(scope)
 

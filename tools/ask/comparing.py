@@ -174,7 +174,7 @@ def compare_shadows(log: Log, scope: str) -> dict[str, Any]:
     if not answers:
         raise MemtapeError(
             f"No shadow has answered a search of {scope} yet.",
-            "`memtape retriever set NAME shadow` has one answer beside, while `memtape run` goes on or with --once.",
+            "`memtape admin retriever set NAME shadow` has one answer beside, during `memtape run` or with --once.",
         )
     shadows = {name: {"state": states.retrievers[name], **_beside(its.values())} for name, its in answers.items()}
     return {"searches": len(searches), "percent": states.shadow_percent, "shadows": dict(sorted(shadows.items()))}

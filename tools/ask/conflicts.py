@@ -166,7 +166,7 @@ def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Propo
     """Return the proposal that an id or its beginning means. Raises `NotFound`, and `MemtapeError` where several do."""
     number = begun_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
     if number is None:
-        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape accept` lists those that wait.")
+        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape settle` lists those that wait.")
     return proposals[number]
 
 

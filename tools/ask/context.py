@@ -143,17 +143,17 @@ def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterato
     if life.state == "finished":
         yield (
             f"This project is finished since {format_day(life.since)}, and what was said before is archived: "
-            "`memtape project resume` brings it back."
+            "`memtape project finish --undo` brings it back."
         )
     if conflicts:
-        yield f"{many(conflicts, 'conflict waits', 'conflicts wait')} for the user: memtape conflicts"
+        yield f"{many(conflicts, 'conflict waits', 'conflicts wait')} for the user: memtape settle"
     doubted = sum(rule.is_doubted for rule in rules)
     if everywhere := len(rules) - doubted:
         told = many(everywhere, "rule for all projects waits", "rules for all projects wait")
-        yield f"{told} for the user: memtape accept"
+        yield f"{told} for the user: memtape settle"
     if doubted:
         told = many(doubted, "rule that may be pasted waits", "rules that may be pasted wait")
-        yield f"{told} for the user: memtape accept"
+        yield f"{told} for the user: memtape settle"
 
 
 TURNS_LOOKED_AT = 500

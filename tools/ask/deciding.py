@@ -241,7 +241,7 @@ class Deciding(Asking):
 
     def _answer(self, id: str, *, declined: bool) -> Proposal:
 
-        then = "The user can run `memtape accept`; who is a person says --origin user."
+        then = "The user can run `memtape settle --accept`; who is a person says --origin user."
         check_person(self.actor.origin, "answer a rule that waits", then)
         rule, before = ask.conflicts.meant(self.proposals(), id)
         writer = Writer(
@@ -266,7 +266,7 @@ class Deciding(Asking):
         id, scope = self._ids.within(id, self._folded)
         named = named_by_unfolding(scope, id, only)
         if not named:
-            raise MemtapeError(f"Nothing is folded into {id}.", "`memtape why` shows what a memory is made of.")
+            raise MemtapeError(f"Nothing is folded into {id}.", "`memtape show --why` shows what a memory is made of.")
         return self._say("unfolded", scope, named, Unfolded(ids=()))
 
     def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -301,9 +301,9 @@ class Deciding(Asking):
             if other.name != scope.name:
                 raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
             if memory in _successors(scope, _memory(other, to)):
-                raise MemtapeError(f"{to} was itself replaced by {id}.", f"`memtape holds {to}` ends that.")
+                raise MemtapeError(f"{to} was itself replaced by {id}.", f"`memtape update --holds {to}` ends that.")
             if _memory(other, to).birth == memory.birth:
-                raise MemtapeError(f"{id} and {to} are one memory.", "`memtape unfold` splits one.")
+                raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
         ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
         named = [it for it in ids if it in scope.validity.said] if undo else [id]
         for it in named:
@@ -313,7 +313,7 @@ class Deciding(Asking):
                 body = Linked(id=it, on=False, relation=said.relation, slug=None, to=said.to)
             self.append("linked", body, scope.name)
         if not named:
-            raise MemtapeError(f"Nothing was said of {id}.", "`memtape why` shows what is known of it.")
+            raise MemtapeError(f"Nothing was said of {id}.", "`memtape show --why` shows what is known of it.")
         return named
 
     def _check_trust(self, id: str, scope: Scope, memory: Memory) -> None:
@@ -333,7 +333,7 @@ class Deciding(Asking):
         listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
         number = begun_by(given, ((it[1].id, number) for number, it in enumerate(listed)))
         if number is None:
-            raise NotFound(f"{self.scope} has no conflict {given[:60]}.", "`memtape conflicts --all` shows their ids.")
+            raise NotFound(f"{self.scope} has no conflict {given[:60]}.", "`memtape settle --all` shows their ids.")
         return listed[number]
 
     def _folded(self, scope: str, id: str) -> tuple[str, Scope]:

@@ -110,7 +110,7 @@ def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
     ordered = _turns(found)
     own = ordered[found.texts.sessions.number[ordered] == number] if number is not None else ordered[:0]
     if not len(own):
-        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape sessions` shows their ids.")
+        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape log --sessions` shows their ids.")
     return _told(found, own, retriever.now([view]))
 
 

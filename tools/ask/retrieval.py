@@ -508,7 +508,7 @@ def _check(data: bytes) -> bytes:
     return blake2b(data, digest_size=CHECK_BYTES, person=b"memtape cursor").digest()
 
 
-PURGED = "archived, and gone from the views; `memtape unarchive` brings it back"
+PURGED = "archived, and gone from the views; `memtape archive --undo` brings it back"
 """The mark of a capture that only the log has."""
 
 

@@ -268,15 +268,15 @@ def next_steps(status: Status) -> list[str]:
     if ("failing", False) in stands:
         steps.append("Views cannot be served: `memtape run --once` makes them anew.")
     if ("failing", True) in stands:
-        steps.append("Texts get no vectors: `memtape embedder status` says why.")
+        steps.append("Texts get no vectors: `memtape admin embedder status` says why.")
     if behind and status.projector_pid is None:
         steps.append("Views are behind: `memtape run --once` brings them up to date.")
     if conflicts := [scope for scope, count in status.scopes.items() if count.conflicts]:
-        steps.append(f"Conflicts wait for you: `memtape conflicts --scope {conflicts[0]}` lists them.")
+        steps.append(f"Conflicts wait for you: `memtape settle --scope {conflicts[0]}` lists them.")
     if status.dead_letters:
         steps.append("Events could not be read: upgrade Memtape, or look at them by `memtape log --partition`.")
     if status.paused:
-        steps.append("Nothing is stored: `memtape resume` ends the pause.")
+        steps.append("Nothing is stored: `memtape agents resume` ends the pause.")
     if not status.events and not status.lag:
         steps.append('Nothing is remembered yet: `memtape capture "…"`, or `memtape import`.')
     return steps

@@ -55,7 +55,7 @@ class Profile(NamedTuple):
             )
 
 
-_TAGGED = f"what is captured is tagged {DEV_TAG}, and `memtape prune` forgets it later."
+_TAGGED = f"what is captured is tagged {DEV_TAG}, and `memtape admin prune` forgets it later."
 PROFILES = {
     profile.name: profile
     for profile in (
@@ -150,7 +150,7 @@ def silence_by(pause: Pause) -> Silence:
     """Return the messages about a pause in effect."""
     until = "" if pause.until is None else f" until {format_time(pause.until)}"
     of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
-    return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape resume{word}` ends the pause.")
+    return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape agents resume{word}` ends the pause.")
 
 
 def check_storing(home: Path, scope: Callable[[], str] | None) -> None:

@@ -53,8 +53,8 @@ def mcp(home: Path, port: int | None, scope: str | None, actor: str | None, logs
 
     \b
     Example:
-      memtape mcp
-      memtape mcp --http 8642 --scope project:x
+      memtape agents mcp
+      memtape agents mcp --http 8642 --scope project:x
     """
     if is_json() and port is None:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
@@ -99,13 +99,13 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
 def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_json: bool) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-    `memtape connect` installs it as the hosts' hook. At a start it gives context, at a prompt it captures and
+    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it captures and
     adds surely relevant memories, at an answer it captures, before a compaction it keeps the end of the
     conversation, and at the end of a session it takes the rest.
 
     \b
     Example:
-      echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape hook --host claude
+      echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape agents hook --host claude
     """
     from memtape.tools.agents.hook_process import serve_hook
 
@@ -130,15 +130,15 @@ host_choice = click.Choice((*HOSTS, GENERIC))
 def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape disconnect`
+    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents disconnect`
     removes it. For any other client of MCP, `mcp` prints the entry for its settings.
 
     \b
     Example:
-      memtape connect claude
-      memtape connect codex --print
-      memtape connect mcp
-      memtape connect mcp --instructions AGENTS.md
+      memtape agents connect claude
+      memtape agents connect codex --print
+      memtape agents connect mcp
+      memtape agents connect mcp --instructions AGENTS.md
     """
     folder = Home(home, make=not only_print)
     if host == GENERIC or only_print:
@@ -210,8 +210,8 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
 
     \b
     Example:
-      memtape disconnect claude
-      memtape disconnect --all
+      memtape agents disconnect claude
+      memtape agents disconnect --all
     """
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
@@ -260,7 +260,7 @@ def doctor(home: Path) -> None:
 
     \b
     Example:
-      memtape doctor
+      memtape agents doctor
     """
     from memtape.tools.agents.doctor import examine
 

@@ -1,9 +1,10 @@
-"""The commands of aging and the archive: archive, unarchive, archived, lifecycle, and the words for them."""
+"""The commands of aging and the archive: archive and lifecycle, and the words for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import click
 import msgspec
@@ -17,7 +18,7 @@ from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, Why
 from memtape.tools.ask.inspection import Explained
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, progress, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, latest_ids, progress, say, with_arguments, with_client
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 
 SHOWN_CHARS = 120
@@ -26,65 +27,54 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
 
 @click.command()
-@with_arguments("archive")
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=latest_ids)
+@click.option("--undo", is_flag=True, help="Bring texts back instead, also those that have left the views.")
+@with_arguments("unarchive", "all_of", "reason")
+@click.option("--list", "listing", is_flag=True, help="List what is archived, the latest first, and the projects.")
+@with_arguments("archived", "purged", "limit")
 @with_client
-def archive(client: Client, ids: tuple[str, ...], reason: str | None) -> Output:
+def archive(client: Client, ids: tuple[str, ...], reason: str | None, **asked: Any) -> Output:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-    Each returns by `unarchive`, and by itself once used, pinned or said again. Pinned memories stay. Of a
-    document only the named part is archived.
+    Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a document only
+    the named part is archived. Texts archived with their project come back by `memtape project finish --undo`.
 
     \b
     Example:
       memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
+      memtape archive 019ab0c4 --undo
+      memtape archive --undo --all-of age
+      memtape archive --list --purged --limit 50
     """
-    done = client.archive(ids, reason=reason)
+    all_of: Why | None = asked["all_of"]
+    if asked["listing"] and not (ids or asked["undo"] or all_of or reason):
+        return _archive(client, asked["limit"], purged=asked["purged"])
+    if asked["listing"] or asked["purged"] or (all_of and not asked["undo"]) or bool(ids) is (all_of is not None):
+        raise click.UsageError("Give ids, --undo with ids or --all-of, or --list, which --purged and --limit go with.")
+    if asked["undo"]:
+        return _unarchived(client.unarchive(ids, all_of=all_of, reason=reason), ids)
+    return _archived_now(client.archive(ids, reason=reason))
+
+
+def _archived_now(done: ArchivedNow) -> Output:
     yield done
     yield from _done(done, "Archived", "Archived before")
     if done.done:
         yield (
             "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
         )
-        yield f"To undo: memtape unarchive {' '.join(it.id for it in done.done)}"
+        yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
-@click.command()
-@click.argument("ids", metavar="[ID]...", nargs=-1)
-@with_arguments("unarchive", "all_of", "reason")
-@with_client
-def unarchive(client: Client, ids: tuple[str, ...], all_of: Why | None, reason: str | None) -> Output:
-    """Bring back archived texts, also those no longer in the views; by ids, or all of the project by reason.
-
-    Texts archived with their project come back by `memtape project resume`.
-
-    \b
-    Example:
-      memtape unarchive 019ab0c4-9a3c-7000-8000-0123456789ab
-      memtape unarchive --all-of age
-    """
-    if bool(ids) is (all_of is not None):
-        raise click.UsageError("Give ids, or --all-of.")
-    done = client.unarchive(ids, all_of=all_of, reason=reason)
+def _unarchived(done: ArchivedNow, ids: tuple[str, ...]) -> Output:
     yield done
     yield from _done(done, "Brought back", "Not archived")
     if ids and done.done:
         yield f"To undo: memtape archive {' '.join(it.id for it in done.done)}"
 
 
-@click.command()
-@with_arguments("archived")
-@with_client
-def archived(client: Client, purged: bool, limit: int) -> Output:
-    """List the archived texts, the latest first, and the dormant and finished projects.
-
-    With --purged list the texts that have left the views; the log still has them. All can come back by
-    `unarchive`.
-
-    \b
-    Example:
-      memtape archived
-      memtape archived --purged --limit 50
-    """
+def _archive(client: Client, limit: int, *, purged: bool) -> Output:
+    """Yield the archived texts, and the dormant and finished projects; `purged` ones have left the views."""
     with progress(limit, "Reading") as bar:
         found = client.archived(limit, purged=purged, on_read=lambda done: bar.update(done - bar.pos))
     yield found
@@ -97,9 +87,9 @@ def archived(client: Client, purged: bool, limit: int) -> Output:
     elif (left := sum(found.counts.values()) - len(found.archived)) > 0:
         yield f"{left:,} more; --limit shows them."
     if found.archived:
-        yield "To bring one back: memtape unarchive ID"
+        yield "To bring one back: memtape archive --undo ID"
     if found.purged and not purged:
-        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archived --purged"
+        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archive --list --purged"
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
     if found.lag:
@@ -175,10 +165,10 @@ def age_lines(age: Age) -> Iterator[str]:
     if age.purged:
         yield "It has left the views, and the log keeps it."
     if age.archived_at is not None:
-        back = f"memtape unarchive {age.id} --scope {age.scope}"
+        back = f"memtape archive --undo {age.id} --scope {age.scope}"
         yield f"archived on {format_day(age.archived_at)} ({age.archived_why}); to bring it back: {back}"
     if age.finished_at is not None:
-        back = f"memtape project resume --scope {age.scope}"
+        back = f"memtape project finish --undo --scope {age.scope}"
         yield f"archived with its project on {format_day(age.finished_at)}; to go on: {back}"
     if age.total is None:
         yield f"tier {age.tier}; it does not move, since it is {_told_one(age.stays)}"
@@ -209,7 +199,7 @@ def aging_lines(aging: Aging, limit: int) -> Iterator[str]:
     ticked = format_time(aging.ticked_at) if aging.ticked_at else "never"
     yield f"{aging.scope}{named}: {mark.state}{since}; last tick {ticked}"
     if not aging.on:
-        yield "Nothing ages: it is switched off. `memtape lifecycle --set lifecycle=true` switches it on."
+        yield "Nothing ages: it is switched off. `memtape admin lifecycle --set lifecycle=true` switches it on."
     yield from _standing(aging.standing)
     if aging.pass_ is not None:
         yield from _pass(aging.pass_, limit)
@@ -280,10 +270,10 @@ def lifecycle(client: Client, dry_run: bool, at: str | None, limit: int, changes
 
     \b
     Example:
-      memtape lifecycle
-      memtape lifecycle --dry-run
-      memtape lifecycle --dry-run --at 2027-01-01 --json
-      memtape lifecycle --set archive_after_days=-1
+      memtape admin lifecycle
+      memtape admin lifecycle --dry-run
+      memtape admin lifecycle --dry-run --at 2027-01-01 --json
+      memtape admin lifecycle --set archive_after_days=-1
     """
     if at is not None and not dry_run:
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")

@@ -1,15 +1,16 @@
-"""The commands that ask: search, show, why, log, tail, diff, and the words for the parts of a score."""
+"""The commands that ask: search, show, log, tail, diff, and the words for the parts of a score."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent
@@ -27,10 +28,12 @@ from memtape.tools.ask.telling import confirmed, other_wordings, said_of, told_t
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.commands.looking import edge_list, latest, sessions
 from memtape.tools.commands.options import (
     Output,
     as_of_option,
     is_json,
+    latest_ids,
     printed_json,
     say,
     with_arguments,
@@ -40,7 +43,7 @@ from memtape.tools.commands.options import (
 from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.inspection import Behind, Opened
+    from memtape.tools.ask.inspection import Behind, Opened, Whole
     from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
@@ -50,7 +53,8 @@ type_option = click.option(
 
 
 @click.command()
-@with_arguments("search")
+@click.argument("query", required=False)
+@with_arguments("search", but="query")
 @click.option("--quiet", "--no-capture", "quiet", is_flag=True, help="Do not put this search on the log.")
 @click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
 @click.option(
@@ -58,12 +62,13 @@ type_option = click.option(
 )
 @as_of_option
 @with_client
-def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) -> Output:
-    """Find memories and turns of this project, and of global, by words.
+def search(client: Client, query: str | None, limit: int, explain: bool, **asked: Any) -> Output:
+    """Find memories and turns of this project, and of global, by words; without words list the latest memories.
 
     \b
     Example:
       memtape search "staging database port" --kind fact
+      memtape search --kind turn --limit 5
       memtape search "staging database port" --from-origin user --from-origin operator
       memtape search "staging database port" --explain
       memtape search "staging database port" --valid-at 2026-03-01
@@ -72,6 +77,10 @@ def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) 
       memtape search "staging database port" --not-kind turn --tier short
       memtape search "staging database port" --quota turns=3,documents=2
     """
+    if query is None:
+        _check_latest(asked)
+        yield from latest("results", client.recent(limit, kinds=asked["kinds"]))
+        return
     with EMBEDDERS.for_one_answer():
         answer = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
     yield _as_json(answer, explain=explain, deep=asked["deep"])
@@ -82,6 +91,14 @@ def search(client: Client, query: str, limit: int, explain: bool, **asked: Any) 
             yield "What is piped is captured as an agent's, unless --origin says whose it is."
         say_where_it_was(client)
     _print_notes(answer)
+
+
+def _check_latest(asked: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where an option needs words to search for."""
+    given = click.get_current_context().get_parameter_source
+    for name in asked:
+        if name != "kinds" and given(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError("Give words to search for; without words only --kind and --limit are taken.")
 
 
 def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
@@ -128,45 +145,63 @@ def _print_notes(answer: Answer) -> None:
 
 
 @click.command()
-@with_arguments("show")
+@click.argument("id", required=False, shell_complete=latest_ids)
 @click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
+@click.option("--why", is_flag=True, help="Every event behind it, what hid or restored it, and how it has aged.")
+@click.option("--edges", is_flag=True, help="What was used together with it; without an ID the strongest of the scope.")
+@click.option("--around", is_flag=True, help="What was said around it, or around a time given as ID, in order.")
+@with_arguments("timeline", "limit")
 @as_of_option
 @with_client
-def show(client: Client, id: str, whole: bool, as_of: str | None) -> Output:
+def show(client: Client, id: str | None, limit: int, as_of: str | None, **views: bool) -> Output:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
-    With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
-    shows it escaped; a file or a pipe gets its bytes.
+    With --whole a document is read back from all its parts, as captured, without its secrets. A terminal shows it
+    escaped; a file or a pipe gets its bytes. With --edges each line has two weights. Two texts used within 30 minutes
+    of one session gain 1, which halves every three days: the first weight. The second is learned, from 0.2 to 1: how
+    much more often than by chance they were used together within 90 days, three times at least. Then comes the
+    number of joint uses.
 
     \b
     Example:
       memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
+      memtape show 019ab0c4 --why
       memtape show 019ab0c4 --whole > guide.md
+      memtape show 2026-11-20T14:00:00Z --around --limit 20
+      memtape show --edges
     """
-    if whole:
-        document = client.whole(id, as_of=as_of)
-        yield document
-        if sys.stdout.isatty():
-            yield document.text
-        else:
-            sys.stdout.buffer.write(document.text.encode())
-            sys.stdout.buffer.flush()
-        return
-    opened = client.show(id, as_of=as_of)
+    asked = [name for name, is_asked in views.items() if is_asked]
+    if len(asked) > 1:
+        raise click.UsageError("Give one of --whole, --why, --edges and --around.")
+    if "edges" in asked:
+        return edge_list(client, id, as_of)
+    if id is None:
+        raise click.UsageError("Give an id; --edges alone goes without one.")
+    if as_of is not None and asked and "whole" not in asked:
+        raise click.UsageError("--as-of shows a text, its document or its edges as of then.")
+    if "around" in asked:
+        return latest("timeline", client.timeline(id, limit))
+    if "why" in asked:
+        return _explained(client, id)
+    return _whole(client.whole(id, as_of=as_of)) if "whole" in asked else _shown(client.show(id, as_of=as_of))
+
+
+def _shown(opened: Opened) -> Output:
     yield opened
     yield from _opened(opened)
 
 
-@click.command()
-@with_arguments("why")
-@with_client
-def why(client: Client, id: str) -> Output:
-    """Show every event behind a memory, with what hid or restored it, and how it has aged: its tier and retention.
+def _whole(document: Whole) -> Output:
+    """Yield a document as JSON; write its text for people, its bytes into a file or a pipe."""
+    yield document
+    if sys.stdout.isatty():
+        yield document.text
+    else:
+        sys.stdout.buffer.write(document.text.encode())
+        sys.stdout.buffer.flush()
 
-    \b
-    Example:
-      memtape why 019ab0c4-9a3c-7000-8000-0123456789ab
-    """
+
+def _explained(client: Client, id: str) -> Output:
     from memtape.tools.commands.archiving import age_lines, why_of
 
     explanation, age = why_of(client, id)
@@ -186,17 +221,32 @@ def why(client: Client, id: str) -> Output:
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="The most events.")
 @type_option
 @click.option("--follow", is_flag=True, help="Wait for more and print it as it comes, until interrupted.")
+@click.option(
+    "--sessions", "of_sessions", is_flag=True, help="Instead list the latest sessions: when, who, what is left."
+)
 @with_client
 def log(
-    client: Client, partition: int | None, offset: int | None, limit: int, types: tuple[str, ...], follow: bool
+    client: Client,
+    partition: int | None,
+    offset: int | None,
+    limit: int,
+    types: tuple[str, ...],
+    follow: bool,
+    of_sessions: bool,
 ) -> Output:
     """Print events of the log as they stand: the last ones, or from an offset on.
 
     \b
     Example:
       memtape log --limit 5
+      memtape log --sessions
       memtape log --partition 3 --from 0 --json
     """
+    if of_sessions:
+        if partition is not None or offset is not None or types or follow:
+            raise click.UsageError("With --sessions only --limit is given.")
+        yield from sessions(client, limit)
+        return
     if follow and is_json():
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
     of_scope = client.scope if partition is None else None
@@ -227,7 +277,7 @@ def diff_command(client: Client, before: str, after: str, all_scopes: bool) -> O
 
     \b
     Example:
-      memtape diff 3d 1h
+      memtape admin diff 3d 1h
     """
     changes = client.diff(before, after, scope=None if all_scopes else client.scope)
     yield changes
@@ -469,8 +519,8 @@ def tail(client: Client, since: str | None, scope: str | None, types: tuple[str,
 
     \b
     Example:
-      memtape tail --type captured --type recalled
-      memtape tail --since 1h --json
+      memtape admin tail --type captured --type recalled
+      memtape admin tail --since 1h --json
     """
     ends = client.log.ends()
     if since is not None:

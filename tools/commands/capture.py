@@ -114,11 +114,11 @@ def _receipts(client: Client, receipts: Sequence[Receipt]) -> Output:
     if first.spooled or not client.profile.keeps:
         place = "in the spool" if first.spooled else "kept nowhere"
     yield f"{first.id}{parts} ({client.scope}, {place}, profile {first.profile})"
-    yield from _notes(first.hidden, first.id, first.redacted)
+    yield from capture_notes(first.hidden, first.id, first.redacted)
 
 
-def _notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield what else there is to say of a capture."""
+def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what else there is to say of a capture: what was redacted, and that it is hidden."""
     if told := redacted(counts):
         yield told
     if is_hidden:
@@ -126,28 +126,7 @@ def _notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]
 
 
 @click.command()
-@with_arguments("update")
-@with_client
-def update(client: Client, id: str, text: str) -> Output:
-    """Replace a memory by a new text: the text is captured, and the memory is kept as the earlier value.
-
-    Only a source with at least the trust of the memory's source can replace it. A text that says the same in
-    other words becomes a further wording of the memory.
-
-    Example:
-      memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
-    """
-    done = client.update(id, text)
-    yield done
-    said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
-    if done.hidden:
-        said = f"It replaces {done.replaced or id} once it is shown."
-    yield f"{done.id} ({done.scope}, profile {done.profile}). {said}"
-    yield from _notes(done.hidden, done.id, done.redacted)
-
-
-@click.command()
-@with_arguments("used")
+@with_arguments("agents used")
 @with_client
 def used(client: Client, ids: tuple[str, ...], recall: str | None) -> Output:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
@@ -157,7 +136,7 @@ def used(client: Client, ids: tuple[str, ...], recall: str | None) -> Output:
 
     \b
     Example:
-      memtape used 019ab0c4-9a3c-7000-8000-0123456789ab
+      memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab
     """
     receipt, named = client.use(ids, recall), list(dict.fromkeys(ids))
     yield {"id": receipt.id, "ids": named} | msgspec.structs.asdict(receipt.position)

@@ -1,21 +1,24 @@
-"""The command `memtape`: a group that imports each command's file when the command is called, and its profile.
+"""The command `memtape` and its groups `agents` and `admin`, as the table of verbs has them, and the profile.
 
-A hook runs at every prompt of an agent and must not wait for the imports of other commands.
+Each command's file is imported when the command is called: a hook runs at every prompt of an agent and must not wait
+for the imports of other commands.
 """
 
 from __future__ import annotations
 
 import os
 from collections import UserDict
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from memtape import __version__
 from memtape.schemas.variables import PROFILE_VARIABLE
 from memtape.schemas.visible import visible
-from memtape.tools.verbs import GROUPS, VERBS
+from memtape.tools.verbs import GROUPS, TITLES, VERBS
 
 
 def _have_profile(ctx: click.Context, option: click.Parameter, name: str | None) -> None:
@@ -44,6 +47,7 @@ profile_option = click.option(
 
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(UserDict[str, Any]):
@@ -59,36 +63,78 @@ class _Commands(UserDict[str, Any]):
 
 
 class Commands(click.Group):
-    """The group of commands; its usage errors are escaped like all printed text."""
+    """A group of commands under titles; its usage errors are escaped like all printed text."""
+
+    titles: Mapping[str, tuple[str, ...]] = {}
+    alone: tuple[str, ...] = ()
+    """The words that stand for none."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Call the command for no words where there are none."""
+        return super().parse_args(ctx, args or [*self.alone])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in their groups, each with its whole first sentence."""
-        for group, names in GROUPS.items():
-            with formatter.section(group):
+        """Write the commands under their titles, each with its whole first sentence."""
+        for title, names in self.titles.items():
+            with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(LONGEST_CHARS)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the given command."""
         try:
             return super().invoke(ctx)
+        except NoArgsIsHelpError:  # Its message is the help of a group.
+            raise
         except click.UsageError as error:
             raise click.UsageError(visible(error.format_message()), error.ctx) from None
 
 
+def _named(*names: str, of: str = "") -> _Commands:
+    return _Commands({name: VERBS[f"{of} {name}".strip()].command for name in names})
+
+
 @click.group(
     cls=Commands,
-    commands=_Commands({name: verb.command for name, verb in VERBS.items()}),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    commands=_named(*(name for names in TITLES.values() for name in names), "overview"),
+    context_settings=SETTINGS,
 )
 @profile_option
 @click.version_option(__version__, prog_name="memtape")
 def main() -> None:
     """Agent memory you can replay.
 
-    Everything that agents say, recall and delete is an event on one log, and every memory is a view of it.
+    Everything that agents say, recall and delete is an event on one log, and every memory is a view of it. Without
+    a command it says what this project remembers, and what waits for you.
 
     \b
     Example:
       memtape capture "We deploy on Tuesdays."
       memtape search "when do we deploy"
     """
+
+
+@click.group(cls=Commands, commands=_named(*GROUPS["agents"], of="agents"))
+def agents() -> None:
+    """Connect agents to this memory, see what they were given, and pause what they leave.
+
+    \b
+    Example:
+      memtape agents connect claude
+      memtape agents doctor
+    """
+
+
+@click.group(cls=Commands, commands=_named(*GROUPS["admin"], of="admin"))
+def admin() -> None:
+    """Change how a home embeds, folds and ages, measure its recall, copy its log, and follow it.
+
+    \b
+    Example:
+      memtape admin embedder set local
+      memtape admin copy --to /backup/memory.db
+    """
+
+
+main.titles, main.alone = TITLES, ("overview",)
+agents.titles = {"Commands": GROUPS["agents"]}
+admin.titles = {"Commands": GROUPS["admin"]}

@@ -16,7 +16,7 @@ from memtape.tools.commands.options import is_json, phases, print_json, say, wit
 SHOWN_CHARS = 300
 _STANDS = {
     "add": "drawn from",
-    "conflict": "cannot hold beside (`memtape conflicts` asks people which holds)",
+    "conflict": "cannot hold beside (`memtape settle` asks people which holds)",
     "replace": "stands for",
     "remove": "says the same as, and stands for",
 }
@@ -30,13 +30,13 @@ def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
     """Consolidate similar memories: restatements, and a value with its earlier values.
 
     Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
-    unfold ID` separates them for good. `memtape run` does the same once a day if enough is new. Exits 1 where
+    update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new. Exits 1 where
     a model gave no usable answer.
 
     \b
     Example:
-      memtape consolidate --dry-run
-      memtape consolidate --now
+      memtape admin consolidate --dry-run
+      memtape admin consolidate --now
     """
     with phases() as update:
         done = client.consolidate(
@@ -60,7 +60,7 @@ def consolidate(client: Client, dry_run: bool, at_once: bool) -> None:
             when = "begin now" if done.gate.is_open else "not begin yet"
             say(f"The rules would look at {what}. By itself a pass would {when}: {done.gate.reason}.")
         else:
-            hint = "" if at_once else " `memtape consolidate --now` does not wait."
+            hint = "" if at_once else " `memtape admin consolidate --now` does not wait."
             say(f"Nothing was done: {done.gate.reason}.{hint}")
         for problem in done.problems:
             say(f"Not decided: {problem}", err=True)
@@ -93,7 +93,7 @@ def distill(client: Client, session: str, again: bool) -> None:
 
     \b
     Example:
-      memtape distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55
+      memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55
     """
     from memtape.tools.keep.models import is_named
 

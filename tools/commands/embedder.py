@@ -1,4 +1,4 @@
-"""The commands of folding and its embedder: `memtape embedder`, and `memtape refold` to fold anew."""
+"""The commands of folding and its embedder: `memtape admin embedder`, and `memtape admin refold` to fold anew."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def embedder() -> None:
 
     \b
     Example:
-      memtape embedder set local
+      memtape admin embedder set local
       memtape run --once
     """
 
@@ -43,7 +43,7 @@ def embedder_status(client: Client) -> Output:
 
     \b
     Example:
-      memtape embedder status
+      memtape admin embedder status
     """
     return _told(client.embedder())
 
@@ -71,9 +71,9 @@ def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hun
 
     \b
     Example:
-      memtape embedder set local --model all-MiniLM-L6-v2
-      memtape embedder set http --fold-cosine 70
-      memtape embedder set floor
+      memtape admin embedder set local --model all-MiniLM-L6-v2
+      memtape admin embedder set http --fold-cosine 70
+      memtape admin embedder set floor
     """
     from memtape.tools.keep.embedding import change_over
 
@@ -85,7 +85,7 @@ def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hun
     state = client.embedder()
     yield from _told(state)
     yield "It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors."
-    yield "What was folded stays so; once it decides, `memtape refold` folds all anew under it."
+    yield "What was folded stays so; once it decides, `memtape admin refold` folds all anew under it."
 
 
 @embedder.command()
@@ -97,7 +97,7 @@ def retry(client: Client) -> Output:
 
     \b
     Example:
-      memtape embedder retry
+      memtape admin embedder retry
       memtape run --once
     """
     from memtape.tools.keep.embedding import try_again
@@ -117,7 +117,7 @@ def rollback(client: Client) -> Output:
 
     \b
     Example:
-      memtape embedder rollback
+      memtape admin embedder rollback
     """
     from memtape.tools.keep.embedding import goes_back_to, options_for, roll_back
 
@@ -129,8 +129,8 @@ def rollback(client: Client) -> Output:
     if options is None:
         say(
             f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
-            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape embedder set http`; if it is a local model, "
-            "say `memtape embedder set local --model` with its name or folder.",
+            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape admin embedder set http`; if it is a local "
+            "model, say `memtape admin embedder set local --model` with its name or folder.",
             err=True,
         )
     return _told(client.embedder())
@@ -203,9 +203,9 @@ def refold(client: Client, dry_run: bool, fold: Folding | None) -> Output:
 
     \b
     Example:
-      memtape refold --dry-run
-      memtape refold
-      memtape refold --fold off
+      memtape admin refold --dry-run
+      memtape admin refold
+      memtape admin refold --fold off
     """
     with phases() as update:
         found = client.refold(dry_run=dry_run, fold=fold, on_phase=update)
@@ -225,11 +225,13 @@ def _lines(found: Refolded, said: str) -> list[str]:
     taken_in, apart = many(found.together, "memory", "memories"), many(found.apart, "memory", "memories")
     lines.append(f"Folded anew {by}. Taken in by others: {taken_in}. Come apart from others: {apart}.")
     if not found.done:
-        lines.append(f"That was only tried, and nothing was changed. `memtape refold{said}` does it.")
+        lines.append(f"That was only tried, and nothing was changed. `memtape admin refold{said}` does it.")
     elif found.folding:
-        lines.append("`memtape unfold ID` sets apart for good what should not have folded; `--fold off` all of it.")
+        lines.append(
+            "`memtape update ID --unfold` sets apart for good what should not have folded; `--fold off` all of it."
+        )
     else:
-        lines.append("To undo: `memtape refold --fold on`.")
+        lines.append("To undo: `memtape admin refold --fold on`.")
     return lines
 
 

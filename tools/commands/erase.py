@@ -299,7 +299,7 @@ def verify_erased(client: Client, ids: tuple[str, ...], texts: list[str]) -> Non
 
 
 @click.command()
-@with_arguments("prune")
+@with_arguments("admin prune")
 @click.option("--all", "every", is_flag=True, help="Every scope, not just this project.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask before forgetting.")
@@ -312,8 +312,8 @@ def prune(client: Client, tags: tuple[str, ...], before: str, every: bool, dry_r
 
     \b
     Example:
-      memtape prune --dry-run
-      memtape prune --tag env:dev --before 2d --yes
+      memtape admin prune --dry-run
+      memtape admin prune --tag env:dev --before 2d --yes
     """
     with phases() as update:
         looked = partial(update, "looking")

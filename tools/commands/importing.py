@@ -1,4 +1,4 @@
-"""The commands that import other programs' history: `import` once, `watch` continuously."""
+"""The command that imports other programs' history, once or as it grows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from memtape.tools.commands.options import (
     progress,
     say,
     with_folder,
-    with_home,
     with_log,
 )
 
@@ -52,11 +51,11 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
 @click.option("--as", "form", type=click.Choice(("pages",)), help="Take each folder in as pages of the tree.")
+@click.option("--watch", is_flag=True, help="Take the sessions of all hosts as they grow, until stopped.")
 @scope_option
+@with_log
 @with_folder
-def import_command(
-    home: Path, paths: tuple[Path, ...], everything: bool, form: str | None, scope: str | None, **options: Any
-) -> None:
+def import_command(home: Path, paths: tuple[Path, ...], form: str | None, scope: str | None, **options: Any) -> None:
     """Import the history of other programs: PATH is a file, a folder or an export.
 
     Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
@@ -71,9 +70,15 @@ def import_command(
     With --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links;
     a changed file is the next version of its page, and none is withdrawn.
 
+    With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
+    messages, when it has been quiet for ten minutes, and at the end. Your edits between the marks of a page, as of
+    MEMORY.md, are taken once you have saved it. With --log-format each taking is a line on stderr instead of a
+    sentence.
+
     \b
     Example:
       memtape import --all --dry-run
+      memtape import --watch
       memtape import docs --as pages
       memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
       memtape import handbook.pdf
@@ -81,10 +86,15 @@ def import_command(
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
+    everything, watch, logs = options.pop("everything"), options.pop("watch"), options.pop("logs")
     given = ImportOptions(**options)
-    if bool(paths) == everything:
-        raise click.UsageError("Give one or more paths, or --all.")
+    if bool(paths) + everything + watch != 1:
+        raise click.UsageError("Give one or more paths, or --all, or --watch.")
     own = _project(scope)
+    if watch:
+        if form or given != ImportOptions():
+            raise click.UsageError("With --watch only --scope and the options of the log are given.")
+        return _watch(home, own, logs=logs)
     if not given.dry_run:
         check_storing(home, None)
     if form == "pages":
@@ -179,22 +189,8 @@ def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry
             say(f"{many(len(it.gone), 'page has', 'pages have')} no file any more, and stay: {', '.join(it.gone[:5])}")
 
 
-@click.command()
-@scope_option
-@with_log
-@with_home
-def watch(client: Client, scope: str | None, logs: bool) -> None:
-    """Import the sessions of Claude Code, Codex and Gemini as they grow, until SIGTERM or Ctrl-C.
-
-    It begins with the existing sessions that are not imported yet. A session is taken when it has grown by
-    100,000 bytes or 50 messages, when it has been quiet for ten minutes, and at the end. It works as
-    `import`, and nothing is added twice. Your edits between the marks of a page, as of MEMORY.md, are taken
-    once you have saved it. With --log-format each taking is a line on stderr instead of a sentence.
-
-    \b
-    Example:
-      memtape watch
-    """
+def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
+    """Import the sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
     from memtape.tools.importing.watching import Indexed, Watcher
     from memtape.tools.keep.operations import operation
 
@@ -210,9 +206,8 @@ def watch(client: Client, scope: str | None, logs: bool) -> None:
         elif taken.taken and not logs:
             say(f"{one_line(str(taken.path))}: {taken.taken:,} taken")
 
-    own = _project(scope)
-    with _speaker(client.home.path, client.log) as speaker:
-        watcher = Watcher(speaker, own, tell=tell)
+    with _speaker(home) as speaker:
+        watcher = Watcher(speaker, scope, tell=tell)
         before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
         try:
             watcher.run()

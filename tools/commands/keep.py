@@ -1,4 +1,4 @@
-"""The commands that keep a home: run, verify, rebuild and copy; and `page`, which serves its page."""
+"""The commands that keep a home: run, verify, rebuild, copy and settings; and `page`, which serves its page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from memtape.schemas.scopes import check_scope
-from memtape.schemas.visible import many
+from memtape.schemas.visible import many, one_line
 from memtape.sinks.logs.opening import how_to_use
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.capture.profiles import check_kept, opened_home
@@ -36,6 +37,10 @@ from memtape.tools.commands.options import (
 
 if TYPE_CHECKING:
     from memtape.tools.keep.owner import Owner
+    from memtape.tools.keep.rebuild import Rebuilt
+    from memtape.tools.keep.verify import Verification
+
+SHOWN_CHARS = 80
 
 PROJECTOR_WAIT_S = 5.0
 """So long `run --once` waits for another projector, since a search starts one that ends by itself."""
@@ -156,26 +161,31 @@ def _print_run(events: int, done: Mapping[str, int], seconds: float, stopped: bo
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="With --erased: a file with what was erased, to be looked for in every file of the home.",
 )
+@click.option("--repair", is_flag=True, help="Where they differ, rebuild the views from the log and compare again.")
 @with_home
-def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> None:
+def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...], repair: bool) -> None:
     """Replay the log and compare it with the views, row by row and page by page.
 
-    Exits 1 and names each difference. `memtape rebuild` mends it. With --erased it searches for erased ids
-    instead and, with a text that somebody still has, for the text.
+    Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead and, with a
+    text that somebody still has, for the text.
 
     \b
     Example:
       memtape verify --json
+      memtape verify --repair
     """
-    if texts and not erased:
-        raise click.UsageError("--text needs --erased ID.")
+    if (texts and not erased) or (repair and erased):
+        raise click.UsageError("--text needs --erased ID, which goes without --repair.")
     if erased:
         from memtape.tools.commands.erase import verify_erased
 
         verify_erased(client, erased, [path.read_text(errors="replace") for path in texts])
         return
-    with progress(client.reader.projected(), "Replaying") as bar:
-        verdict = client.verify(lambda done: bar.update(done - bar.pos))
+    verdict = _verified(client)
+    if repair and not verdict.ok:
+        made = _rebuilt(client)
+        say(f"The views differed, and build {made.build} is served instead.", err=True)
+        verdict = _verified(client)
     if not printed_json(verdict):
         say(f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}.")
         say(f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}")
@@ -183,9 +193,21 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...]) -> 
         if verdict.kept:
             say(kept_beside(verdict.kept))
         if not verdict.ok:
-            say("`memtape rebuild` makes the views anew from the log; a page that somebody changed is kept beside.")
+            say("`memtape verify --repair` makes the views anew from the log; a page that you changed is kept beside.")
     if not verdict.ok:
         sys.exit(1)
+
+
+def _verified(client: Client) -> Verification:
+    with progress(client.reader.projected(), "Replaying") as bar:
+        return client.verify(lambda done: bar.update(done - bar.pos))
+
+
+def _rebuilt(client: Client) -> Rebuilt:
+    from memtape.tools.keep.owner import owned
+
+    with phases() as update, owned(client.home, client.log, _note) as owner:
+        return owner.rebuild(update)
 
 
 @click.command()
@@ -200,11 +222,8 @@ def rebuild(client: Client) -> Output:
     Example:
       memtape rebuild
     """
-    from memtape.tools.keep.owner import owned
-
     started = time.monotonic()
-    with phases() as update, owned(client.home, client.log, _note) as owner:
-        made = owner.rebuild(update)
+    made = _rebuilt(client)
     seconds = time.monotonic() - started
     yield made._asdict() | {"seconds": round(seconds, 3)}
     yield f"Build {made.build} is served: {many(made.events, 'event')} in {seconds:.1f} s, verified."
@@ -226,8 +245,8 @@ def copy(client: Client, to: str) -> Output:
 
     \b
     Example:
-      memtape copy --to kafka://localhost:9092/captures
-      memtape copy --to /backup/memory.db
+      memtape admin copy --to kafka://localhost:9092/captures
+      memtape admin copy --to /backup/memory.db
     """
     from memtape.sinks.home.unerased import remember_copy
     from memtape.tools.keep.copying import copy_log
@@ -246,6 +265,26 @@ def copy(client: Client, to: str) -> Output:
         yield "What is appended to the old log from now on is not in the copy; the same command brings it over."
     yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
     yield f"To use the copy: {how_to_use(made.place)}"
+
+
+@click.command()
+@with_home
+def settings(client: Client) -> Output:
+    """Print the settings of the log, which all its homes share, and the file of this home's own settings.
+
+    A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`, `retriever`.
+
+    \b
+    Example:
+      memtape admin settings --json
+    """
+    from memtape.sinks.logs.configuring import settings_on
+
+    of_log, path = msgspec.to_builtins(settings_on(client.log)), str(client.home.settings_path)
+    yield {"log": of_log, "file": path}
+    for name, value in of_log.items():
+        yield f"{name:<28}{one_line(str(value), SHOWN_CHARS)}"
+    yield f"The settings of this home alone stand in {path}."
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The commands that look through a project without a question: recent, sessions, timeline, given, context, edges."""
+"""What is shown of a project without a question: the commands given and context, latest texts, sessions, edges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memtape.schemas.events import Kind
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
@@ -23,49 +22,19 @@ if TYPE_CHECKING:
 TEXT_CHARS, LINE_CHARS = 300, 120
 
 
-@click.command()
-@with_arguments("recent")
-@with_client
-def recent(client: Client, limit: int, kinds: tuple[Kind, ...]) -> Output:
-    """List the latest memories of this project, the latest first: memories, documents and pages, no turns.
-
-    \b
-    Example:
-      memtape recent --limit 5
-      memtape recent --kind turn
-    """
-    return _listed("recent", client.recent(limit, kinds=kinds))
-
-
-@click.command()
-@with_arguments("timeline")
-@with_client
-def timeline(client: Client, around: str, limit: int) -> Output:
-    """List the texts around a memory or turn, by its id, or around a time, in order.
-
-    \b
-    Example:
-      memtape timeline 019ab0c4-9a3c-7000-8000-0123456789ab
-      memtape timeline 2026-11-20T14:00:00Z --limit 20
-    """
-    return _listed("timeline", client.timeline(around, limit))
-
-
-@click.command()
-@with_arguments("sessions")
-@with_client
 def sessions(client: Client, limit: int) -> Output:
-    """List the sessions of this project, the last active first: when, who, and where the work was left.
-
-    \b
-    Example:
-      memtape sessions --limit 3
-    """
+    """Yield the sessions of a project, the last active first: when, who, and where the work was left."""
     return listed("sessions", client.sessions(limit), _session, "No session was kept yet.")
 
 
+def latest(name: str, found: Sequence[Result]) -> Output:
+    """Yield texts that nobody searched for, under a name."""
+    nothing = "Nothing is remembered yet. `memtape search --kind turn` lists what was said."
+    return listed(name, found, _result, nothing)
+
+
 @click.command()
-@with_arguments("given")
+@with_arguments("agents given")
 @with_speaker
 def given(client: Client, limit: int, session: str | None, since: str | None, searches: bool) -> Output:
     """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
@@ -75,20 +44,15 @@ def given(client: Client, limit: int, session: str | None, since: str | None, se
 
     \b
     Example:
-      memtape given --limit 5
-      memtape given --searches
-      memtape given --since 1d --json
+      memtape agents given --limit 5
+      memtape agents given --searches
+      memtape agents given --since 1d --json
     """
     from memtape.tools.ask.naming import shortened
 
     found = client.given(limit, session=session, since=since, searches=searches)
     short = shortened(memory.id for one in found for memory in one.memories)
     return listed("given", found, partial(_given, short), "Nothing was given to an agent unasked.")
-
-
-def _listed(name: str, found: Sequence[Result]) -> Output:
-    nothing = "Nothing is remembered yet. `memtape recent --kind turn` lists what was said."
-    return listed(name, found, _result, nothing)
 
 
 def _result(_: int, result: Result) -> list[str]:
@@ -163,39 +127,22 @@ def _why_empty(client: Client, as_of: str | None, *, has_more: bool) -> str:
         return "Nothing fits the budget. `memtape status` says what there is."
     archive = None if as_of is not None else client.archived(1)
     if archive is not None and (archive.counts or archive.purged):
-        return "Nothing is told here that is not archived. `memtape archived` lists the rest."
+        return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."
 
 
-@click.command()
-@click.argument("id", required=False)
-@click.option("--candidates", is_flag=True, help="The strongest of the whole scope, proposed for curated edges.")
-@as_of_option
-@with_client
-def edges(client: Client, id: str | None, candidates: bool, as_of: str | None) -> Output:
-    """Show the memories and turns used together with one, with weights as of now.
-
-    Two texts used within 30 minutes of one session gain 1, which halves every three days: the first weight.
-    The second is learned, from 0.2 to 1: how much more often than by chance they were used together within 90
-    days, three times at least. Then comes the number of joint uses.
-
-    \b
-    Example:
-      memtape edges 019ab0c4-9a3c-7000-8000-0123456789ab
-      memtape edges --candidates
-    """
-    if bool(id) is candidates:
-        raise click.UsageError("Give an id, or --candidates.")
-    found = client.edges(id, as_of=as_of) if id else client.edge_candidates(as_of=as_of)
+def edge_list(client: Client, id: str | None, as_of: str | None) -> Output:
+    """Yield the edges of a memory or turn, or those of the scope that are proposed for curated edges."""
+    found = client.edge_candidates(as_of=as_of) if id is None else client.edges(id, as_of=as_of)
     yield found
     for edge in found.edges:
-        if candidates:
+        if id is None:
             yield f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}"
         learned = f"{edge.learned:5.3f}" if edge.learned else "    -"
         windows = max(edge.windows, edge.learned_windows)
         target = f"{edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}"
         yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
     if not found.edges:
-        yield "Nothing is strong enough." if candidates else "Nothing was used together with it."
+        yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
     if found.lag:
         say(f"The views lack {many(found.lag, 'event')}, and what they link.", err=True)

@@ -64,9 +64,9 @@ def eval_command(
 
     \b
     Example:
-      memtape eval locomo10.json --retriever bm25 --retriever memtape
-      memtape eval locomo10.json --embedder floor --without sparse --json
-      memtape eval locomo10.json --inject
+      memtape admin eval locomo10.json --retriever bm25 --retriever memtape
+      memtape admin eval locomo10.json --embedder floor --without sparse --json
+      memtape admin eval locomo10.json --inject
     """
     if inject or foreign is not None:
         if not inject or retrievers or without or any(embedder.values()):
@@ -143,17 +143,17 @@ def _injected(home: Path, file: Path, foreign: Path | None) -> Output:
 def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, shadow: bool) -> Output:
     """Ask several retrievers the past questions of this project, and compare their results.
 
-    Recall counts the used results of a search (`memtape used`). Without any known use there is nothing to
+    Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing to
     compare with, and only --json has figures, about the returned results. The searches are asked of the
     current views; nothing is put on the log.
 
-    With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape retriever set`)
+    With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever set`)
     beside the answers given. Only shown results are likely to be used, so the active retriever has the advantage.
 
     \b
     Example:
-      memtape compare --retriever bm25 --retriever memtape
-      memtape compare --shadow
+      memtape admin compare --retriever bm25 --retriever memtape
+      memtape admin compare --shadow
     """
     if shadow:
         if retrievers:
@@ -171,7 +171,7 @@ def compare_command(client: Client, retrievers: tuple[str, ...], limit: int, sha
             f"Of {searches} of {client.scope} nothing is known to have been used. What a search "
             "returned can only be compared with itself, which says nothing about recall."
         )
-        yield "Say what shaped an answer with `memtape used ID --recall RECALL_ID`, then compare again."
+        yield "Say what shaped an answer with `memtape agents used ID --recall RECALL_ID`, then compare again."
         return
     judged = many(told["judged"], "search", "searches")
     yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"
@@ -240,8 +240,8 @@ def retriever() -> None:
 
     \b
     Example:
-      memtape retriever set "memtape without hot" shadow
-      memtape compare --shadow
+      memtape admin retriever set "memtape without hot" shadow
+      memtape admin compare --shadow
     """
 
 
@@ -251,11 +251,11 @@ def list_retrievers(client: Client) -> Output:
     """List the retrievers and embedders that the log names, with their states.
 
     An active one answers or decides. A shadow works beside it and is never shown. One that is off or
-    deprecated does nothing more; `memtape compare --shadow` still reports a deprecated retriever.
+    deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.
 
     \b
     Example:
-      memtape retriever list
+      memtape admin retriever list
     """
     return _listed(states_on(client.log))
 
@@ -271,14 +271,14 @@ def set_retriever(client: Client, name: str, state: State, percent: int | None) 
     """Put a retriever into a state, from the next search on.
 
     NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an embedder that
-    `memtape retriever list` tells. A shadow answers while `memtape run` goes on, or at the next `memtape run --once`,
-    as of the time of each search.
+    `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at the next `memtape run
+    --once`, as of the time of each search.
 
     \b
     Example:
-      memtape retriever set bm25 shadow --percent 20
-      memtape retriever set "memtape without hot, edges" shadow
-      memtape retriever set bm25 deprecated
+      memtape admin retriever set bm25 shadow --percent 20
+      memtape admin retriever set "memtape without hot, edges" shadow
+      memtape admin retriever set bm25 deprecated
     """
     set_state(client.log, name, state, percent)
     return _listed(states_on(client.log))

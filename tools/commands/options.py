@@ -7,13 +7,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import click
 import msgspec
 import orjson
+from click.shell_completion import CompletionItem
 from msgspec import inspect
 
 from memtape.schemas.errors import LogAway, MemtapeError, NotAdopted
@@ -21,7 +22,7 @@ from memtape.schemas.events import Kind, Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.variables import SESSION_VARIABLE
-from memtape.schemas.visible import visible, visible_json
+from memtape.schemas.visible import one_line, visible, visible_json
 from memtape.sinks.home.counts import note
 from memtape.sinks.home.folders import HOME_VARIABLE, Home, default_home
 from memtape.sinks.home.pauses import stores_nothing
@@ -29,7 +30,7 @@ from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import profile_option
 from memtape.tools.keep.waiting import told_of_folding
-from memtape.tools.verbs import VERBS
+from memtape.tools.verbs import OPTIONS, VERBS
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 ListedT = TypeVar("ListedT")
@@ -37,6 +38,8 @@ Option = Callable[[CommandT], CommandT]
 Output = Iterator[Any]
 """What a command yields: the document for `--json`, which ends there, then the lines for people."""
 
+COMPLETED = 50
+"""So many latest ids are offered to a shell."""
 LEAST_RATED_S = 0.5
 """A shorter duration gives no rate."""
 DISK_HINT = (
@@ -62,11 +65,11 @@ _SPEAKER = {
 _SESSION = {"session": click.option("--session", envvar=SESSION_VARIABLE, show_envvar=True, help="The session.")}
 
 
-def with_arguments(verb: str, *names: str) -> Callable[[CommandT], CommandT]:
-    """Give a command the arguments of a verb as the table describes them, all of them or those that are named."""
-    described = inspect.type_info(VERBS[verb].arguments)
+def with_arguments(verb: str, *names: str, but: str = "") -> Callable[[CommandT], CommandT]:
+    """Give a command the arguments of a verb as the table describes them: all, the named ones, or all but one."""
+    described = inspect.type_info((VERBS | OPTIONS)[verb].arguments)
     assert isinstance(described, inspect.StructType)
-    fields = [field for field in described.fields if not names or field.name in names]
+    fields = [field for field in described.fields if field.name != but and (not names or field.name in names)]
 
     def give(command: CommandT) -> CommandT:
         for field in reversed(fields):
@@ -76,10 +79,18 @@ def with_arguments(verb: str, *names: str) -> Callable[[CommandT], CommandT]:
     return give
 
 
+def latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the ids of this project's latest memories that begin so, for the completion of a shell."""
+    with suppress(MemtapeError, OSError), Client(ctx.params.get("home"), wakes=False) as client:
+        found = client.recent(COMPLETED)
+        return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
+    return []
+
+
 def _parameter(field: inspect.Field) -> Option[Any]:
     """Return the argument of a field that is required, unless it is called an option, else its option.
 
-    A field with many values may be repeated.
+    A field with many values may be repeated. The caller checks that an option without a default is given.
     """
     kind, extra, help = field.type, dict[str, Any](), ""
     while isinstance(kind, inspect.Metadata):
@@ -88,9 +99,13 @@ def _parameter(field: inspect.Field) -> Option[Any]:
     if field.required and "option" not in extra:
         if isinstance(kind, inspect.VarTupleType):
             return click.argument(
-                field.name, required=True, nargs=-1, metavar=f"{field.name.upper().removesuffix('S')}..."
+                field.name,
+                required=True,
+                nargs=-1,
+                metavar=f"{field.name.upper().removesuffix('S')}...",
+                shell_complete=latest_ids,
             )
-        return click.argument(field.name)
+        return click.argument(field.name, shell_complete=latest_ids if field.name == "id" else None)
     if isinstance(kind, inspect.BoolType):
         return click.option(extra.get("option") or f"--{field.name}", field.name, is_flag=True, help=help)
     if isinstance(kind, inspect.VarTupleType):
@@ -98,10 +113,11 @@ def _parameter(field: inspect.Field) -> Option[Any]:
         given = () if field.required else field.default
         more: dict[str, Any] = {"default": given, "show_default": bool(given), "type": values}
         return click.option(name, field.name, multiple=True, help=f"{help} May be repeated.", **more)
-    name, shown = extra.get("option") or f"--{field.name.replace('_', '-')}", field.default is not None
-    if field.required:
-        return click.option(name, field.name, required=True, type=_values(kind), help=help)
-    return click.option(name, field.name, default=field.default, show_default=shown, type=_values(kind), help=help)
+    name = extra.get("option") or f"--{field.name.replace('_', '-')}"
+    default = None if field.required else field.default
+    return click.option(
+        name, field.name, default=default, show_default=default is not None, type=_values(kind), help=help
+    )
 
 
 def _values(kind: inspect.Type) -> Any:
@@ -205,17 +221,15 @@ def _ask_to_adopt(error: NotAdopted, home: Path) -> None:
         adopt(Path.cwd(), Home(home), error.scope)
     else:
         apart = set_apart(Path.cwd(), Home(home))
-        say(f"It has a memory of its own, {apart.scope}; `memtape adopt {error.scope}` changes that.", err=True)
+        say(f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.", err=True)
 
 
 def _check_kept(home: str | None) -> None:
     """Raise `MemtapeError` for an unknown profile, and for a command whose files the profile cannot keep."""
     profile = profile_of(Path(home) if home is not None else default_home())
-    context = click.get_current_context()
-    while context.parent is not None and context.parent.parent is not None:  # One verb may have several commands.
-        context = context.parent
-    verb = context.info_name or ""
-    if not profile.keeps and not VERBS[verb].in_memory:
+    words = click.get_current_context().command_path.split()[1:]
+    verb = next((verb for n in range(len(words), 0, -1) if (verb := " ".join(words[:n])) in VERBS), "")
+    if not profile.keeps and verb and not VERBS[verb].in_memory:
         raise MemtapeError(
             f"`memtape {verb}` works on files that stay, and profile {profile.name} keeps none. Nothing was done.",
             "Name another profile by --profile.",
@@ -246,7 +260,8 @@ def _explained(home: str | None) -> Iterator[None]:
             note(place, [("error", "cli", "", 1)])
         if is_json():
             waiting = {"spooled": error.spooled} if isinstance(error, LogAway) and error.spooled else {}
-            print_json({"error": said, "hint": hint} | waiting)
+            code = error.code if isinstance(error, MemtapeError) else "system"
+            print_json({"error": said, "hint": hint, "code": code} | waiting)
         say(f"Error: {said}" + (f"\n{hint}" if hint else ""), err=True)
         sys.exit(1)
 

@@ -39,47 +39,38 @@ def project() -> None:
 
 @project.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--undo", is_flag=True, help="Go on with it: what was archived with it is found again.")
 @with_client
-def finish(client: Client, yes: bool) -> Output:
+def finish(client: Client, yes: bool, undo: bool) -> Output:
     """Finish this project: all its texts are archived, as a whole.
 
-    Nothing of it is purged or erased. Later texts are found as always. Only people finish a project: --origin
-    user at a terminal.
+    Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by themselves
+    stay archived with --undo. Only people finish a project: --origin user at a terminal.
 
     \b
     Example:
       memtape project finish
       memtape project finish --scope project:harbour-1a2b3c4d --yes
+      memtape project finish --undo
     """
+    if undo:
+        resumed = client.projects.resume()
+        yield resumed
+        yield f"{resumed.scope} goes on. Found again: {many(resumed.texts, 'text')}."
+        return
     texts = client.projects.to_finish()
-    undo = f"memtape project resume --scope {client.scope}"
+    back = f"memtape project finish --undo --scope {client.scope}"
     if not yes:
-        say(f"{many(texts, 'text')} of {client.scope} will be archived. To undo: {undo}", err=True)
+        say(f"{many(texts, 'text')} of {client.scope} will be archived. To undo: {back}", err=True)
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
     done = client.projects.finish()
     yield done
     yield f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}."
-    yield f"To undo: {undo}"
+    yield f"To undo: {back}"
 
 
-@project.command()
-@with_client
-def resume(client: Client) -> Output:
-    """Continue this project: texts archived with it are found again. Only people continue one.
-
-    Texts archived by themselves stay archived. `memtape resume`, without project, ends a pause.
-
-    \b
-    Example:
-      memtape project resume
-    """
-    done = client.projects.resume()
-    yield done
-    yield f"{done.scope} goes on. Found again: {many(done.texts, 'text')}."
-
-
-@project.command()
+@project.command("name")
 @click.argument("name")
 @with_client
 def rename(client: Client, name: str) -> Output:
@@ -87,7 +78,7 @@ def rename(client: Client, name: str) -> Output:
 
     \b
     Example:
-      memtape project rename "The harbour lights"
+      memtape project name "The harbour lights"
     """
     done = client.projects.rename(name)
     yield done
@@ -115,14 +106,14 @@ def _lines(number: int, it: Project) -> Iterator[str]:
     yield f"  {_state(it)}, last on {format_day(it.last_at)}, {held(it.memories, it.turns)}{folder}"
 
 
-@project.command()
+@project.command("scope")
 @with_client
 def show(client: Client) -> Output:
-    """Show this project: state, last activity, aging of texts, folder.
+    """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder.
 
     \b
     Example:
-      memtape project show
+      memtape project scope
     """
     it = client.projects.shown()
     yield it
@@ -148,7 +139,7 @@ def _state(it: Project) -> str:
 SHOWN_FOLDERS = 3
 
 
-@click.command()
+@project.command()
 @click.argument("once", metavar="FOLDER|SCOPE")
 @with_folder
 def adopt(home: Path, once: str) -> Output:
@@ -159,7 +150,7 @@ def adopt(home: Path, once: str) -> Output:
 
     \b
     Example:
-      memtape adopt ../the-old-name
+      memtape project adopt ../the-old-name
     """
     adopted = adopt_scope(Path.cwd(), Home(home), once)
     yield adopted
@@ -173,4 +164,4 @@ def say_where_it_was(client: Client) -> None:
     if client.is_made():
         return
     for folder in once_elsewhere(Path.cwd(), client.home)[:SHOWN_FOLDERS]:
-        say(f"If this was {folder}, `memtape adopt {shlex.quote(folder)}` brings its memory here.", err=True)
+        say(f"If this was {folder}, `memtape project adopt {shlex.quote(folder)}` brings its memory here.", err=True)

@@ -1,4 +1,4 @@
-"""The commands of what is not stored: `memtape secrets`, `pause` and `resume`."""
+"""The commands of what is not stored: `memtape admin secrets`, `pause` and `resume`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def secrets() -> None:
 
     \b
     Example:
-      memtape secrets list
-      memtape secrets forget 5f0c6d1e
+      memtape admin secrets list
+      memtape admin secrets forget 5f0c6d1e
     """
 
 
@@ -47,14 +47,14 @@ def list_secrets(home: Path) -> Output:
 
     \b
     Example:
-      memtape secrets list
+      memtape admin secrets list
     """
     known = _met(home).all()
     yield {"secrets": known}
     for secret in known:
         place = "all projects" if secret.trust == "person" else secret.scope or "no project"
         yield f"{secret.id}  {secret.kind:<16}  {many(secret.chars, 'character')}, known in {place}"
-    yield f"{many(len(known), 'known secret')}. `memtape secrets forget ID` undoes one."
+    yield f"{many(len(known), 'known secret')}. `memtape admin secrets forget ID` undoes one."
 
 
 @secrets.command("forget")
@@ -68,13 +68,15 @@ def forget_secrets(home: Path, ids: tuple[str, ...], origin: Origin | None) -> O
 
     \b
     Example:
-      memtape secrets forget 5f0c6d1e
+      memtape admin secrets forget 5f0c6d1e
     """
     check_person(origin or default_origin(), "say what is no secret")
     met = _met(home)
     known = {secret.id for secret in met.all()}
     if unknown := [id for id in ids if id not in known]:
-        raise MemtapeError(f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape secrets list` names them.")
+        raise MemtapeError(
+            f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape admin secrets list` names them."
+        )
     met.forget(ids)
     yield {"forgotten": ids}
     yield f"{many(len(ids), 'value is', 'values are')} left alone from now on."
@@ -92,7 +94,7 @@ def share(home: Path, file: Path) -> Output:
 
     \b
     Example:
-      memtape secrets share team.key
+      memtape admin secrets share team.key
     """
     passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
     data = wrapped(RedactionKey(Home(home).redaction_key_path).get(), passphrase)
@@ -101,7 +103,7 @@ def share(home: Path, file: Path) -> Output:
     except FileExistsError:
         raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
     yield {"file": str(file)}
-    yield f"The wrapped key is in {file}. Others take it by `memtape secrets join {file.name}`."
+    yield f"The wrapped key is in {file}. Others take it by `memtape admin secrets join {file.name}`."
 
 
 @secrets.command()
@@ -109,13 +111,13 @@ def share(home: Path, file: Path) -> Output:
 @click.option("--replace", is_flag=True, help="Also where this home knows secrets under another key, and lose those.")
 @with_folder
 def join(home: Path, file: Path, replace: bool) -> Output:
-    """Take the key of a file that `memtape secrets share` wrote, before anything is captured here.
+    """Take the key of a file that `memtape admin secrets share` wrote, before anything is captured here.
 
     Secrets known to this home under its own key are then unknown: the command needs --replace for that.
 
     \b
     Example:
-      memtape secrets join team.key
+      memtape admin secrets join team.key
     """
     key = unwrapped(file.read_bytes(), click.prompt("Passphrase", hide_input=True, err=True))
     here, known = Home(home), _met(home).all()
@@ -155,13 +157,13 @@ def pause(home: Path, length: str | None, project: bool, scope: str | None) -> O
     """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
 
     Memories are still found and given to agents. Text of the pause is never stored, also not by a later
-    import of a transcript. Without --for the pause lasts until `memtape resume`; with --project this project
+    import of a transcript. Without --for the pause lasts until `memtape agents resume`; with --project this project
     is off.
 
     \b
     Example:
-      memtape pause --for 1h
-      memtape pause --project
+      memtape agents pause --for 1h
+      memtape agents pause --project
     """
     of, now = _scope_of(home, project, scope), now_us()
     pause_home(Home(home).path, of, now, None if length is None else now + _length_us(length))
@@ -179,8 +181,8 @@ def resume(home: Path, project: bool, scope: str | None) -> Output:
 
     \b
     Example:
-      memtape resume
-      memtape resume --project
+      memtape agents resume
+      memtape agents resume --project
     """
     ended = resume_home(Home(home).path, _scope_of(home, project, scope), now_us())
     return _lasting(home, "The pause has ended." if ended else "There was no such pause.")

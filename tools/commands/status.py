@@ -1,22 +1,24 @@
-"""The commands for the state of a home: `status` on one screen, and `stats` by day, as text and as a picture."""
+"""The commands for the state of a home: the overview of a project, `status` of the home, and `stats` by day."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from memtape.schemas.rows import PassMark, project_told
-from memtape.schemas.times import format_time, parse_time
+from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, silence_by
+from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, as_of_option, phases, with_home
+from memtape.tools.commands.options import Output, as_of_option, phases, with_folder, with_home
 
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
@@ -28,6 +30,48 @@ NAMED = 3
 SHOWN_SCOPES = 8
 """The number of scopes shown: the largest, and all with something waiting for a person."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
+
+
+@click.command(hidden=True)
+@with_folder
+def overview(home: Path) -> Output:
+    """Say what this project remembers, what waits for you, and the next step; without a home, how to begin.
+
+    \b
+    Example:
+      memtape overview --json
+    """
+    if not home.is_dir():
+        yield {"home": str(home), "scope": None}
+        yield from BEGINNING
+        return
+    with Client(home) as client:
+        client.catch_up()
+        state, found, scope = client.status(), client.recent(LATEST), client.scope
+        rules = [rule for rule, answer in client.proposals() if answer == "waits"]
+    from memtape.tools.ask.naming import shortened
+    from memtape.tools.ask.status import next_steps
+
+    count, short = state.scopes.get(scope), shortened(it.id for it in found)
+    conflicts = count.conflicts if count else 0
+    steps = next_steps(state) or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]
+    yield {"home": state.home, "scope": scope, "latest": found, "conflicts": conflicts, "rules": rules, "next": steps}
+    yield f"{told_scope(scope)} remembers {held(count.memories, count.turns) if count else 'nothing yet'}."
+    for it in found:
+        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+    if conflicts or rules:
+        waiting = [many(conflicts, "conflict")] * bool(conflicts) + [many(len(rules), "rule")] * bool(rules)
+        yield f"{' and '.join(waiting)} wait for you: `memtape settle`."
+    yield from steps if count else BEGINNING[1:]
+
+
+BEGINNING = (
+    "Nothing is remembered here yet.",
+    "`memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent this memory.",
+    "`memtape import --all --dry-run` says what your agents have kept so far.",
+    '`memtape capture "We deploy on Tuesdays."` remembers, `memtape search "when do we deploy"` finds.',
+)
+LATEST = 5
 
 
 @click.command()
@@ -169,7 +213,7 @@ def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
         lines.append(f"    {told}")
     if count.conflicts:
         waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-        lines.append(f"    {waiting} for you: memtape conflicts --scope {scope}")
+        lines.append(f"    {waiting} for you: memtape settle --scope {scope}")
     if count.passes != PassMark() and count.next_pass:
         lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
     return lines
@@ -258,8 +302,8 @@ def stats(client: Client, since: str, scope: str | None) -> Output:
 
     \b
     Example:
-      memtape stats --since 90d
-      memtape stats --scope project:shop
+      memtape admin stats --since 90d
+      memtape admin stats --scope project:shop
     """
     now = now_us()
     with phases() as update:

@@ -56,12 +56,12 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
         case "next":
             return (
                 f"{coming} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, "
-                f"{URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or call it off with `memtape embedder rollback`."
+                f"{URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by `memtape admin embedder rollback`."
             )
         case "other":
             return (
                 f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here: set that "
-                "one up and start again, or let this one take over with `memtape embedder set`."
+                "one up and start again, or let this one take over with `memtape admin embedder set`."
             )
         case _:
             return ""
@@ -259,7 +259,7 @@ def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hund
         raise MemtapeError(
             f"There is no embedder here that could take over from {now.embedder_next or now.embedder}. "
             f"{resolved.warning}".strip(),
-            "Set one up, or say `memtape embedder set floor` to go on by words alone.",
+            "Set one up, or say `memtape admin embedder set floor` to go on by words alone.",
         )
     if any(log.read(number, 0, 1, types=("captured",)) for number in range(log.partitions)):
         return set_next(log, chosen.key, fold_cosine_hundredths)
@@ -377,7 +377,7 @@ def _offer(home: Home, history: list[Settings], texts: int) -> str:
         return ""
     minutes = max(1, minutes_for(texts))
     return (
-        "MiniLM is installed and finds what is said in other words. `memtape embedder set local` and "
+        "MiniLM is installed and finds what is said in other words. `memtape admin embedder set local` and "
         f"`memtape run --once` give {many(texts, 'text')} a vector, in about {many(minutes, 'minute')}."
     )
 

@@ -1,6 +1,6 @@
 """Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-Zones are read before pages are written, and during `watch`. A missing page, or a page with damaged marks,
+Zones are read before pages are written, and during `import --watch`. A missing page, or a page with damaged marks,
 withdraws nothing.
 """
 

@@ -1,4 +1,4 @@
-"""Reads what `memtape eval` asks about: conversations, questions and their evidence, in one of two forms.
+"""Reads what `memtape admin eval` asks about: conversations, questions and their evidence, in one of two forms.
 
 LoCoMo as it is published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain
 form of any corpus:

@@ -254,7 +254,7 @@ def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
     if not found.conflicts:
         return f"No conflict waits in {found.scope}."
     pieces = [_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]
-    return _list("", pieces, ["Only the user settles one: tell the user of `memtape conflicts`."])
+    return _list("", pieces, ["Only the user settles one: tell the user of `memtape settle`."])
 
 
 def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
@@ -343,7 +343,7 @@ def decide(client: Client, verb: verbs.Verb, asked: Any) -> str:
     assert verb.method is not None and verb.decision is not None
     _hold_global(client, asked.id)
     named = getattr(client, verb.method)(**msgspec.structs.asdict(asked))
-    undo = verbs.VERBS[verb.decision.undo].tool if verb.decision.undo else None
+    undo = (verbs.VERBS | verbs.OPTIONS)[verb.decision.undo].tool if verb.decision.undo else None
     undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
     return f"{verb.decision.done} {many(len(named), 'capture')}.{getattr(named, 'note', '')}{undone}"
 

@@ -48,8 +48,8 @@ SAID = "said"
 """The one argument of a prompt."""
 NO_PROJECT = (
     "This server cannot tell which project you work in: your client names no root folder that is here. Nothing was"
-    " read or stored. Start it for one project, as `memtape mcp --http 8642 --scope project:x`, or use a client that"
-    " tells its roots."
+    " read or stored. Start it for one project, as `memtape agents mcp --http 8642 --scope project:x`, or use a client"
+    " that tells its roots."
 )
 """The answer of every tool over HTTP to a client of unknown project, against answers from another project."""
 MAX_CLIENTS = 8
@@ -165,7 +165,7 @@ class Handlers:
             done = await self._call(ctx, params)
         except MemtapeError as error:
             told = types.TextContent(type="text", text=sentence(f"{error} {error.hint}".strip()))
-            return types.CallToolResult(content=[told], is_error=True)
+            return types.CallToolResult(content=[told], is_error=True, _meta={"code": error.code})
         if isinstance(done, types.InputRequiredResult):
             return done
         return types.CallToolResult(content=[types.TextContent(type="text", text=bounded(done))])
@@ -217,7 +217,7 @@ class Handlers:
             note_error(memory.home, f"mcp {name}", error)
             operation("broken", door="mcp", what=what, error=type(error).__name__)
             failed = f"Memtape could not do {name[:100]} ({type(error).__name__})."
-            raise MemtapeError(failed, "For the user: `memtape doctor` says more.") from error
+            raise MemtapeError(failed, "For the user: `memtape agents doctor` says more.") from error
 
     async def _folder(
         self, ctx: Context, params: types.CallToolRequestParams

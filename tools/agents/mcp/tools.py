@@ -76,7 +76,7 @@ def _tool(verb: verbs.Verb, offer: verbs.Offer) -> Tool:
     return Tool(verb, _OWN_ARGUMENTS.get(offer.name, verb.arguments), offer)
 
 
-_ROWS = verbs.VERBS | verbs.OF_GROUPS
+_ROWS = verbs.VERBS | verbs.OPTIONS
 TOOLS = {offer.name: _tool(_ROWS[name], offer) for name, offer in verbs.TOOLS.items()}
 
 

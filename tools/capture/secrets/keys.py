@@ -96,7 +96,7 @@ def unwrapped(data: bytes, passphrase: str) -> bytes:
 
     salt, rest = data[len(_MARK) :][:_SALT_BYTES], data[len(_MARK) + _SALT_BYTES :]
     if not data.startswith(_MARK) or len(rest) != KEY_BYTES + 8:
-        raise MemtapeError("The file holds no wrapped key.", "`memtape secrets share FILE` writes one.")
+        raise MemtapeError("The file holds no wrapped key.", "`memtape admin secrets share FILE` writes one.")
     try:
         return aes_key_unwrap(_wrapping_key(passphrase, salt), rest)
     except InvalidUnwrap:

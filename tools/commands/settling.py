@@ -1,12 +1,13 @@
-"""The commands by which people answer what waits for them: conflicts, settle, accept, stale, orders."""
+"""The command by which people answer what waits for them: conflicts and rules; it lists orders and stale memories."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import msgspec
 
 from memtape.schemas.rows import TOLD_WHY, MemoryRow
 from memtape.schemas.rows import stale as stale_mark
@@ -22,44 +23,54 @@ if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
 
 TEXT_CHARS = 300
+Keep = Literal["A", "B", "both"]
 
 
 @click.command()
-@with_arguments("conflicts")
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@with_arguments("settle", "keep", "note")
+@click.option("--accept", is_flag=True, help="Take the named rules, with --all every one that waits and is no paste.")
+@click.option("--decline", is_flag=True, help="Decline the named rules for good, with --all every one that waits.")
+@click.option("--all", "every", is_flag=True, help="All rules that wait; without --accept list what is settled too.")
+@click.option("--orders", is_flag=True, help='List the orders about memory, as "never mention X again".')
+@click.option("--stale", is_flag=True, help="List what was neither said nor used for long, the most used first.")
+@with_arguments("stale", "limit")
 @with_client
-def conflicts(client: Client, settled: bool) -> Output:
-    """Show pairs of memories with different values of one thing; each waits for you to say which one holds.
+def settle(client: Client, ids: tuple[str, ...], keep: Keep | None, note: str | None, **asked: Any) -> Output:
+    """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
 
-    The gravest come first. Until a pair is settled, its memories are found as before.
+    A conflict is a pair of memories with different values of one thing; until it is settled, both are found as
+    before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start context.
+    Settling again overrules. A rule waits that was said for all projects ("In all my projects, use tabs.") or stands
+    in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s leaves it. A rule for all
+    projects holds in its own project either way. Only people settle: --origin user at a terminal.
 
     \b
     Example:
-      memtape conflicts
-      memtape conflicts --all --json
-    """
-    found = client.conflicts(settled=settled)
-    yield found
-    for conflict in found.conflicts:
-        yield from _lines(conflict)
-    if not found.conflicts:
-        yield "No conflict waits." if not settled else "There has been no conflict."
-    if found.lag:
-        say(f"The views lack {many(found.lag, 'event')}, and what they contradict.", err=True)
-
-
-@click.command()
-@with_arguments("settle")
-@with_client
-def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note: str | None) -> Output:
-    """Say which side of a conflict holds, as `memtape conflicts` lists them, or that both do.
-
-    The other side is replaced by the kept one: it is marked, ranks below it and leaves the start context.
-    Settling again overrules the earlier settlement. Only people settle: --origin user at a terminal.
-
-    \b
-    Example:
+      memtape settle
       memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
+      memtape settle 019ab0c4 --accept
+      memtape settle --stale --limit 5
     """
+    modes = [keep is not None, *(asked[name] for name in ("accept", "decline", "orders", "stale"))]
+    if sum(modes) > 1 or (note is not None and keep is None):
+        raise click.UsageError("Give one of --keep (and --note), --accept, --decline, --orders and --stale.")
+    if keep is not None:
+        if len(ids) != 1:
+            raise click.UsageError("--keep needs the id of one conflict.")
+        return _settled(client, ids[0], keep, note)
+    if asked["accept"] or asked["decline"]:
+        return _answered_all(client, ids, declined=asked["decline"], every=asked["every"])
+    if ids:
+        raise click.UsageError("Say what is to be done: --keep for a conflict, --accept or --decline for a rule.")
+    if asked["orders"]:
+        return listed("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
+    if asked["stale"]:
+        return listed("stale", client.stale(asked["limit"]), _stale, "Nothing is stale.")
+    return _waiting(client, settled=asked["every"])
+
+
+def _settled(client: Client, conflict: str, keep: Keep, note: str | None) -> Output:
     done = client.settle(conflict, keep, note=note)
     yield done
     if done.replaced is None:
@@ -68,6 +79,19 @@ def settle(client: Client, conflict: str, keep: Literal["A", "B", "both"], note:
         yield f'Kept: "{one_line(done.kept[0], 120)}".'
         yield f'Replaced by it: "{one_line(done.replaced, 120)}".'
     yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
+
+
+def _waiting(client: Client, *, settled: bool) -> Output:
+    """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
+    found, rules = client.conflicts(settled=settled), [rule for rule, answer in client.proposals() if answer == "waits"]
+    yield {**msgspec.structs.asdict(found), "rules": rules}
+    for conflict in found.conflicts:
+        yield from _lines(conflict)
+    if not found.conflicts:
+        yield "No conflict waits." if not settled else "There has been no conflict."
+    yield from _go_through(client, rules)
+    if found.lag:
+        say(f"The views lack {many(found.lag, 'event')}, and what they contradict.", err=True)
 
 
 def _lines(conflict: Conflict) -> list[str]:
@@ -99,40 +123,19 @@ def _side(name: str, side: ConflictMember) -> list[str]:
 Key = Literal["y", "n", "s"]
 
 
-@click.command()
-@click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="All that wait; of those that may be pasted none is taken by this.")
-@click.option("--no", "declined", is_flag=True, help="Decline for good what is named.")
-@with_client
-def accept(client: Client, ids: tuple[str, ...], every: bool, declined: bool) -> Output:
-    """Accept or decline rules: those for all projects ("In all my projects, use tabs."), and those in pasted text.
-
-    Without an id they are listed, and at a terminal each is asked for: y takes it, n declines it for good, s
-    leaves it. A rule for all projects holds in its own project either way; a rule that may be pasted is taken
-    by its id alone. Only people accept: --origin user at a terminal. To undo, forget the id.
-
-    \b
-    Example:
-      memtape accept
-      memtape accept --all --origin user
-    """
+def _answered_all(client: Client, ids: tuple[str, ...], *, declined: bool, every: bool) -> Output:
+    """Accept or decline rules by their ids, or all that wait; a rule that may be pasted is taken by its id alone."""
+    if bool(ids) is every:
+        raise click.UsageError("Give ids, or --all.")
     waiting = [rule for rule, answer in client.proposals() if answer == "waits"]
-    if ids or every:
-        if ids and every:
-            raise click.UsageError("Give ids, or --all.")
-        answer = client.decline if declined else client.accept
-        meant = [rule.id for rule in waiting if declined or not rule.is_doubted]
-        done = [answer(id) for id in (ids or meant)]
-        yield {"declined" if declined else "accepted": done}
-        for rule in done:
-            yield _answered(rule, declined=declined)
-        if not done:
-            yield "No rule waits." if not waiting else "What waits may be pasted: take each by its id."
-        return
-    if declined:
-        raise click.UsageError("Name what is declined, or give --all.")
-    yield {"waiting": waiting}
-    yield from _go_through(client, waiting)
+    answer = client.decline if declined else client.accept
+    meant = [rule.id for rule in waiting if declined or not rule.is_doubted]
+    done = [answer(id) for id in (ids or meant)]
+    yield {"declined" if declined else "accepted": done}
+    for rule in done:
+        yield _answered(rule, declined=declined)
+    if not done:
+        yield "No rule waits." if not waiting else "What waits may be pasted: take each by its id."
 
 
 def _go_through(client: Client, waiting: list[Proposal]) -> Output:
@@ -146,7 +149,7 @@ def _go_through(client: Client, waiting: list[Proposal]) -> Output:
         what = "may be pasted" if rule.is_doubted else "for all projects"
         yield f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}"
         if not asks:
-            yield f"    memtape accept {short[rule.id]} --scope {rule.scope}, or with --no to decline it"
+            yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
             continue
         match _key("Is this rule yours" if rule.is_doubted else "In all projects"):
             case "y":
@@ -156,7 +159,7 @@ def _go_through(client: Client, waiting: list[Proposal]) -> Output:
     if not waiting:
         yield "No rule waits."
     elif not asks:
-        yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape accept --all"
+        yield f"{many(len(waiting), 'rule waits', 'rules wait')}. All at once: memtape settle --accept --all"
 
 
 def _key(question: str) -> Key:
@@ -170,42 +173,10 @@ def _key(question: str) -> Key:
 def _answered(rule: Proposal, *, declined: bool) -> str:
     text = one_line(rule.text, TEXT_CHARS)
     if declined:
-        return f'Declined, and not asked again: "{text}". To take it after all: memtape accept {rule.id}'
+        return f'Declined, and not asked again: "{text}". To take it after all: memtape settle {rule.id} --accept'
     where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
     origin = " --origin operator" if rule.into == GLOBAL else ""
     return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
-
-
-@click.command()
-@with_arguments("stale")
-@with_client
-def stale(client: Client, limit: int) -> Output:
-    """List memories that were neither said nor used for long, the most used first.
-
-    The time depends on the subject of a memory: a preference is fresh for a year, a technical fact for 6
-    months, a goal for 3 months, a fact of the moment for 3 weeks; a fact about a person's identity never
-    ages. Nothing is archived by this. To confirm a memory, capture its text again.
-
-    \b
-    Example:
-      memtape stale --limit 5
-    """
-    return listed("stale", client.stale(limit), _stale, "Nothing is stale.")
-
-
-@click.command()
-@with_arguments("orders")
-@with_client
-def orders(client: Client) -> Output:
-    """List the orders of people about memory, as "never mention X again", and how to end each.
-
-    The subject of an order is left out of unasked context; a search for it still finds it.
-
-    \b
-    Example:
-      memtape orders
-    """
-    return listed("orders", client.orders(), _order, "Nobody has ordered anything about memory.")
 
 
 def _stale(number: int, it: MemoryRow) -> list[str]:
@@ -218,7 +189,7 @@ def _stale(number: int, it: MemoryRow) -> list[str]:
         f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
         f"    {it.kind} · {it.category} · {stale_mark(it.last_at)} · {used}",
         f"    still so: {again}",
-        f"    replaced: memtape replaced {it.id} --by ID {of}",
+        f"    replaced: memtape update {it.id} --by ID {of}",
         f"    unwanted: memtape forget {it.id} {of}",
     ]
 
