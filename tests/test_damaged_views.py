@@ -136,9 +136,10 @@ def ask_everything() -> list[Any]:
         call(*words)
         for words in (
             ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", "--quiet", *scope),
-            ("why", fact, *scope), ("edges", fact, *scope), ("edges", "--candidates", *scope),
-            ("diff", "0:3", "0:9", *scope),
-            ("search", "lighthouse", *scope, *position), ("status", *position), ("embedder", "status"),
+            ("show", "--why", fact, *scope), ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
+            ("admin", "diff", "0:3", "0:9", *scope),
+            ("search", "lighthouse", *scope, *position), ("status", *position),
+            ("admin", "embedder", "status"),
             ("log", *scope), ("verify",),
         )
     ]  # fmt: skip

@@ -146,10 +146,13 @@ def spoken_of() -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("where", "words"), list(spoken_of()))
 def test_every_command_that_is_named_exists(where: str, words: list[str]) -> None:
-    command = main.commands[words[0]]
-    with command.make_context(words[0], words[1:], parent=click.Context(main)) as context:
+    command, names = main.commands[words[0]], words[:1]
+    while isinstance(command, click.Group):
+        names = words[: len(names) + 1]
+        command = command.commands[names[-1]]
+    with command.make_context(names[-1], words[len(names) :], parent=click.Context(main)) as context:
         assert context.params
-    assert CliRunner().invoke(main, [words[0], "--help"]).exit_code == 0
+    assert CliRunner().invoke(main, [*names, "--help"]).exit_code == 0
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_without_the_client_of_kafka_a_log_on_kafka_says_what_to_install(tmp_pat
     assert found.returncode == 0 and "The pier opens at six." in found.stdout, found.stderr
     for done in (
         ran(tmp_path / "home", "status", MEMTAPE_LOG="kafka://127.0.0.1:1/captures"),
-        ran(tmp_path / "home", "copy", "--to", "kafka://127.0.0.1:1/captures"),
+        ran(tmp_path / "home", "admin", "copy", "--to", "kafka://127.0.0.1:1/captures"),
     ):
         assert done.returncode == 1 and "Traceback" not in done.stderr
         assert "the client of Kafka is not installed" in done.stderr and "pip install '.[kafka]'" in done.stderr

@@ -283,7 +283,7 @@ def test_no_server_is_left_behind_where_none_is_wanted(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[3]))
+    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[4]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     for how in ("off", "alone", ""):
         monkeypatch.setenv(HOOKS_VARIABLE, how)

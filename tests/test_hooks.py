@@ -110,7 +110,7 @@ def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Pat
 MODULES = """
 import os, sys
 def ended(code):
-    with open(sys.argv[5] + ".modules", "w") as file:
+    with open(sys.argv[6] + ".modules", "w") as file:
         file.write("\\n".join(sys.modules))
     os.kill(os.getpid(), 9)
 os._exit = ended

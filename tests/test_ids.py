@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,34 +62,42 @@ def document(*words: str) -> Any:
     return json.loads(result.stdout)
 
 
-def takes_an_id(command: click.Command) -> bool:
-    return any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
+def call_for(command: str, id: str, *more: str) -> Result:
+    """Call a command, with an option or not, for an id."""
+    name, *option = command.split()
+    words = [*option, COMMANDS[command][0], id, *COMMANDS[command][1:]] if option == ["--by"] else [
+        *option, id, *COMMANDS[command]
+    ]  # fmt: skip
+    return call(name, *words, *more)
 
 
-MORE = {
-    "erase": ["--dry-run"],
-    "holds": ["--origin", "user"],
-    "replaced": ["--by", SECOND, "--origin", "user"],
-    "update": ["Quite another text.", "--origin", "user"],
-}
-"""What a command needs beside an id."""
-OF_OTHERS = ("accept",)
-"""Commands whose ids are of no memory: `accept` names a rule that waits."""
-COMMANDS = [name for name in main.commands if takes_an_id(main.commands[name]) and name not in OF_OTHERS]
+COMMANDS = [
+    *(f"show ID{option}" for option in ("", " --why", " --edges", " --around")),
+    *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo", "erase ID --dry-run"),
+    "update ID 'Quite another text.' --origin user",
+    *(f"update ID {how} --origin user" for how in ("--holds", f"--by {SECOND}", "--unfold")),
+]
+"""The commands that name a memory by an id."""
+
+
+def call_for(command: str, id: str, *more: str) -> Result:
+    """Call a command for an id."""
+    return call(*(id if word == "ID" else word for word in shlex.split(command)), *more)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_finds_the_scope_of_an_id(command: str) -> None:
     given = FIRST[:8] if len(command) % 2 else FIRST
-    result = call(command, given, *MORE.get(command, ()))
-    if command == "unfold":
+    result = call_for(command, given)
+    if "--unfold" in command:
         assert result.exit_code == 1 and f"Nothing is folded into {FIRST}" in result.stderr
     else:
         assert result.exit_code == 0, result.output
-    if command == "forget":
+    if command == "forget ID":
         assert f"memtape restore {FIRST}" in result.output, "whatever ids come later"
-    named = call(command, given, "--scope", A, *MORE.get(command, ()))
-    assert named.exit_code == 1 and "project:a has no" in named.stderr and "Traceback" not in named.output
+    named = call_for(command, given, "--scope", A)
+    assert named.exit_code == 1 and re.search("project:a (has no|shows nothing)", named.stderr), named.output
+    assert "Traceback" not in named.output
 
 
 def test_what_a_command_appends_stands_in_the_scope_of_the_id(home: Path) -> None:
@@ -110,7 +120,7 @@ def test_a_beginning_of_several_ids_names_them() -> None:
     with Client(scope=B) as client:
         client.log.append([replace(captured("Another.", scope=B), id=twin)])
     for command in COMMANDS:
-        result = call(command, FIRST[:8], *MORE.get(command, ()))
+        result = call_for(command, FIRST[:8])
         assert result.exit_code == 1 and FIRST in result.stderr and twin in result.stderr
         assert "Give more" in result.stderr and OTHER not in result.stderr
     assert document("show", FIRST[:10])["memory"]["text"] == TEXTS[FIRST]
@@ -122,8 +132,8 @@ def test_a_beginning_of_several_ids_names_them() -> None:
 @pytest.mark.parametrize("given", ["0123456", "01234567x", "99999999", "%%%%%%%%", make_id("nobody"), ""])
 def test_what_begins_no_id_is_not_found(given: str) -> None:
     for command in COMMANDS:
-        if given or command != "edges":
-            result = call(command, given, *MORE.get(command, ()))
+        if given or "--edges" not in command:
+            result = call_for(command, given)
             assert result.exit_code == 1 and "has no" in result.stderr and "Traceback" not in result.output
 
 
@@ -159,3 +169,12 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     assert "Noted: 1" in inside.call("mark_used", {"ids": [FIRST[:8]]}, tmp_path, "x")
     assert "Forgot 1" in inside.call("forget_memory", {"id": FIRST[:8]}, tmp_path, "x")
     inside.close()
+
+
+def test_every_command_that_names_a_memory_is_tried() -> None:
+    named = {
+        name
+        for name, command in main.commands.items()
+        if any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
+    }
+    assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

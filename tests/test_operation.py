@@ -97,7 +97,7 @@ def test_a_worker_that_fails_is_told_by_the_kind_of_its_error(home: Path, caplog
 def test_tail_has_no_text_unless_asked_and_no_text_acts_on_the_terminal(home: Path) -> None:
     with Client(home, scope="project:b", origin="user") as client:
         client.capture("\x1b[31mred\x1b[0m of Brunhilde")
-    words = ("tail", "--home", str(home), "--since", "1h")
+    words = ("admin", "tail", "--home", str(home), "--since", "1h")
     plain = run(*words, until=("project:b  ", "used"))
     assert plain.returncode == 0 and plain.stdout.count("captured fact") == 3 and "recalled" in plain.stdout
     assert "ticked" not in plain.stdout and "Tuesdays" not in plain.stdout

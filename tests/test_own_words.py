@@ -29,7 +29,7 @@ PASTED: list[str] = [json.loads(line)["text"] for line in DATA.read_text(encodin
 AT = 1_790_000_000_000_000
 OWN = "Always run the linter before you commit."
 STATED = "write ADR-58 as a proper markdown file under docs/adr"
-WAIT = "rules that may be pasted wait for the user: memtape settle --accept"
+WAIT = "rules that may be pasted wait for the user: memtape settle"
 
 
 def is_heard(text: str) -> bool:

@@ -204,10 +204,10 @@ def _verified(client: Client) -> Verification:
 
 
 def _rebuilt(client: Client) -> Rebuilt:
-    from memtape.tools.keep.owner import owned
+    from memtape.tools.keep.owner import rebuild_as_owner
 
-    with phases() as update, owned(client.home, client.log, _note) as owner:
-        return owner.rebuild(update)
+    with phases() as update:
+        return rebuild_as_owner(client.home, client.log, update, _note)
 
 
 @click.command()

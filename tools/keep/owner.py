@@ -317,6 +317,12 @@ def owned(home: Home, log: Log, on_note: OnNote) -> Iterator[Owner]:
             yield owner
 
 
+def rebuild_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> Rebuilt:
+    """Rebuild as the owner of the home."""
+    with owned(home, log, on_note) as owner:
+        return owner.rebuild(on_phase)
+
+
 def scrub_as_owner(home: Home, log: Log, on_phase: OnPhase, on_note: OnNote) -> None:
     """Scrub as the owner of the home. Raises the errors of `scrub`."""
     with owned(home, log, on_note) as owner:
