@@ -62,15 +62,6 @@ def document(*words: str) -> Any:
     return json.loads(result.stdout)
 
 
-def call_for(command: str, id: str, *more: str) -> Result:
-    """Call a command, with an option or not, for an id."""
-    name, *option = command.split()
-    words = [*option, COMMANDS[command][0], id, *COMMANDS[command][1:]] if option == ["--by"] else [
-        *option, id, *COMMANDS[command]
-    ]  # fmt: skip
-    return call(name, *words, *more)
-
-
 COMMANDS = [
     *(f"show ID{option}" for option in ("", " --why", " --edges", " --around")),
     *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo", "erase ID --dry-run"),
