@@ -175,7 +175,7 @@ class Trial:
         self.check("the doctor finds nothing bad", not bad, str(bad))
         self.check_gone()
         for host in self.hosts:
-            done = self.ran([str(self.installed), "disconnect", host])
+            done = self.ran([str(self.installed), "agents", "disconnect", host])
             self.check(f"{host} is disconnected", done.returncode == 0, done.stderr)
         self.check_left()
         print("All is well." if not self.failures else f"{self.failures} checks failed.")
@@ -190,13 +190,13 @@ class Trial:
             said = done.stdout + done.stderr
             held = done.returncode == 0 and ANSWER in done.stdout and "failed" not in said.lower()
             self.check(f"{host} goes on without the command, and no hook fails", held, said)
-        findings = json.loads(self.ran([str(self.installed), "doctor", "--json"]).stdout)["findings"]
+        findings = json.loads(self.ran([str(self.installed), "agents", "doctor", "--json"]).stdout)["findings"]
         gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
 
     def check_left(self) -> None:
         """Nothing of the user or the project names our plugin but what hosts keep of conversations and runs."""
-        done = self.ran([str(self.installed), "disconnect", "--all"])
+        done = self.ran([str(self.installed), "agents", "disconnect", "--all"])
         self.check("nothing is left to disconnect", done.returncode == 0, done.stderr)
         found = [
             path for top in (Path(self.environment["HOME"]), self.project) for path in top.rglob("*")

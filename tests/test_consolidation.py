@@ -490,9 +490,9 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     say(client, *PORTS)
     client.project()
 
-    def run(*arguments: str, command: str = "consolidate", scope: str = SCOPE, ok: bool = True) -> str:
-        where = ["--home", str(client.home.path), *(["--scope", scope] if command == "consolidate" else [])]
-        result = CliRunner().invoke(main, [command, *arguments, *where], catch_exceptions=False)
+    def run(*arguments: str, command: str = "admin consolidate", scope: str = SCOPE, ok: bool = True) -> str:
+        where = ["--home", str(client.home.path), *(["--scope", scope] if command != "status" else [])]
+        result = CliRunner().invoke(main, [*command.split(), *arguments, *where], catch_exceptions=False)
         assert (result.exit_code == 0) is ok, result.output
         return result.output
 
