@@ -242,3 +242,63 @@ def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeyp
     monkeypatch.setattr(Client, "status", full)
     done = call("status")
     assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr
+
+
+def test_memtape_alone_says_what_is_remembered_and_what_waits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = call()
+    assert begin.exit_code == 0 and "memtape agents connect" in begin.output and not home.exists()
+    monkeypatch.chdir(home.parent)
+    for text, origin in (("The gate listens on port 7001.", "user"), ("The gate listens on port 7002.", "agent")):
+        for _ in range(2):
+            assert call("capture", text, "--origin", origin).exit_code == 0
+    assert call("capture", "In all my projects, use tabs.", "--origin", "user", "--kind", "turn").exit_code == 0
+    told = call().output
+    assert "remembers" in told and "port 7001" in told and "wait for you: `memtape settle`" in told
+    found = json.loads(call("overview", "--json").stdout)
+    assert len(found["rules"]) == 1 and found["next"] and len(found["latest"]) >= 2
+
+
+def test_groups_have_help_and_an_unknown_command_is_wrong_usage() -> None:
+    for group in ("agents", "admin", "project"):
+        told = call(group)
+        assert f"{group} [OPTIONS] COMMAND" in told.output and "Error" not in told.output
+    assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
+
+
+def test_what_is_forgotten_is_listed_until_it_is_restored() -> None:
+    id = capture("The crane is number seven.")
+    assert document("forget", "--list", *SCOPE)["hidden"] == []
+    document("forget", id, *SCOPE)
+    assert [it["id"] for it in document("forget", "--list", *SCOPE)["hidden"]] == [id]
+    document("restore", id, *SCOPE)
+    assert "Nothing is hidden" in call("forget", "--list", *SCOPE).output
+    assert call("forget", *SCOPE).exit_code == call("forget", id, "--list", *SCOPE).exit_code == 2
+
+
+def test_a_verification_repairs_views_that_differ(home: Path) -> None:
+    capture("The crane is number seven.")
+    assert call("run", "--once", "--no-embed").exit_code == 0
+    page = next(path for path in home.glob("vault/**/*.md") if "number seven" in path.read_text())
+    page.write_text("Somebody else's words.\n")
+    assert call("verify").exit_code == 1
+    assert document("verify", "--repair")["ok"] and document("verify")["ok"]
+    assert call("verify", "--repair", "--erased", "x").exit_code == 2
+
+
+def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
+    assert call("capture", "The crane is number seven.").exit_code == 0
+    (id,) = [it["id"] for it in document("search")["results"]]
+    for words, found in (("memtape sh", "show"), (f"memtape show {id[:4]}", id), (f"memtape pin {id[:4]}", id)):
+        variables = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        assert f"plain,{found}" in CliRunner().invoke(main, [], env=variables, prog_name="memtape").output, words
+    written = Path(document("admin", "completion", "fish")["file"])
+    assert "_MEMTAPE_COMPLETE" in written.read_text() and written.is_relative_to(tmp_path / "user")
+    assert call("admin", "completion", "zsh", "--print").output.startswith("#compdef memtape")
+    monkeypatch.setenv("SHELL", "/bin/csh")
+    assert "Name one" in call("admin", "completion").stderr
+
+
+def test_the_settings_of_the_log_are_printed() -> None:
+    assert document("admin", "settings")["log"]["fold_cosine_hundredths"] == 85

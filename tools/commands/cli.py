@@ -70,8 +70,8 @@ class Commands(click.Group):
     """The words that stand for none."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Call the command for no words where there are none."""
-        return super().parse_args(ctx, args or [*self.alone])
+        """Call the command for no words where there are none, and a shell does not complete them."""
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else [*self.alone])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their titles, each with its whole first sentence."""
