@@ -290,7 +290,12 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
     assert call("capture", "The crane is number seven.").exit_code == 0
     (id,) = [it["id"] for it in document("search")["results"]]
-    for words, found in (("memtape sh", "show"), (f"memtape show {id[:4]}", id), (f"memtape pin {id[:4]}", id)):
+    for words, found in (
+        ("memtape sh", "show"),
+        (f"memtape show {id[:4]}", id),
+        (f"memtape pin {id[:4]}", id),
+        (f"memtape forget {id[:4]}", id),
+    ):
         variables = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         assert f"plain,{found}" in CliRunner().invoke(main, [], env=variables, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])

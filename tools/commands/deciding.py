@@ -12,7 +12,7 @@ from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import capture_notes
-from memtape.tools.commands.options import Output, listed, with_arguments, with_client
+from memtape.tools.commands.options import Output, latest_ids, listed, with_arguments, with_client
 from memtape.tools.verbs import DECISIONS
 
 SHOWN_CHARS = 120
@@ -27,7 +27,7 @@ def _decided(verb: str, ids: Sequence[str]) -> Output:
 
 
 @click.command()
-@click.argument("id", required=False)
+@click.argument("id", required=False, shell_complete=latest_ids)
 @with_arguments("forget", "reason", "only")
 @click.option("--list", "listing", is_flag=True, help="List what is hidden instead: forgotten, or withdrawn.")
 @with_client
@@ -82,7 +82,7 @@ def pin(client: Client, id: str, undo: bool) -> Output:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=latest_ids)
 @click.argument("text", required=False)
 @click.option("--by", help="The id of the memory that holds instead.")
 @click.option("--holds", is_flag=True, help="It holds, whatever was said later: no rule replaces it from now on.")
