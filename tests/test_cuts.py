@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 from test_hooks import hook, told
 from test_warm import Ready, warm
 
-from memtape.schemas.codec import decode
 from memtape.schemas.events import Event
 from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
 from memtape.sinks.home.folders import Home
@@ -32,8 +32,7 @@ A = "project:a"
 
 def logged(home: Path, scope: str = A) -> list[Event]:
     with Client(home, scope=scope) as client:
-        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
-    return [event for slot in slots if (event := decode(slot.payload)).scope == scope]
+        return [event for event in events_of(client.log) if event.scope == scope]
 
 
 def written(events: list[Event]) -> str:

@@ -187,25 +187,19 @@ def test_what_holds_stands_above_what_it_replaced_and_every_way_to_ask_says_so(c
 
 
 def test_a_turn_that_says_what_was_replaced_is_marked_wherever_it_is_told(client: Client) -> None:
-    client.capture(OLD, at=at(1))
-    newer = client.capture(NEW, at=at(9))
-    client.capture(OLD, "turn", at=at(2))
-    client.project()
-    turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
-    assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
-    left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
-    assert left and all("says what was replaced on 2026-03-09" in line for line in left)
-
-
-def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
-    """The mark comes and goes with what is known of the value, also long after the day; a rebuild writes the same."""
-    client.capture_many([Line(text=f"Remember that {OLD[0].lower()}{OLD[1:]}", kind="turn", session="s", at=BEGIN)])
+    """In a daily log the mark comes and goes with what is known of the value, also long after the day."""
+    told = f"Remember that {OLD[0].lower()}{OLD[1:]}"
+    client.capture_many([Line(text=told, kind="turn", session="s", at=BEGIN)])
     client.project()
     page = client.home.scope_folder("project:test") / "logs" / f"{format_day(BEGIN)}.md"
     assert OLD[1:-1] in page.read_text() and "says what was" not in page.read_text()
     newer = client.capture(NEW, at=BEGIN + DAY).id
     client.project()
-    assert f"(says what was replaced on {format_day(BEGIN + DAY)} by {newer})" in page.read_text().replace("\\", "")
+    mark = f"says what was replaced on {format_day(BEGIN + DAY)} by {newer}"
+    assert f"({mark})" in page.read_text().replace("\\", "")
+    turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
+    left = [line for line in client.context(2_000, "prompt").text.splitlines() if told in line]
+    assert turn.marks == (mark,) and left and all(mark.rpartition(" by ")[0] in line for line in left)
     client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
     client.project()
     assert "says what was" not in page.read_text() and client.verify().ok
