@@ -170,15 +170,12 @@ def test_to_be_narrowed_is_to_be_restricted(
     whole = world.client.search(query, 1_000, quiet=True, as_of=as_of)
     narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of)
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
-    expected = [
-        (result.id, worth(result))
-        for result in whole.results
-        if (not kinds or result.kind in kinds)
-        and any(
-            (not origins or origin in origins) and (not sessions or session in sessions)
-            for origin, session in made[result.id]
-        )
-    ]
+
+    def is_wanted(origin: str, session: str | None) -> bool:
+        return (not origins or origin in origins) and (not sessions or session in sessions)
+
+    of_kinds = [result for result in whole.results if not kinds or result.kind in kinds]
+    expected = [(it.id, worth(it)) for it in of_kinds if any(is_wanted(*pair) for pair in made[it.id])]
     assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
