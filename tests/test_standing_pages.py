@@ -147,41 +147,45 @@ def test_what_closes_a_task(how: str) -> None:
     assert (TASK[:-1] in written([turn(TASK, "task"), ending], THREADS).replace("\\", "")) is not is_closed
 
 
-def test_a_task_that_names_a_file_is_closed_by_its_edit() -> None:
-    task = turn("We still need to simplify cart/prices.py.", "task")
-    edit = turn("edited cart/prices.py", 1, by="tool", tags=action_tags("edit"), path="cart/prices.py", after=1)
-    other = turn("edited cart/rows.py", 2, by="tool", tags=action_tags("edit"), path="cart/rows.py", after=1)
-    assert "prices" in written([task, other], THREADS)
-    assert written([task, other, edit], THREADS) == ""
+FILE_TASK = turn("We still need to simplify cart/prices.py.", "task")
+EDIT, OTHER_EDIT = (
+    turn(f"edited {path}", path, by="tool", tags=action_tags("edit"), path=path, after=1)
+    for path in ("cart/prices.py", "cart/rows.py")
+)
+HELLO = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
+ASK = turn("Which port does the staging API listen on?", "q", after=2)
+ELSEWHERE = turn("Another subject here.", 5, session="t", after=4)
+MOVE = turn("Please move the ledger.", 0)
+AGENT_ASK = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
+OFFER = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
+PROMISE = turn("I'll add the ledger migration once the schema is settled.", "p", by="agent")
 
 
-def test_a_question_is_open_until_somebody_answers() -> None:
-    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
-    ask = turn("Which port does the staging API listen on?", "q", after=2)
-    answer = turn("It listens on 8081.", 3, by="agent", after=3)
-    thanks = turn("Thanks!", 4, by="agent", after=3)
-    elsewhere = turn("Another subject here.", 5, session="t", after=4)
-    assert "Which port" in written([*hello, ask], THREADS)
-    assert "(Ada, since 2026-09-21)" in written([*hello, ask, elsewhere], THREADS)
-    assert "Which port" in written([*hello, ask, thanks, elsewhere], THREADS)
-    assert "Which port" not in written([*hello, ask, answer, elsewhere], THREADS)
-    assert "Which port" not in written([ask, elsewhere], THREADS), "where no answer is ever captured"
-
-
-def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_not() -> None:
-    said = turn("Please move the ledger.", 0)
-    ask = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
-    offer = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
-    assert "(agent codex, since" in written([said, ask], THREADS)
-    assert written([said, offer], THREADS) == ""
-    assert written([said, ask, turn("The first one.", 2, after=2)], THREADS) == ""
-    assert written([said, ask, turn("I go on with the first one.", 2, by="agent", after=2)], THREADS) == ""
-
-
-def test_what_an_agent_promised_ends_when_it_speaks_again_in_the_session() -> None:
-    promise = turn("I'll add the ledger migration once the schema is settled.", "p", by="agent")
-    assert "codex" in written([promise, turn("Fine.", 1, after=1)], THREADS)
-    assert written([promise, turn("Here is a summary of it all.", 2, by="agent", after=2)], THREADS) == ""
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        # A task that names a file is closed by an edit of that file.
+        ([FILE_TASK, OTHER_EDIT], "prices"),
+        ([FILE_TASK, OTHER_EDIT, EDIT], ""),
+        # A question is open until somebody answers, where answers are captured at all; thanks are none.
+        ([*HELLO, ASK], "Which port"),
+        ([*HELLO, ASK, ELSEWHERE], "(Ada, since 2026-09-21)"),
+        ([*HELLO, ASK, turn("Thanks!", 4, by="agent", after=3), ELSEWHERE], "Which port"),
+        ([*HELLO, ASK, turn("It listens on 8081.", 3, by="agent", after=3), ELSEWHERE], ""),
+        ([ASK, ELSEWHERE], ""),
+        # What an agent asks at the end of its turn is open until somebody goes on, and its offers are not.
+        ([MOVE, AGENT_ASK], "(agent codex, since"),
+        ([MOVE, OFFER], ""),
+        ([MOVE, AGENT_ASK, turn("The first one.", 2, after=2)], ""),
+        ([MOVE, AGENT_ASK, turn("I go on with the first one.", 2, by="agent", after=2)], ""),
+        # What an agent promised ends when that agent speaks again in the session.
+        ([PROMISE, turn("Fine.", 1, after=1)], "codex"),
+        ([PROMISE, turn("Here is a summary of it all.", 2, by="agent", after=2)], ""),
+    ],
+)
+def test_what_stays_open(events: list[Event], left: str) -> None:
+    said = written(events, THREADS)
+    assert left in said if left else said == ""
 
 
 # Essentials, recent, archive

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -212,26 +209,6 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
         assert status.lag == 0
         assert client.search("after it", quiet=True).results[0].text == "after it"
     assert not any(b"swordfish" in path.read_bytes() for path in home.current().path.rglob("*") if path.is_file())
-
-
-def test_a_second_projector_is_refused_and_told_who_is_there(home: Home) -> None:
-    filled(home, 20).close()
-    holder = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--home", str(home.path)])
-    try:
-        lock = home.lock("projector")
-        while lock.holder() is None:
-            assert holder.poll() is None
-            time.sleep(0.02)
-        second = subprocess.run(
-            [sys.executable, "-m", "memtape", "run", "--once", "--home", str(home.path)],
-            capture_output=True, text=True, timeout=30,
-        )  # fmt: skip
-        assert second.returncode == 1
-        assert f"pid {holder.pid}" in second.stderr
-    finally:
-        holder.terminate()
-    assert holder.wait(300) == 0
-    assert home.lock("projector").holder() is None
 
 
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:

@@ -265,14 +265,16 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
         taken: list[object] = []
         folders = {CLAUDE_CODE: [tmp_path / "claude"]}
         watcher = Watcher(client, SCOPE, folders, taken.append, lambda: now[0])
-        put(page, "- One.")
-        watcher.changed([page, page.with_name("idea.txt")])
-        watcher.index_due()
-        assert taken == []
-        now[0] += QUIET_S
-        watcher.index_due()
-        watcher.index_due()
-        assert taken == [(None, 1, 0)] and shown(home) == ["One."]
+        for number, text in enumerate(("One.", "Two.")):
+            put(page, f"- {text}")
+            watcher.changed([page, page.with_name("idea.txt")])
+            watcher.index_due()
+            assert len(taken) == number
+            now[0] += QUIET_S
+            watcher.index_due()
+            watcher.index_due()
+            assert shown(home) == [text]
+        assert taken == [(None, 1, 0), (None, 2, 0)]
 
 
 def test_a_run_that_stays_takes_what_is_saved_meanwhile_and_writes_the_page(home: Home, page: Path) -> None:
