@@ -48,6 +48,7 @@ RULES: tuple[Callable[[str], object], ...] = (
     *test_bounds.RULES.values(),
     polarity.correction_of,
     asking.is_goodbye,
+    asking.only_asks,
     lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
     lambda text: replacing.replaces("The plan is to use Redis for the cache.", text),
     lambda text: replacing.replaces(text, "We use Postgres for the cache."),
@@ -136,7 +137,7 @@ def texts_to_meet_rules() -> Iterator[str]:
         rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         said += [text for row in rows if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
     salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
-    yield from said[::3]
+    yield from (*said[::3], "Mira Kolb now owns the parser.", "and what is the port of the gateway")
     yield from (text.replace(" ", "  ") for text in said[::9])
     without_ends = re.sub(r"[.!?…。！？\n]", " ", " ".join(said))
     for one in ("\n".join(said), " ".join(said), without_ends, salt * 999, "a" * 99_999):

@@ -78,7 +78,7 @@ CORRECTION = lazy(
 
 TASK = lazy(
     r"^(?:[-*]\s*)?(?:\[ \]|todo|to-do|to do|action items?|fixme|open task"
-    r"|next step)\s*[:–—\]-]?\s*(?=\S+\s+\S+)|\b(?:remind me|don(?:'|’)t let me forget)\s+to\b|\b(?:we"
+    r"|next step)\s*(?:[:–—\]-]\s*)?(?=\S+\s+\S+)|\b(?:remind me|don(?:'|’)t let me forget)\s+to\b|\b(?:we"
     r"|i)(?:'ve|’ve)?\s+(?:still\s+|also\s+)?(?:need|have)\s+to\s+(?!say|find a|keep|volunteer|see|admit"
     r"|know|ask|agree|be honest|think|see|hear|understand|confess|tell|laugh|go now|run now|run\b)\w+"
     r"|\bi(?:'ll|’ll| will| promise to| promised to)\s+(?!be (?:there|back|fine|ok|here|honest)|let you"
