@@ -59,10 +59,6 @@ def shell(command: str) -> dict[str, Any]:
     return {"arguments": json.dumps({"command": ["bash", "-lc", command], "workdir": FOLDER})}
 
 
-def old(output: str, code: int) -> str:
-    return json.dumps({"output": output, "metadata": {"exit_code": code}})
-
-
 REFUSED = "The user doesn't want to proceed with this tool use."
 NOTHING = "- output of a tool that neither edits nor runs a command"
 TEN = "=== 10 passed in 0.4s ==="
@@ -88,7 +84,8 @@ CASES = [
     (of_codex("function_call", "exec_command", {"arguments": json.dumps({"cmd": "npm run test:unit"})},
               f"Chunk ID: ab1\nWall time: 0.4 seconds\nProcess exited with code 0\nOutput:\n{TEN}"),
      [f"tested with `npm run test:unit`: passed: {TEN}"]),
-    (of_codex("function_call", "shell", shell("ls x"), old("ls: no such file", 2)),
+    (of_codex("function_call", "shell", shell("ls x"),
+              json.dumps({"output": "ls: no such file", "metadata": {"exit_code": 2}})),
      ["ran `ls x`: failed (exit 2): ls: no such file"]),
     (of_codex("custom_tool_call", "apply_patch", {"input": PATCH}, "Exit code: 0\nOutput:\nSuccess."),
      ["edited cart/prices.py", "edited cart/tax.py"]),

@@ -96,13 +96,8 @@ def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) ->
     memory.call("add_memory", {"text": "The tide tables are in tides.csv."}, project, name)
     memory.close()
     hook(home, "claude", told(project, "Stop", last_assistant_message="Done.", session_id=name))
-    note = {
-        "id": "m1",
-        "memory": "Mira likes tea.",
-        "agent_id": name,
-        "run_id": name,
-        "categories": ["c" * 110 + " " + token],
-    }
+    categories = ["c" * 110 + " " + token]
+    note = {"id": "m1", "memory": "Mira likes tea.", "agent_id": name, "run_id": name, "categories": categories}
     (project / "mem0.json").write_text(json.dumps({"results": [note]}))
     with Client(home) as client:
         assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1

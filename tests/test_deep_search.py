@@ -14,10 +14,9 @@ from builders import MINUTE, START, captured, configured, recalled, slots, used
 from click.testing import CliRunner
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
-from memtape.schemas.events import Event, Linked, Recalled
+from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.slugs import root_id
 from memtape.schemas.texts import texts_of
 from memtape.state.core.replay import replay
 from memtape.state.subjects.weights import ONE
@@ -164,25 +163,18 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
 # The tree of pages.
 
 
-def linked(client: Client, above: str, relation: str, below: str) -> None:
-    client.append("linked", Linked(id=above, on=True, relation=relation, slug=None, to=below), SCOPE)
-
-
 @contextmanager
 def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
     """A root over `storage` and `people`; below `storage` a page whose text has no word of the question."""
-    said = {
-        "storage": "# Databases\n\nAll databases that we run.",
-        "ledger": "# Which databases hold the ledger\n\nAsk Tom.",
-        "people": "# People\n\nWho does what.",
-        "far": "# Elsewhere\n\nNothing of note.",
-    }
     with Client(home, scope=SCOPE, origin="user") as client:
-        pages = {name: client.capture(text, "page", path=name).id for name, text in said.items()}
-        for name in ("storage", "people"):
-            linked(client, root_id(SCOPE), "child", pages[name])
-        linked(client, pages["storage"], "child", pages["ledger"])
-        linked(client, pages["ledger"], "related", pages["far"])
+        pages = {"far": client.capture("# Elsewhere\n\nNothing of note.", "page", path="far").id}
+        for name, text, above in (
+            ("storage", "# Databases\n\nAll databases that we run.", None),
+            ("people", "# People\n\nWho does what.", None),
+            ("ledger", "# Which databases hold the ledger\n\nAsk Tom.", "storage"),
+        ):
+            pages[name] = client.tree.new(name, text, under=above).id
+        client.tree.link("ledger", "far")
         client.project()
         yield client, pages
 

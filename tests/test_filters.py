@@ -14,9 +14,9 @@ from builders import slots, worlds
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from met import events_of
 from overlaying import laid_over
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
 from memtape.schemas.rows import MemoryRow, Provenance
@@ -222,9 +222,8 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
             ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
             assert all(f"`{id}`" in by_agent for id in ids) and by_agent.count("> Tabs") == count
-            found = [decode(slot.payload).body for slot in client.read_log(_partition(client), 0, 99, ["recalled"])]
-            recorded = [body.filters for body in found[-3:] if isinstance(body, Recalled)]
-            assert recorded == [asked(**fields)] * 3
+            recorded = [event.body.filters for event in events_of(client.log) if isinstance(event.body, Recalled)]
+            assert recorded[-3:] == [asked(**fields)] * 3
 
 
 def test_who_asks_is_no_filter(home: Path) -> None:
@@ -233,7 +232,7 @@ def test_who_asks_is_no_filter(home: Path) -> None:
         told = json.loads(run(home, *words, **env).stdout)
         assert len(told["results"]) == 3
         with Client(home, scope=SCOPE) as client:
-            event = decode(client.read_log(_partition(client), 0, 99, ["recalled"])[-1].payload)
+            event = [event for event in events_of(client.log) if event.type == "recalled"][-1]
             assert isinstance(event.body, Recalled) and event.body.filters == NO_FILTERS
             assert event.session == "s2" and event.id == told["recall_id"] and event.actor.origin == "agent"
 
@@ -265,11 +264,8 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
         client.capture("Tabs of a secret session.")
         assert len(texts(client, sessions=[f"of {key}"])) == 1
         client.search("tabs", filters=asked(sessions=[f"of {key}"]))
-        assert not any(key.encode() in slot.payload for slot in client.read_log(_partition(client), 0, 99))
-
-
-def _partition(client: Client) -> int:
-    return partition_of(SCOPE, client.log.partitions)
+        slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 99)
+        assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 
 # On the log, and under other rules.
