@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -148,9 +149,7 @@ def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObje
     for session, seqs, at in history[cut:]:
         use_together(resumed, session, seqs, at)
     whole = state_of(history)
-    assert resumed == whole
-    assert vars(resumed) == vars(whole)
-    assert resumed.windows == whole.windows
+    assert (resumed, vars(resumed), resumed.windows) == (whole, vars(whole), whole.windows)
 
 
 @given(
@@ -280,10 +279,9 @@ def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
     names = {str(number): str(number) for number in range(13)}
     edges = resolved(found, names, START)
     assert edges == resolved(found[::-1], names, START)
-    used_ends = [end for it in edges if it.weight for end in (it.source, it.target)]
-    learned_ends = [end for it in edges if it.learned.weight for end in (it.source, it.target)]
-    assert all(used_ends.count(end) <= PER_ITEM for end in used_ends)
-    assert all(learned_ends.count(end) <= LEARNED_PER_ITEM for end in learned_ends)
+    used_ends = Counter(end for it in edges if it.weight for end in (it.source, it.target))
+    learned_ends = Counter(end for it in edges if it.learned.weight for end in (it.source, it.target))
+    assert all(n <= PER_ITEM for n in used_ends.values()) and all(n <= LEARNED_PER_ITEM for n in learned_ends.values())
     assert all(it.weight or it.learned.weight for it in edges)
     # Each kind is what it would be without the other.
     plain = resolved([it._replace(learned=UNLEARNED) for it in found], names, START)

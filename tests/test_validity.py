@@ -44,14 +44,12 @@ def said(text: str, day: int, sent: int | None = None, **fields: Any) -> Any:
 @given(st.permutations([(OLD, 1), (NEW, 2), (NEWEST, 3)]))
 def test_values_follow_each_other_as_they_happened_in_whatever_order_they_arrive(order: list[tuple[str, int]]) -> None:
     found = rows([said(text, day, sent=10 + n) for n, (text, day) in enumerate(order)])
-    assert [(found[text].valid_from, found[text].valid_to) for text in (OLD, NEW, NEWEST)] == [
-        (BEGIN + DAY, BEGIN + 2 * DAY),
-        (BEGIN + 2 * DAY, BEGIN + 3 * DAY),
-        (BEGIN + 3 * DAY, None),
+    first, second, third = (found[text] for text in (OLD, NEW, NEWEST))
+    assert [(it.valid_from, it.replaced_by, it.valid_to, it.before, it.replaces) for it in (first, second, third)] == [
+        (BEGIN + DAY, second.id, BEGIN + 2 * DAY, "", ()),
+        (BEGIN + 2 * DAY, third.id, BEGIN + 3 * DAY, "5433", (first.id,)),
+        (BEGIN + 3 * DAY, None, None, "5434", (second.id,)),
     ]
-    assert [found[text].replaced_by for text in (OLD, NEW, NEWEST)] == [found[NEW].id, found[NEWEST].id, None]
-    assert [found[text].before for text in (OLD, NEW, NEWEST)] == ["", "5433", "5434"]
-    assert [found[text].replaces for text in (OLD, NEW, NEWEST)] == [(), (found[OLD].id,), (found[NEW].id,)]
 
 
 def test_what_is_said_again_has_held_all_the_time() -> None:
@@ -129,20 +127,22 @@ def test_what_is_said_to_replace_something_does_whatever_the_texts_say() -> None
     assert rows(events)[one].valid_to is None, "an agent does not end what a person said"
 
 
+def in_force(goals: list[Any]) -> list[str]:
+    return [row.text for row in rows(goals).values() if not row.replaced]
+
+
 def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_more() -> None:
     goals = [said(f"The target for test coverage is {n} percent.", day, kind="goal", **who) for n, day, who in
              ((70, 1, {}), (85, 5, {}), (60, 3, {"sent": 6}), (50, 7, {"origin": "agent"}))]  # fmt: skip
-    found = rows(goals)
-    assert [row.text for row in found.values() if not row.replaced] == ["The target for test coverage is 85 percent."]
+    assert in_force(goals) == ["The target for test coverage is 85 percent."]
 
 
 def test_an_agents_goal_does_not_oust_a_persons_and_a_person_says_which_is_in_force() -> None:
     goals = [said("Write the manual.", 1, kind="goal"), said("Learn to sail.", 2, kind="goal", origin="agent"),
              said("Tidy the quay.", 3, kind="goal")]  # fmt: skip
-    assert [row.text for row in rows(goals[:2]).values() if not row.replaced] == ["Write the manual."]
-    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Tidy the quay."]
+    assert (in_force(goals[:2]), in_force(goals)) == (["Write the manual."], ["Tidy the quay."])
     goals.append(linked("Write the manual.", "holds", None, "l", sent=START + 9 * SECOND))
-    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Write the manual."]
+    assert in_force(goals) == ["Write the manual."]
 
 
 # In a home.

@@ -65,8 +65,9 @@ def project() -> Result:
     return run("run", "--once", "--no-embed")
 
 
-def capture(text: str, scope: str = SCOPE, origin: str = "user") -> str:
-    words = ("capture", text, "--scope", scope, "--origin", origin, "--json")
+def capture(text: str, scope: str = SCOPE, origin: str = "user", **more: str) -> str:
+    options = [word for name, value in more.items() for word in (f"--{name}", value)]
+    words = ("capture", text, "--scope", scope, "--origin", origin, "--json", *options)
     id: str = json.loads(run(*words).stdout)["id"]
     return id
 
