@@ -16,8 +16,6 @@ from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
-SCOPE = ("--scope", "project:a", "--origin", "user")
-
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -33,7 +31,7 @@ def client(home: Path) -> Iterator[Client]:
 
 
 def tree(*words: str, input: str | None = None, code: int = 0, origin: str = "user") -> Result:
-    result = CliRunner().invoke(main, ("tree", *words, *SCOPE[:2], "--origin", origin), input=input)
+    result = CliRunner().invoke(main, ("tree", *words, "--scope", "project:a", "--origin", origin), input=input)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.output
     assert result.exit_code == code, result.output
     return result

@@ -113,8 +113,7 @@ def test_a_transcript_that_comes_late_or_in_pieces_says_the_same_uses(before_fir
     ]
     second = max(before_first, before_second)
     events = [*said[:before_first], recalls[0], *said[before_first:second], recalls[1], *said[second:]]
-    scope = scope_of(PORT, PROXY, *events)
-    assert counts(scope) == {"port": (2, 1), "proxy": (1, 1)}
+    assert counts(scope_of(PORT, PROXY, *events)) == {"port": (2, 1), "proxy": (1, 1)}
 
 
 def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
