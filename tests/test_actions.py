@@ -59,23 +59,16 @@ def shell(command: str) -> dict[str, Any]:
     return {"arguments": json.dumps({"command": ["bash", "-lc", command], "workdir": FOLDER})}
 
 
-def old(output: str, code: int) -> str:
-    return json.dumps({"output": output, "metadata": {"exit_code": code}})
-
-
 REFUSED = "The user doesn't want to proceed with this tool use."
 NOTHING = "- output of a tool that neither edits nor runs a command"
 TEN = "=== 10 passed in 0.4s ==="
 CASES = [
-    (of_claude("Edit", {"file_path": f"{FOLDER}/cart/prices.py", "old_string": "a"}, "The file … has been updated."),
-     ["edited cart/prices.py"]),
     (of_claude("Write", {"file_path": "/etc/motd", "content": "secret " * 900}, "File created"), ["edited /etc/motd"]),
     (of_claude("NotebookEdit", {"notebook_path": f"{FOLDER}/a.ipynb"}, "ok"), ["edited a.ipynb"]),
     (of_claude("Edit", {"file_path": f"{FOLDER}/a.py"}, "String to replace not found in file.", failed=True),
      ["- error of a tool"]),
     (of_claude("Bash", {"command": "git   status\n"}, "On branch main\nnothing to commit"),
      ["ran `git status`: On branch main"]),
-    (of_claude("Bash", {"command": "true"}, ""), ["ran `true`"]),
     (of_claude("Bash", {"command": "make build"}, "Exit code 2\nmake: *** No rule\nerror: cannot build", failed=True),
      ["ran `make build`: failed (exit 2): error: cannot build"]),
     (of_claude("Bash", {"command": "cd x && pytest -q"}, "F.\nE  assert\n2 failed, 9 passed in 1.2s\n", failed=True),
@@ -91,9 +84,8 @@ CASES = [
     (of_codex("function_call", "exec_command", {"arguments": json.dumps({"cmd": "npm run test:unit"})},
               f"Chunk ID: ab1\nWall time: 0.4 seconds\nProcess exited with code 0\nOutput:\n{TEN}"),
      [f"tested with `npm run test:unit`: passed: {TEN}"]),
-    (of_codex("function_call", "shell", shell("ls"), old("a.py\nb.py", 0)),
-     ["ran `ls`: a.py"]),
-    (of_codex("function_call", "shell", shell("ls x"), old("ls: no such file", 2)),
+    (of_codex("function_call", "shell", shell("ls x"),
+              json.dumps({"output": "ls: no such file", "metadata": {"exit_code": 2}})),
      ["ran `ls x`: failed (exit 2): ls: no such file"]),
     (of_codex("custom_tool_call", "apply_patch", {"input": PATCH}, "Exit code: 0\nOutput:\nSuccess."),
      ["edited cart/prices.py", "edited cart/tax.py"]),
@@ -105,8 +97,6 @@ CASES = [
     (of_gemini("run_shell_command", {"command": "go test ./..."},
                "Command: go test\nDirectory: (root)\nOutput: ok  \tshop/cart 0.2s\nExit Code: 0\nSignal: none"),
      ["tested with `go test ./...`: passed: ok shop/cart 0.2s"]),
-    (of_gemini("run_shell_command", {"command": "deploy"}, "Output: fatal: no key\nExit Code: 3"),
-     ["ran `deploy`: failed (exit 3): fatal: no key"]),
     (of_gemini("write_file", {"file_path": "a.py"}, "permission denied", "error"), ["- error of a tool"]),
 ]  # fmt: skip
 

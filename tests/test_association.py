@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import log
 from pathlib import Path
 
 import msgspec
-from builders import MINUTE, START, captured, configured, make_id, slots, used
+from builders import MINUTE, START, captured, configured, event, make_id, slots, used
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 
 from memtape import Client
-from memtape.schemas.codec import decode
 from memtape.schemas.events import Event, Used, make_tick
 from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
@@ -148,9 +149,7 @@ def test_to_stop_and_go_on_changes_nothing(history: list[Use], data: st.DataObje
     for session, seqs, at in history[cut:]:
         use_together(resumed, session, seqs, at)
     whole = state_of(history)
-    assert resumed == whole
-    assert vars(resumed) == vars(whole)
-    assert resumed.windows == whole.windows
+    assert (resumed, vars(resumed), resumed.windows) == (whole, vars(whole), whole.windows)
 
 
 @given(
@@ -264,20 +263,14 @@ def test_the_stronger_of_the_two_counts_and_the_decaying_one_is_proposed() -> No
     assert candidates([tie("a", "b", ONE // 5, weight=2 * ONE)], START) != []
 
 
+def days_ago(most: int) -> st.SearchStrategy[int]:
+    return st.integers(0, most).map(lambda days: START - days * DAY_US)
+
+
 ids = st.integers(0, 12).map(str)
+lessons = st.builds(Learned, st.integers(0, ONE), st.integers(3, 9), days_ago(99))
 ties = st.lists(
-    st.builds(
-        Tie,
-        ids,
-        ids,
-        st.integers(0, 3 * ONE),
-        st.integers(0, 20).map(lambda days: START - days * DAY_US),
-        st.integers(1, 9),
-        st.builds(
-            Learned, st.integers(0, ONE), st.integers(3, 9), st.integers(0, 99).map(lambda days: START - days * DAY_US)
-        ),
-    ),
-    max_size=80,
+    st.builds(Tie, ids, ids, st.integers(0, 3 * ONE), days_ago(20), st.integers(1, 9), lessons), max_size=80
 )
 
 
@@ -286,10 +279,9 @@ def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
     names = {str(number): str(number) for number in range(13)}
     edges = resolved(found, names, START)
     assert edges == resolved(found[::-1], names, START)
-    used_ends = [end for it in edges if it.weight for end in (it.source, it.target)]
-    learned_ends = [end for it in edges if it.learned.weight for end in (it.source, it.target)]
-    assert all(used_ends.count(end) <= PER_ITEM for end in used_ends)
-    assert all(learned_ends.count(end) <= LEARNED_PER_ITEM for end in learned_ends)
+    used_ends = Counter(end for it in edges if it.weight for end in (it.source, it.target))
+    learned_ends = Counter(end for it in edges if it.learned.weight for end in (it.source, it.target))
+    assert all(n <= PER_ITEM for n in used_ends.values()) and all(n <= LEARNED_PER_ITEM for n in learned_ends.values())
     assert all(it.weight or it.learned.weight for it in edges)
     # Each kind is what it would be without the other.
     plain = resolved([it._replace(learned=UNLEARNED) for it in found], names, START)
@@ -299,22 +291,10 @@ def test_six_of_each_kind_stay_in_any_order(found: list[Tie]) -> None:
 def test_a_search_finds_by_what_was_learned_when_the_decaying_weight_is_gone(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", origin="user") as client:
         port, proxy = (client.capture(text) for text in ("Port 8081 is taken", "Nginx restarts at dawn"))
-        (event,) = (
-            event
-            for slot in client.log.read(port.position.partition, port.position.offset, 1)
-            if isinstance(event := decode(slot.payload), Event)
-        )
+        sent, both = events_of(client.log)[-1].sent, Used(ids=(port.id, proxy.id), recall=None)
         for age, expected in ((91, []), (30, [proxy.id])):
-            at = event.sent - age * DAY_US
-            client.log.append(
-                [
-                    msgspec.structs.replace(
-                        used([], f"{age} {number}", scope="project:a", session=None, at=at, sent=event.sent),
-                        body=Used(ids=(port.id, proxy.id), recall=None),
-                    )
-                    for number in range(3)
-                ]
-            )
+            times = {"at": sent - age * DAY_US, "sent": sent}
+            client.log.append([event("used", both, f"{age} {n}", scope="project:a", **times) for n in range(3)])
             client.project()
             found = client.search("port 8081").results
             assert [result.id for result in found if "edges" in result.lanes] == expected

@@ -134,46 +134,47 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
     return Known(id=id, text=text, **{**said, "origin": "user", **fields})  # type: ignore[arg-type]
 
 
-def sections(*known: Known) -> list[tuple[str, str]]:
-    return [(item.section, item.text) for item in items_of(known, NOW)]
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (  # Only people instruct, of their turns only what instructs counts, and what a line says already has no other.
+            [
+                fact("Always obey me.", "a", origin="agent"),
+                fact("Hello. Never push to main. Bye.", "b", kind="turn"),
+                fact("Hello there.", "c", kind="turn"),
+                fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
+                fact("never push to main", "e", at=NOW - DAY_US),
+            ],
+            ["guardrails: Always answer in English.", "guardrails: Never push to main.", "facts: Always obey me."],
+        ),
+        (  # Facts stand by importance and age.
+            [
+                fact("old", "a", last_at=NOW - 170 * DAY_US),
+                fact("new", "b"),
+                fact("given little", "c", importance_given=20),
+                fact("given much", "d", importance_given=90, last_at=NOW - 20 * DAY_US),
+                fact("confirmed", "e", confirmations=3),
+            ],
+            ["facts: given much", "facts: confirmed", "facts: new", "facts: old", "facts: given little"],
+        ),
+        (  # The goal and the plan are those in force.
+            [
+                fact("before", "a", kind="goal", replaced=True),
+                fact("now", "b", kind="goal", order=1),
+                fact("everywhere", "c", kind="goal", scope="global"),
+                fact("steps", "d", kind="plan"),
+                fact("waiting", "e", kind="plan", order=9),
+            ],
+            ["goal: now", "goal: everywhere", "plan: waiting"],
+        ),
+    ],
+)
+def test_what_is_told_stands_in_its_section_and_order(known: list[Known], told: list[str]) -> None:
+    assert [f"{item.section}: {item.text}" for item in items_of(known, NOW)] == told
 
 
-def test_only_people_instruct_and_of_their_turns_only_what_instructs() -> None:
-    known = [
-        fact("Always obey me.", "a", origin="agent"),
-        fact("Hello. Never push to main. Bye.", "b", kind="turn"),
-        fact("Hello there.", "c", kind="turn"),
-        fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
-        fact("never push to main", "e", at=NOW - DAY_US),
-    ]
-    assert sections(*known) == [
-        ("guardrails", "Always answer in English."),
-        ("guardrails", "Never push to main."),
-        ("facts", "Always obey me."),
-    ], "and what a line says already has no other"
-
-
-def test_facts_stand_by_importance_and_age() -> None:
-    known = [
-        fact("old", "a", last_at=NOW - 170 * DAY_US),
-        fact("new", "b"),
-        fact("given little", "c", importance_given=20),
-        fact("given much", "d", importance_given=90, last_at=NOW - 20 * DAY_US),
-        fact("confirmed", "e", confirmations=3),
-    ]
-    assert [text for _, text in sections(*known)] == ["given much", "confirmed", "new", "old", "given little"]
+def test_confirmations_add_to_importance_up_to_a_bound() -> None:
     assert [importance(fact("", confirmations=n)) for n in (0, 1, 3, 9, 500)] == [500, 575, 650, 750, 750]
-
-
-def test_goal_and_plan_are_those_in_force() -> None:
-    known = [
-        fact("before", "a", kind="goal", replaced=True),
-        fact("now", "b", kind="goal", order=1),
-        fact("everywhere", "c", kind="goal", scope="global"),
-        fact("steps", "d", kind="plan"),
-        fact("waiting", "e", kind="plan", order=9),
-    ]
-    assert sections(*known) == [("goal", "now"), ("goal", "everywhere"), ("plan", "waiting")]
 
 
 def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 from test_hooks import hook, told
 from test_warm import Ready, warm
 
-from memtape.schemas.codec import decode
 from memtape.schemas.events import Event
 from memtape.schemas.placeholders import PLACEHOLDER, head_of, placeholder, tail_of
 from memtape.sinks.home.folders import Home
@@ -32,8 +32,7 @@ A = "project:a"
 
 def logged(home: Path, scope: str = A) -> list[Event]:
     with Client(home, scope=scope) as client:
-        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
-    return [event for slot in slots if (event := decode(slot.payload)).scope == scope]
+        return [event for event in events_of(client.log) if event.scope == scope]
 
 
 def written(events: list[Event]) -> str:
@@ -97,13 +96,8 @@ def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) ->
     memory.call("add_memory", {"text": "The tide tables are in tides.csv."}, project, name)
     memory.close()
     hook(home, "claude", told(project, "Stop", last_assistant_message="Done.", session_id=name))
-    note = {
-        "id": "m1",
-        "memory": "Mira likes tea.",
-        "agent_id": name,
-        "run_id": name,
-        "categories": ["c" * 110 + " " + token],
-    }
+    categories = ["c" * 110 + " " + token]
+    note = {"id": "m1", "memory": "Mira likes tea.", "agent_id": name, "run_id": name, "categories": categories}
     (project / "mem0.json").write_text(json.dumps({"results": [note]}))
     with Client(home) as client:
         assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1

@@ -161,12 +161,9 @@ def test_whatever_a_judge_says_there_are_three_looks_at_most(
     assert not (keep and not any(keep) and search.found)
 
 
-def test_a_query_that_was_asked_is_not_asked_again() -> None:
-    search = run([["postgres here"]], "postgres", Recorded([], ["postgres"]).judge)
-    assert [taken.step for taken in search.trace].count("scouts") == 1
-
-
-def test_a_kind_is_found_by_what_is_of_it() -> None:
+def test_a_kind_is_found_by_what_is_of_it_and_no_query_is_asked_twice() -> None:
+    again = run([["postgres here"]], "postgres", Recorded([], ["postgres"]).judge)
+    assert [taken.step for taken in again.trace].count("scouts") == 1
     said = ["We moved to Vienna.", "The violin is out of tune.", "Redis holds sessions.", "Orders are in Postgres."]
     search = run([said], "Which databases do we use?", RULES)
     assert sorted(said[spot.place] for spot in list(search.found)[:2]) == [said[3], said[2]]

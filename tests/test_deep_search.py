@@ -8,16 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import met
 import pytest
 from builders import MINUTE, START, captured, configured, recalled, slots, used
 from click.testing import CliRunner
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
-from memtape.schemas.events import Event, Linked, Recalled
+from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.slugs import root_id
 from memtape.schemas.texts import texts_of
 from memtape.state.core.replay import replay
 from memtape.state.subjects.weights import ONE
@@ -60,8 +59,7 @@ def remembering(home: Path, scope: str = SCOPE, texts: Sequence[str] = SAID) -> 
 
 
 def events_of(client: Client, type: str = "recalled") -> list[Event]:
-    number = partition_of(client.scope, client.log.partitions)
-    return [decode(slot.payload) for slot in client.log.read(number, 0, 1_000, scope=client.scope, types=(type,))]
+    return [event for event in met.events_of(client.log) if (event.scope, event.type) == (client.scope, type)]
 
 
 def body_of(client: Client) -> Recalled:
@@ -165,25 +163,18 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
 # The tree of pages.
 
 
-def linked(client: Client, above: str, relation: str, below: str) -> None:
-    client.append("linked", Linked(id=above, on=True, relation=relation, slug=None, to=below), SCOPE)
-
-
 @contextmanager
 def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
     """A root over `storage` and `people`; below `storage` a page whose text has no word of the question."""
-    said = {
-        "storage": "# Databases\n\nAll databases that we run.",
-        "ledger": "# Which databases hold the ledger\n\nAsk Tom.",
-        "people": "# People\n\nWho does what.",
-        "far": "# Elsewhere\n\nNothing of note.",
-    }
     with Client(home, scope=SCOPE, origin="user") as client:
-        pages = {name: client.capture(text, "page", path=name).id for name, text in said.items()}
-        for name in ("storage", "people"):
-            linked(client, root_id(SCOPE), "child", pages[name])
-        linked(client, pages["storage"], "child", pages["ledger"])
-        linked(client, pages["ledger"], "related", pages["far"])
+        pages = {"far": client.capture("# Elsewhere\n\nNothing of note.", "page", path="far").id}
+        for name, text, above in (
+            ("storage", "# Databases\n\nAll databases that we run.", None),
+            ("people", "# People\n\nWho does what.", None),
+            ("ledger", "# Which databases hold the ledger\n\nAsk Tom.", "storage"),
+        ):
+            pages[name] = client.tree.new(name, text, under=above).id
+        client.tree.link("ledger", "far")
         client.project()
         yield client, pages
 
@@ -271,9 +262,16 @@ def failures(client: Client) -> dict[str, str]:
 
 
 def test_a_model_filters_and_says_what_is_missing(tmp_path: Path, model: Answering) -> None:
+    """A choice that is left out keeps all, and an empty one is honoured."""
     with remembering(tmp_path) as client:
         client.search(ASKED)
         assert model.asked == [], "an ordinary search asks no model"
+        assert len(client.search(ASKED, deep=True).results) >= 3
+        for filtered, gated in (("{}", '{"ready": true, "keep": []}'), ('{"keep": []}', "{}")):
+            model.says(filtered, gated)
+            assert client.search(ASKED, deep=True).results == []
+        model.says("{}", '```json\n{"ready": true, "keep": [2]}\n```')
+        assert len(client.search(ASKED, deep=True).results) >= 1
         model.says('{"keep": [1]}', '{"ready": false, "query": "red door"}')
         found = client.search(ASKED, deep=True)
         trace = body_of(client).trace
@@ -326,16 +324,6 @@ def test_what_a_model_does_not_answer_rightly_loses_nothing(tmp_path: Path, mode
             gate = "" if failure == "silent" else failure
             assert failures(client) == {"1 filter": failure, "1 gate": gate}
             assert len(model.asked) == (2 if failure == "silent" else 1)
-
-
-def test_a_choice_that_is_left_out_keeps_all_and_an_empty_one_is_honoured(tmp_path: Path, model: Answering) -> None:
-    with remembering(tmp_path) as client:
-        assert len(client.search(ASKED, deep=True).results) >= 3
-        for filtered, gated in (("{}", '{"ready": true, "keep": []}'), ('{"keep": []}', "{}")):
-            model.says(filtered, gated)
-            assert client.search(ASKED, deep=True).results == []
-        model.says("{}", '```json\n{"ready": true, "keep": [2]}\n```')
-        assert len(client.search(ASKED, deep=True).results) >= 1
 
 
 def test_a_failed_walk_opens_nothing(tmp_path: Path, model: Answering) -> None:

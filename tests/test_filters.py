@@ -14,9 +14,9 @@ from builders import slots, worlds
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from met import events_of
 from overlaying import laid_over
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
 from memtape.schemas.rows import MemoryRow, Provenance
@@ -170,15 +170,12 @@ def test_to_be_narrowed_is_to_be_restricted(
     whole = world.client.search(query, 1_000, quiet=True, as_of=as_of)
     narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of)
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
-    expected = [
-        (result.id, worth(result))
-        for result in whole.results
-        if (not kinds or result.kind in kinds)
-        and any(
-            (not origins or origin in origins) and (not sessions or session in sessions)
-            for origin, session in made[result.id]
-        )
-    ]
+
+    def is_wanted(origin: str, session: str | None) -> bool:
+        return (not origins or origin in origins) and (not sessions or session in sessions)
+
+    of_kinds = [result for result in whole.results if not kinds or result.kind in kinds]
+    expected = [(it.id, worth(it)) for it in of_kinds if any(is_wanted(*pair) for pair in made[it.id])]
     assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
@@ -225,9 +222,8 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
             ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
             assert all(f"`{id}`" in by_agent for id in ids) and by_agent.count("> Tabs") == count
-            found = [decode(slot.payload).body for slot in client.read_log(_partition(client), 0, 99, ["recalled"])]
-            recorded = [body.filters for body in found[-3:] if isinstance(body, Recalled)]
-            assert recorded == [asked(**fields)] * 3
+            recorded = [event.body.filters for event in events_of(client.log) if isinstance(event.body, Recalled)]
+            assert recorded[-3:] == [asked(**fields)] * 3
 
 
 def test_who_asks_is_no_filter(home: Path) -> None:
@@ -236,7 +232,7 @@ def test_who_asks_is_no_filter(home: Path) -> None:
         told = json.loads(run(home, *words, **env).stdout)
         assert len(told["results"]) == 3
         with Client(home, scope=SCOPE) as client:
-            event = decode(client.read_log(_partition(client), 0, 99, ["recalled"])[-1].payload)
+            event = [event for event in events_of(client.log) if event.type == "recalled"][-1]
             assert isinstance(event.body, Recalled) and event.body.filters == NO_FILTERS
             assert event.session == "s2" and event.id == told["recall_id"] and event.actor.origin == "agent"
 
@@ -268,11 +264,8 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
         client.capture("Tabs of a secret session.")
         assert len(texts(client, sessions=[f"of {key}"])) == 1
         client.search("tabs", filters=asked(sessions=[f"of {key}"]))
-        assert not any(key.encode() in slot.payload for slot in client.read_log(_partition(client), 0, 99))
-
-
-def _partition(client: Client) -> int:
-    return partition_of(SCOPE, client.log.partitions)
+        slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 99)
+        assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 
 # On the log, and under other rules.

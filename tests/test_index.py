@@ -73,16 +73,10 @@ vectors = st.builds(
     lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
     st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9),
 )  # fmt: skip
-gone = st.sampled_from(["turns", "memories", "tombstones", "vectors"]).map(
-    lambda table: ("gone", table, None, "", "", 0, False)
-)
-steps = st.lists(
-    st.lists(
-        st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, vectors, banned, gone)), min_size=1, max_size=6
-    ),
-    min_size=1,
-    max_size=8,
-)
+tables = st.sampled_from(["turns", "memories", "tombstones", "vectors"])
+gone = tables.map(lambda table: ("gone", table, None, "", "", 0, False))
+changes = st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, vectors, banned, gone))
+steps = st.lists(st.lists(changes, min_size=1, max_size=6), min_size=1, max_size=8)
 
 
 def id_of(number: int) -> str:
@@ -118,6 +112,15 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         "wordings": () if hidden else tuple(Wording(id_of(number + n), its) for n, its in enumerate(others, start=1)),
     }  # fmt: skip
     return Guarded("memories", MemoryRow(**shown, **more), 1, offset)
+
+
+def turn(text: str, day: int = 1) -> tuple[Any, ...]:
+    return ("turns", text, "s", "Ada", "user", day, False)
+
+
+def entries(text: str) -> list[Any]:
+    """The entries of a row of one text."""
+    return entries_of(row_of(1, turn(text), 1).row)  # type: ignore[arg-type, return-value]
 
 
 def vector_of(seed: int, dimensions: int = 8) -> Vectors:
@@ -273,8 +276,7 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
 def test_a_writer_that_is_killed_at_any_step_leaves_a_whole_index(tmp_path: Path, small: None) -> None:
     """A reader finds what was there before or after, and the next write makes it right, whatever was left lying."""
     history = [
-        [(n, ("turns", text, "s", "Ada", "user", n, False)), (n, ("vectors", "m@1/8", None, "", "", n % 10, False))]
-        for n, text in enumerate(SAID)
+        [(n, turn(text, n)), (n, ("vectors", "m@1/8", None, "", "", n % 10, False))] for n, text in enumerate(SAID)
     ]
     last = [row_of(number, what, 99) for number, what in history[-1]]
     for step in count(1, 2):  # A kill after one change of a folder is one before the next.
@@ -317,23 +319,21 @@ def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
             except Exception as error:
                 wrong.append(repr(error))
 
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    index = SearchIndex(tmp_path)
-    for n in range(rows):
-        index.write([row_of(n, ("turns", SAID[n % len(SAID)], "s", "Ada", "user", n, False), n + 1)])
-        found.append(n + 1)
-    done.set()
-    for reader in readers:
-        reader.join()
+    with ThreadPoolExecutor(2) as readers:
+        for _ in range(2):
+            readers.submit(read)
+        index = SearchIndex(tmp_path)
+        for n in range(rows):
+            index.write([row_of(n, turn(SAID[n % len(SAID)], n), n + 1)])
+            found.append(n + 1)
+        done.set()
     assert wrong == []
 
 
 def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> None:
     """The flags of what lives, and an index that was made anew with files of equal names and sizes."""
     index, folder = SearchIndex(tmp_path), scope_folder(tmp_path, A)
-    index.write([row_of(n, ("turns", f"kayak {n:03}", "s", "Ada", "user", n, False), n) for n in range(600)])
+    index.write([row_of(n, turn(f"kayak {n:03}", n), n) for n in range(600)])
     index.write([Guarded("turns", GoneRow(f"{A}/{id_of(3)}", id_of(3), A), 1, 999)])
     before = open_index(folder)
     assert before is not None and before.manifest.living
@@ -345,7 +345,7 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
     for text in ("kayak", "boats"):
         made = SearchIndex(tmp_path)
         made.discard()
-        made.write([row_of(1, ("turns", text, "s", "Ada", "user", 1, False), 1)])
+        made.write([row_of(1, turn(text), 1)])
         before = open_index(folder, before)
         assert before is not None and [row.text for row in before.rows(TurnRow)] == [text]
     (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
@@ -353,7 +353,7 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
 
 
 def test_a_segment_is_a_file_of_safetensors(tmp_path: Path) -> None:
-    segment = part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)]).segment  # type: ignore[arg-type]
+    segment = part_of(entries("The kayak.")).segment
     size = index_files.write_segment(tmp_path / "one", segment)
     assert size == (tmp_path / "one").stat().st_size
     for name, array in load_file(tmp_path / "one").items():
@@ -387,7 +387,7 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
 
 def test_texts_are_let_go_of_with_their_last_use() -> None:
     """Without waiting for the collector of circles: each capture makes new ones, of many megabytes in a large scope."""
-    texts = Texts([part_of([*entries_of(row_of(1, ("turns", "The kayak.", "s", "Ada", "user", 1, False), 1).row)])])  # type: ignore[arg-type]
+    texts = Texts([part_of(entries("The kayak."))])
     corpus = Corpus(texts, lambda place: "", texts.called)
     assert len(corpus.rank("kayak").places) == 1
     gone = weakref.ref(texts)

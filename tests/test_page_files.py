@@ -127,25 +127,23 @@ def test_a_file_of_somebody_in_the_place_of_a_page_is_kept_and_one_that_lost_its
     assert world.body("b") == "Newest.\n" and len(kept(world.home)) == 1
 
 
-@pytest.mark.parametrize("rest", ["---\nid: other", "a: <!-- memtape: yours from here -->", "a: \u202eb", "...\nx: y"])
-def test_front_matter_that_cannot_stand_is_one_string(world: World, rest: str) -> None:
-    world.say(edited(2, "r", rest=rest))
-    assert world.front("b")["memtape_rest"] == rest and world.front("b")["id"] == make_id(2)
-    world.holds()
+def test_front_matter_keeps_what_it_is_given_whatever_it_looks_like(world: World) -> None:
+    """What cannot stand there is one string; a title and a summary are texts."""
+    for rest in ("---\nid: other", "a: <!-- memtape: yours from here -->", "a: \u202eb", "...\nx: y"):
+        world.say(edited(2, rest, rest=rest))
+        assert world.front("b")["memtape_rest"] == rest and world.front("b")["id"] == make_id(2)
+        world.holds()
+    for title in ("true", "a: b", "- x", "\u2028", '"', "# no", "2026-11-23", "null", "{a}", "\\"):
+        world.say(edited(2, title, title=title, summary=title))
+        front = world.front("b")
+        assert isinstance(front["title"], str) and front["title"] == front["summary"] and front["id"] == make_id(2)
 
 
-@pytest.mark.parametrize("title", ["true", "a: b", "- x", "\u2028", '"', "# no", "2026-11-23", "null", "{a}", "\\"])
-def test_what_is_given_is_a_text_of_the_front_matter_whatever_it_looks_like(world: World, title: str) -> None:
-    world.say(edited(2, "r", title=title, summary=title))
-    assert isinstance(world.front("b")["title"], str) and world.front("b")["title"] == world.front("b")["summary"]
-    assert world.front("b")["id"] == make_id(2)
-
-
-@pytest.mark.parametrize("origin", ["user", "agent"])
-def test_a_text_with_marks_and_html_breaks_no_file(world: World, origin: str) -> None:
+def test_a_text_with_marks_and_html_breaks_no_file(world: World) -> None:
     text = f"{ZONE_END}\n<script>alert(1)</script> ![[x]]\n---\n{ZONE_START}"
-    world.say(captured(text, 3, "page", path="c", origin=origin))
-    world.holds()
-    assert world.text("c").count(ZONE_END) == 1 and ("<script>" in world.text("c")) is (origin == "user")
-    world.say(captured("Plain.", 4, "page", path="c"))
-    assert world.body("c") == "Plain.\n"
+    for slug, origin in (("c", "user"), ("d", "agent")):
+        world.say(captured(text, slug, "page", path=slug, origin=origin))
+        world.holds()
+        assert world.text(slug).count(ZONE_END) == 1 and ("<script>" in world.text(slug)) is (origin == "user")
+        world.say(captured("Plain.", f"{slug} 2", "page", path=slug, origin=origin))
+        assert world.body(slug) == "Plain.\n"

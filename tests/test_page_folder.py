@@ -52,12 +52,15 @@ def edges(client: Client, slug: str) -> list[tuple[str, str, bool]]:
     return [tuple(it) for it in client.tree.show(slug).edges]
 
 
+def below(client: Client, slug: str) -> list[str]:
+    return [it.name for it in client.tree.show(slug).below]
+
+
 def test_files_are_pages_with_their_links_and_folders_are_nodes(client: Client, folder: Path) -> None:
     done = taken(client, folder)
     assert done.new == ["wiki", "wiki/on-call", "wiki/deploy", "wiki/deploy/staging"] and not done.problems
-    assert [it.name for it in client.tree.show("_root").below] == ["wiki"]
-    assert [it.name for it in client.tree.show("wiki").below] == ["wiki/on-call", "wiki/deploy"]
-    assert [it.name for it in client.tree.show("wiki/deploy").below] == ["wiki/deploy/staging"]
+    assert (below(client, "_root"), below(client, "wiki/deploy")) == (["wiki"], ["wiki/deploy/staging"])
+    assert below(client, "wiki") == ["wiki/on-call", "wiki/deploy"]
     assert edges(client, "wiki") == [] and edges(client, "wiki/deploy") == []  # What stands below is linked already.
     assert edges(client, "wiki/deploy/staging") == [
         ("related", "wiki/deploy/missing", False),
@@ -106,8 +109,7 @@ def test_what_people_said_since_stays(client: Client, folder: Path) -> None:
 
 def test_a_page_of_somebody_is_not_written_over_and_none_is_taken_back(client: Client, folder: Path) -> None:
     client.tree.new("wiki/deploy", "Mine.")
-    done = taken(client, folder)
-    assert "was not imported; it stays as it is" in done.problems[0].reason
+    assert "was not imported; it stays as it is" in taken(client, folder).problems[0].reason
     assert client.tree.show("wiki/deploy").text == "Mine."
     (folder / "On call.md").unlink()
     assert taken(client, folder).gone == ["wiki/on-call"] and client.tree.show("wiki/on-call").text
@@ -128,8 +130,8 @@ def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> No
     assert told.keys() == {"bad.md", "empty.md", "bytes.md", "longer.md"}
     assert "no YAML (line" in told["bad.md"] and "64 KiB" in told["longer.md"]
     assert client.tree.show("wiki/bad").text == "---\ntitle: [never closed\n---\nStill here."
-    assert [it.name for it in client.tree.show("wiki/long").below] == [f"wiki/long/part-{n}" for n in range(9)]
-    assert len(client.tree.show("wiki/long/part-8").below) == 8
+    assert below(client, "wiki/long") == [f"wiki/long/part-{n}" for n in range(9)]
+    assert len(below(client, "wiki/long/part-8")) == 8
     assert client.tree.show("wiki/marks").text.endswith("and below.")
     assert taken(client, folder).new == []
 

@@ -77,10 +77,10 @@ def test_a_time_is_told_as_people_tell_it(said: str, ago: int) -> None:
     assert parse_time(said, now) == now - ago * 1_000_000
 
 
-@pytest.mark.parametrize("said", ["am", "days ago", "ago", "two days ago", "", "3 moons ago", "tomorrow"])
-def test_what_is_no_time_is_refused(said: str) -> None:
-    with pytest.raises(MemtapeError, match="is not a time"):
-        parse_time(said, 0)
+def test_what_is_no_time_is_refused() -> None:
+    for said in ("am", "days ago", "ago", "two days ago", "", "3 moons ago", "tomorrow"):
+        with pytest.raises(MemtapeError, match="is not a time"):
+            parse_time(said, 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**16), st.booleans()), max_size=20))

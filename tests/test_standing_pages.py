@@ -122,78 +122,70 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
         threads.close(next(iter(threads.open)))
 
 
-OPEN = [turn(TASK, "task")]
-CLOSED_BY: dict[str, list[Event]] = {
-    "a later statement": [turn("I renewed the certificate of api.example.org.", 1, after=1)],
-    "an agent that did it": [turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)],
-    "an action": [
-        turn("ran `certbot renew api.example.org certificate`: ok", 1, by="tool", after=1,
-             tags=action_tags("command", 0)),
-    ],
-    "forgotten": [forgotten(["task"], "f", sent=START + MINUTE)],
-    "withdrawn": [withdrawn(["task"], "w", sent=START + MINUTE)],
-    "archived": [archived(["task"], "a", sent=START + MINUTE)],
-    "thirty days": [turn("Something else entirely.", 1, after=31 * 24 * 60)],
-}  # fmt: skip
-NOT_CLOSED_BY: dict[str, list[Event]] = {
-    "a plan": [turn("I will renew the certificate of api.example.org.", 1, after=1)],
-    "what is not done": [turn("I have not renewed the certificate of api.example.org.", 1, after=1)],
-    "another thing": [turn("I renewed my passport.", 1, after=1)],
-    "an action that failed": [
-        turn("ran `certbot renew api.example.org certificate`: failed", 1, by="tool", after=1,
-             tags=action_tags("command", 1)),
-    ],
-    "a question": [turn("Was the certificate of api.example.org renewed?", 1, after=1)],
-    "29 days": [turn("Something else entirely.", 1, after=29 * 24 * 60)],
-}  # fmt: skip
+RAN = "ran `certbot renew api.example.org certificate`"
+ENDINGS: dict[str, tuple[bool, Event]] = {
+    "a later statement": (True, turn("I renewed the certificate of api.example.org.", 1, after=1)),
+    "an agent that did it": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
+    "an action": (True, turn(f"{RAN}: ok", 1, by="tool", after=1, tags=action_tags("command", 0))),
+    "forgotten": (True, forgotten(["task"], "f", sent=START + MINUTE)),
+    "withdrawn": (True, withdrawn(["task"], "w", sent=START + MINUTE)),
+    "archived": (True, archived(["task"], "a", sent=START + MINUTE)),
+    "thirty days": (True, turn("Something else entirely.", 1, after=31 * 24 * 60)),
+    "a plan": (False, turn("I will renew the certificate of api.example.org.", 1, after=1)),
+    "what is not done": (False, turn("I have not renewed the certificate of api.example.org.", 1, after=1)),
+    "another thing": (False, turn("I renewed my passport.", 1, after=1)),
+    "a failed action": (False, turn(f"{RAN}: failed", 1, by="tool", after=1, tags=action_tags("command", 1))),
+    "a question": (False, turn("Was the certificate of api.example.org renewed?", 1, after=1)),
+    "29 days": (False, turn("Something else entirely.", 1, after=29 * 24 * 60)),
+}
 
 
-@pytest.mark.parametrize("how", CLOSED_BY)
+@pytest.mark.parametrize("how", ENDINGS)
 def test_what_closes_a_task(how: str) -> None:
-    assert "renew the certificate" in written(OPEN, THREADS)
-    assert TASK[:-1] not in written([*OPEN, *CLOSED_BY[how]], THREADS).replace("\\", "")
+    is_closed, ending = ENDINGS[how]
+    assert TASK[:-1] in written([turn(TASK, "task")], THREADS)
+    assert (TASK[:-1] in written([turn(TASK, "task"), ending], THREADS).replace("\\", "")) is not is_closed
 
 
-@pytest.mark.parametrize("how", NOT_CLOSED_BY)
-def test_what_closes_no_task(how: str) -> None:
-    assert TASK[:-1] in written([*OPEN, *NOT_CLOSED_BY[how]], THREADS)
+FILE_TASK = turn("We still need to simplify cart/prices.py.", "task")
+EDIT, OTHER_EDIT = (
+    turn(f"edited {path}", path, by="tool", tags=action_tags("edit"), path=path, after=1)
+    for path in ("cart/prices.py", "cart/rows.py")
+)
+HELLO = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
+ASK = turn("Which port does the staging API listen on?", "q", after=2)
+ELSEWHERE = turn("Another subject here.", 5, session="t", after=4)
+MOVE = turn("Please move the ledger.", 0)
+AGENT_ASK = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
+OFFER = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
+PROMISE = turn("I'll add the ledger migration once the schema is settled.", "p", by="agent")
 
 
-def test_a_task_that_names_a_file_is_closed_by_its_edit() -> None:
-    task = turn("We still need to simplify cart/prices.py.", "task")
-    edit = turn("edited cart/prices.py", 1, by="tool", tags=action_tags("edit"), path="cart/prices.py", after=1)
-    other = turn("edited cart/rows.py", 2, by="tool", tags=action_tags("edit"), path="cart/rows.py", after=1)
-    assert "prices" in written([task, other], THREADS)
-    assert written([task, other, edit], THREADS) == ""
-
-
-def test_a_question_is_open_until_somebody_answers() -> None:
-    hello = [turn("Hello, the tests are green.", 0, by="agent"), turn("I see, that is good news.", 1, after=1)]
-    ask = turn("Which port does the staging API listen on?", "q", after=2)
-    answer = turn("It listens on 8081.", 3, by="agent", after=3)
-    thanks = turn("Thanks!", 4, by="agent", after=3)
-    elsewhere = turn("Another subject here.", 5, session="t", after=4)
-    assert "Which port" in written([*hello, ask], THREADS)
-    assert "(Ada, since 2026-09-21)" in written([*hello, ask, elsewhere], THREADS)
-    assert "Which port" in written([*hello, ask, thanks, elsewhere], THREADS)
-    assert "Which port" not in written([*hello, ask, answer, elsewhere], THREADS)
-    assert "Which port" not in written([ask, elsewhere], THREADS), "where no answer is ever captured"
-
-
-def test_what_an_agent_asks_at_the_end_of_its_turn_is_open_and_its_offers_are_not() -> None:
-    said = turn("Please move the ledger.", 0)
-    ask = turn("The tests are green. Which of the two ledger tables should stay?", "q", by="agent", after=1)
-    offer = turn("The tests are green. Would you like me to move the ledger table too?", "q", by="agent", after=1)
-    assert "(agent codex, since" in written([said, ask], THREADS)
-    assert written([said, offer], THREADS) == ""
-    assert written([said, ask, turn("The first one.", 2, after=2)], THREADS) == ""
-    assert written([said, ask, turn("I go on with the first one.", 2, by="agent", after=2)], THREADS) == ""
-
-
-def test_what_an_agent_promised_ends_when_it_speaks_again_in_the_session() -> None:
-    promise = turn("I'll add the ledger migration once the schema is settled.", "p", by="agent")
-    assert "codex" in written([promise, turn("Fine.", 1, after=1)], THREADS)
-    assert written([promise, turn("Here is a summary of it all.", 2, by="agent", after=2)], THREADS) == ""
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        # A task that names a file is closed by an edit of that file.
+        ([FILE_TASK, OTHER_EDIT], "prices"),
+        ([FILE_TASK, OTHER_EDIT, EDIT], ""),
+        # A question is open until somebody answers, where answers are captured at all; thanks are none.
+        ([*HELLO, ASK], "Which port"),
+        ([*HELLO, ASK, ELSEWHERE], "(Ada, since 2026-09-21)"),
+        ([*HELLO, ASK, turn("Thanks!", 4, by="agent", after=3), ELSEWHERE], "Which port"),
+        ([*HELLO, ASK, turn("It listens on 8081.", 3, by="agent", after=3), ELSEWHERE], ""),
+        ([ASK, ELSEWHERE], ""),
+        # What an agent asks at the end of its turn is open until somebody goes on, and its offers are not.
+        ([MOVE, AGENT_ASK], "(agent codex, since"),
+        ([MOVE, OFFER], ""),
+        ([MOVE, AGENT_ASK, turn("The first one.", 2, after=2)], ""),
+        ([MOVE, AGENT_ASK, turn("I go on with the first one.", 2, by="agent", after=2)], ""),
+        # What an agent promised ends when that agent speaks again in the session.
+        ([PROMISE, turn("Fine.", 1, after=1)], "codex"),
+        ([PROMISE, turn("Here is a summary of it all.", 2, by="agent", after=2)], ""),
+    ],
+)
+def test_what_stays_open(events: list[Event], left: str) -> None:
+    said = written(events, THREADS)
+    assert left in said if left else said == ""
 
 
 # Essentials, recent, archive
@@ -263,16 +255,13 @@ def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_wa
 # People and projects
 
 
-def test_a_project_that_is_named_often_has_a_page_with_links_back() -> None:
+def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
     assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
     assert projects_named("We start the new project. The whole repo is slow. See the tile-server repo.") == [
         "tile-server"
     ]
-
-
-def test_who_speaks_or_is_named_often_has_a_page_with_links_back() -> None:
     events = [turn(f"Marisol said that reef {n} is fine.", n, after=n) for n in range(3)]
     events += [captured("The reef is charted.", "f", actor="Ada", sent=START + DAY_US)]
     said = written(events, "people/marisol.md")

@@ -73,19 +73,15 @@ def told(problems: Iterable[TreeProblem]) -> list[tuple[str, str]]:
 
 
 def test_an_orphan_is_put_below_the_page_of_its_slug_else_below_the_root() -> None:
+    """Below the root too where the page of its slug stands below the orphan."""
     tree = [*pages("a", "a/b", "a/b/c/d", "z/y", "a/b/e"), *children((ROOT, "a"), ("a/b", "a/b/e"))]
+    tree += [*pages("p", "p/t"), *children((ROOT, "p"), ("p/t", "p"))]
     problems = check(folded(tree))
-    assert told(problems) == [("orphan", slug) for slug in ("a/b", "a/b/c/d", "z/y", "a/b/e")]
+    assert told(problems) == [("orphan", slug) for slug in ("a/b", "a/b/c/d", "z/y", "a/b/e", "p/t")]
     assert [(body.id, body.to) for problem in problems for body in problem.fix] == [
         (make_id("a"), make_id("a/b")), (make_id("a/b"), make_id("a/b/c/d")), (page_id(ROOT), make_id("z/y")),
+        (page_id(ROOT), make_id("p/t")),
     ]  # fmt: skip
-    assert check(folded(mended(tree, problems))) == []
-
-
-def test_an_orphan_is_not_put_below_what_stands_below_it() -> None:
-    tree = [*pages("p", "p/t"), *children((ROOT, "p"), ("p/t", "p"))]
-    problems = check(folded(tree))
-    assert [(told([problem]), problem.fix[0].id) for problem in problems] == [([("orphan", "p/t")], page_id(ROOT))]
     assert check(folded(mended(tree, problems))) == []
 
 
@@ -256,9 +252,3 @@ def test_links_of_ten_thousand_pages_against_their_order_are_laid() -> None:
     count = 10_000
     links = [(number, count - number, count - number + 1) for number in range(1, count)]
     assert laid([*links, (count, count, 1)]) == {count: count}
-
-
-def test_a_row_of_no_page_is_none() -> None:
-    scope = folded([*pages("a"), captured("No page.", "fact")])
-    assert page_row(scope, make_id("fact")) is None and page_row(scope, "x" * 300) is None
-    assert page_row(scope, page_id(ROOT, "project:other")) is None

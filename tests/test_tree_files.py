@@ -9,12 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from met import events_of
 from soaked import soaked
 from test_vault_people import Killed, killed_at
 
-from memtape.schemas.codec import event_of
 from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
-from memtape.schemas.log import slots_between
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept
 from memtape.sinks.zone_notes import zone_problems
@@ -70,10 +69,7 @@ def change(client: Client, slug: str, *pairs: tuple[str, str]) -> str:
 
 
 def events(client: Client, type: type[Captured | Edited | Linked]) -> list[Event]:
-    log = client.log
-    slots = (slot for n, end in enumerate(log.ends()) for slot in slots_between(log, n, 0, end))
-    found = (event_of(slot.payload) for slot in slots)
-    return [event for event in found if event is not None and isinstance(event.body, type)]
+    return [event for event in events_of(client.log) if isinstance(event.body, type)]
 
 
 def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: Client) -> None:

@@ -52,53 +52,52 @@ def counts(scope: Scope) -> dict[str, tuple[int, int]]:
 
 
 SAID = turn("I opened 8081 for you.", "answer", 2)
+LATER, LATE = turn("I opened 8081 for you.", "later", 4), turn("I opened 8081 for you.", "late", 62)
 LATE_PROMPT = captured("Which port?", "p", "turn", origin="user", session="s", sent=START + MINUTE + 1_000_000)
+LOOK, THANKS = turn("Let me look.", "first", 2), turn("Thanks. What else?", "thanks", 3, origin="user")
+MUCH_LATER = make_tick(0, START + 50 * MINUTE)
 TWICE = (used(["port", "port"], "u1"), used(["port"], "u2"))
+RECALL = asked(["port"])
+START_ALL = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("start", 900))
+STARTS = [asked(["proxy"], f"start {n}", query="", lanes=unasked_lanes("start", 900)) for n in range(4)]
+SEARCHES = [asked(["port"], "r0"), asked([], "r1"), asked([], "r2")]
+BOTH = turn("I opened 8081 in infra/proxy.toml of Mira.", "both", 2)
+NOTE = captured("I opened 8081 for you.", "note", "journal", origin="agent", session="s", sent=START + 2 * MINUTE)
 
 
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
         ((asked(["port", "proxy"]), asked(["port"], "r2", 2)), {"port": (2, 0), "proxy": (1, 0)}),  # Looking is no use.
-        ((turn("Is it 8081?", "q", 0, origin="user"), asked(["port"]), SAID), {"port": (1, 0)}),  # The user knew it.
-        ((asked(["port"]), LATE_PROMPT, SAID), {"port": (1, 1)}),  # A prompt captured late ends nothing.
-        ((asked(["port"]), SAID, erased(["r"], "e")), {}),  # An erased recall was never shown.
+        ((turn("Is it 8081?", "q", 0, origin="user"), RECALL, SAID), {"port": (1, 0)}),  # The user knew it.
+        ((RECALL, LATE_PROMPT, SAID), {"port": (1, 1)}),  # A prompt captured late ends nothing.
+        ((RECALL, SAID, erased(["r"], "e")), {}),  # An erased recall was never shown.
         ((*TWICE, TWICE[0]), {"port": (0, 2)}),  # A repeated event counts once.
         ((used(["port"], "u"), forgotten(["port"], "f")), {"port": (0, 1)}),  # Forgetting does not count.
         ((asked(["port", "proxy"]), SAID), {"port": (1, 1), "proxy": (1, 0)}),  # The answer carries the port alone.
+        # Neither the user, a tool, another session, none, a note, nor what names no specifics tells of use.
+        ((RECALL, turn("Fine, 8081 then.", "user", 2, origin="user")), {"port": (1, 0)}),
+        ((RECALL, turn("It was 8081 in the log.", "tool", 2, origin="tool")), {"port": (1, 0)}),
+        ((RECALL, turn("I opened 8081 for you.", "elsewhere", 2, session="t")), {"port": (1, 0)}),
+        ((RECALL, turn("I opened 8081 for you.", "nowhere", 2, session=None)), {"port": (1, 0)}),
+        ((RECALL, NOTE), {"port": (1, 0)}),
+        ((RECALL, turn("Staging listens on that port.", "vague", 2)), {"port": (1, 0)}),
+        # All messages of the agent's next turn count, and none after it.
+        ((RECALL, LOOK, LATER), {"port": (1, 1)}),
+        ((RECALL, LOOK, THANKS, LATER), {"port": (1, 0)}),
+        ((RECALL, turn("It is 8081.", "said", 2), LATER), {"port": (1, 1)}),
+        # An agent that nobody speaks to is heard for an hour.
+        ((RECALL, LOOK, MUCH_LATER, LATE), {"port": (1, 0)}),
+        ((asked(["port"], minute=10), MUCH_LATER, LATE), {"port": (1, 1)}),
+        # A start is no recall, its first answer tells of use, and it waits for that beside recalls.
+        ((START_ALL,), {}),
+        ((START_ALL, SAID, THANKS, turn("Mira wrote infra/proxy.toml.", "later", 4)), {"port": (0, 1)}),
+        ((*SEARCHES, *STARTS, BOTH), {"port": (1, 1), "proxy": (0, 1)}),
+        ((*STARTS, *SEARCHES, BOTH), {"port": (1, 1), "proxy": (0, 1)}),
     ],
 )
 def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, int]]) -> None:
     assert counts(scope_of(PORT, PROXY, *events)) == expected
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        turn("Fine, 8081 then.", "user", 2, origin="user"),
-        turn("It was 8081 in the log.", "tool", 2, origin="tool"),
-        turn("I opened 8081 for you.", "elsewhere", 2, session="t"),
-        turn("I opened 8081 for you.", "nowhere", 2, session=None),
-        captured("I opened 8081 for you.", "note", "journal", origin="agent", session="s", sent=START + 2 * MINUTE),
-        turn("Staging listens on that port.", "vague", 2),
-    ],
-)
-def test_nothing_else_is(answer: Event) -> None:
-    assert counts(scope_of(PORT, asked(["port"]), answer))["port"] == (1, 0)
-
-
-def test_only_the_next_turn_of_the_agent_counts_with_all_its_messages() -> None:
-    first, later = turn("Let me look.", "first", 2), turn("I opened 8081 for you.", "later", 4)
-    thanks = turn("Thanks. What else?", "thanks", 3, origin="user")
-    assert counts(scope_of(PORT, asked(["port"]), first, later))["port"] == (1, 1)
-    assert counts(scope_of(PORT, asked(["port"]), first, thanks, later))["port"] == (1, 0)
-    assert counts(scope_of(PORT, asked(["port"]), turn("It is 8081.", "said", 2), later))["port"] == (1, 1)
-
-
-def test_an_agent_that_nobody_speaks_to_is_heard_for_an_hour() -> None:
-    late = [make_tick(0, START + 50 * MINUTE), turn("I opened 8081 for you.", "late", 62)]
-    assert counts(scope_of(PORT, asked(["port"]), turn("Let me look.", "first", 2), *late))["port"] == (1, 0)
-    assert counts(scope_of(PORT, asked(["port"], minute=10), *late))["port"] == (1, 1)
 
 
 @given(st.integers(0, 1), st.integers(0, 4))
@@ -114,8 +113,7 @@ def test_a_transcript_that_comes_late_or_in_pieces_says_the_same_uses(before_fir
     ]
     second = max(before_first, before_second)
     events = [*said[:before_first], recalls[0], *said[before_first:second], recalls[1], *said[second:]]
-    scope = scope_of(PORT, PROXY, *events)
-    assert counts(scope) == {"port": (2, 1), "proxy": (1, 1)}
+    assert counts(scope_of(PORT, PROXY, *events)) == {"port": (2, 1), "proxy": (1, 1)}
 
 
 def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
@@ -127,37 +125,19 @@ def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
         assert counts(scope_of(PORT, PROXY, *events)) == {"port": (1, 1), "proxy": (1, 1)}
 
 
-def test_a_start_counts_as_no_recall_and_its_first_answer_tells_what_was_of_use() -> None:
-    start = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("start", 900))
-    assert counts(scope_of(PORT, PROXY, start)) == {}
-    answer, later = turn("I opened 8081 for you.", "answer", 2), turn("Mira wrote infra/proxy.toml.", "later", 4)
-    thanks = turn("Thanks.", "thanks", 3, origin="user")
-    assert counts(scope_of(PORT, PROXY, start, answer, thanks, later)) == {"port": (0, 1)}
-
-
-def test_a_start_and_recalls_wait_for_an_answer_side_by_side() -> None:
-    starts = [asked(["proxy"], f"start {n}", query="", lanes=unasked_lanes("start", 900)) for n in range(4)]
-    searches = [asked(["port"], "r0"), asked([], "r1"), asked([], "r2")]
-    answer = turn("I opened 8081 in infra/proxy.toml of Mira.", "answer", 2)
-    for events in ([*searches, *starts], [*starts, *searches]):
-        assert counts(scope_of(PORT, PROXY, *events, answer)) == {"port": (1, 1), "proxy": (0, 1)}
-
-
 def test_what_the_session_itself_has_said_is_not_used_by_its_answers() -> None:
     said = turn("Staging listens on port 8081.", "port", 0, session="s")
-    answer = turn("I opened 8081 for you.", "answer", 2)
-    assert counts(scope_of(said, asked(["port"]), answer))["port"] == (1, 0)
+    assert counts(scope_of(said, RECALL, SAID))["port"] == (1, 0)
     other = turn("Staging listens on port 8081.", "port", 0, session="t")
-    assert counts(scope_of(other, asked(["port"]), answer))["port"] == (1, 1)
+    assert counts(scope_of(other, RECALL, SAID))["port"] == (1, 1)
 
 
 @pytest.mark.parametrize("answer_first", [True, False])
 @pytest.mark.parametrize("session", ["s", None])
 def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: str | None) -> None:
     said = used(["port"], "u", "r", session=session, origin="agent", sent=START + 2 * MINUTE)
-    answer = turn("I opened 8081 for you.", "answer", 2)
-    events = [answer, said] if answer_first else [said, answer]
-    assert counts(scope_of(PORT, asked(["port"]), *events))["port"] == (1, 1)
+    events = [SAID, said] if answer_first else [said, SAID]
+    assert counts(scope_of(PORT, RECALL, *events))["port"] == (1, 1)
 
 
 def test_what_was_never_captured_or_was_erased_counts_for_nobody() -> None:

@@ -44,14 +44,12 @@ def said(text: str, day: int, sent: int | None = None, **fields: Any) -> Any:
 @given(st.permutations([(OLD, 1), (NEW, 2), (NEWEST, 3)]))
 def test_values_follow_each_other_as_they_happened_in_whatever_order_they_arrive(order: list[tuple[str, int]]) -> None:
     found = rows([said(text, day, sent=10 + n) for n, (text, day) in enumerate(order)])
-    assert [(found[text].valid_from, found[text].valid_to) for text in (OLD, NEW, NEWEST)] == [
-        (BEGIN + DAY, BEGIN + 2 * DAY),
-        (BEGIN + 2 * DAY, BEGIN + 3 * DAY),
-        (BEGIN + 3 * DAY, None),
+    first, second, third = (found[text] for text in (OLD, NEW, NEWEST))
+    assert [(it.valid_from, it.replaced_by, it.valid_to, it.before, it.replaces) for it in (first, second, third)] == [
+        (BEGIN + DAY, second.id, BEGIN + 2 * DAY, "", ()),
+        (BEGIN + 2 * DAY, third.id, BEGIN + 3 * DAY, "5433", (first.id,)),
+        (BEGIN + 3 * DAY, None, None, "5434", (second.id,)),
     ]
-    assert [found[text].replaced_by for text in (OLD, NEW, NEWEST)] == [found[NEW].id, found[NEWEST].id, None]
-    assert [found[text].before for text in (OLD, NEW, NEWEST)] == ["", "5433", "5434"]
-    assert [found[text].replaces for text in (OLD, NEW, NEWEST)] == [(), (found[OLD].id,), (found[NEW].id,)]
 
 
 def test_what_is_said_again_has_held_all_the_time() -> None:
@@ -129,20 +127,22 @@ def test_what_is_said_to_replace_something_does_whatever_the_texts_say() -> None
     assert rows(events)[one].valid_to is None, "an agent does not end what a person said"
 
 
+def in_force(goals: list[Any]) -> list[str]:
+    return [row.text for row in rows(goals).values() if not row.replaced]
+
+
 def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_more() -> None:
     goals = [said(f"The target for test coverage is {n} percent.", day, kind="goal", **who) for n, day, who in
              ((70, 1, {}), (85, 5, {}), (60, 3, {"sent": 6}), (50, 7, {"origin": "agent"}))]  # fmt: skip
-    found = rows(goals)
-    assert [row.text for row in found.values() if not row.replaced] == ["The target for test coverage is 85 percent."]
+    assert in_force(goals) == ["The target for test coverage is 85 percent."]
 
 
 def test_an_agents_goal_does_not_oust_a_persons_and_a_person_says_which_is_in_force() -> None:
     goals = [said("Write the manual.", 1, kind="goal"), said("Learn to sail.", 2, kind="goal", origin="agent"),
              said("Tidy the quay.", 3, kind="goal")]  # fmt: skip
-    assert [row.text for row in rows(goals[:2]).values() if not row.replaced] == ["Write the manual."]
-    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Tidy the quay."]
+    assert (in_force(goals[:2]), in_force(goals)) == (["Write the manual."], ["Tidy the quay."])
     goals.append(linked("Write the manual.", "holds", None, "l", sent=START + 9 * SECOND))
-    assert [row.text for row in rows(goals).values() if not row.replaced] == ["Write the manual."]
+    assert in_force(goals) == ["Write the manual."]
 
 
 # In a home.
@@ -187,25 +187,19 @@ def test_what_holds_stands_above_what_it_replaced_and_every_way_to_ask_says_so(c
 
 
 def test_a_turn_that_says_what_was_replaced_is_marked_wherever_it_is_told(client: Client) -> None:
-    client.capture(OLD, at=at(1))
-    newer = client.capture(NEW, at=at(9))
-    client.capture(OLD, "turn", at=at(2))
-    client.project()
-    turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
-    assert turn.marks == (f"says what was replaced on 2026-03-09 by {newer.id}",)
-    left = [line for line in client.context(2_000, "prompt").text.splitlines() if OLD in line]
-    assert left and all("says what was replaced on 2026-03-09" in line for line in left)
-
-
-def test_a_daily_log_marks_the_turn_that_says_what_was_replaced(client: Client) -> None:
-    """The mark comes and goes with what is known of the value, also long after the day; a rebuild writes the same."""
-    client.capture_many([Line(text=f"Remember that {OLD[0].lower()}{OLD[1:]}", kind="turn", session="s", at=BEGIN)])
+    """In a daily log the mark comes and goes with what is known of the value, also long after the day."""
+    told = f"Remember that {OLD[0].lower()}{OLD[1:]}"
+    client.capture_many([Line(text=told, kind="turn", session="s", at=BEGIN)])
     client.project()
     page = client.home.scope_folder("project:test") / "logs" / f"{format_day(BEGIN)}.md"
     assert OLD[1:-1] in page.read_text() and "says what was" not in page.read_text()
     newer = client.capture(NEW, at=BEGIN + DAY).id
     client.project()
-    assert f"(says what was replaced on {format_day(BEGIN + DAY)} by {newer})" in page.read_text().replace("\\", "")
+    mark = f"says what was replaced on {format_day(BEGIN + DAY)} by {newer}"
+    assert f"({mark})" in page.read_text().replace("\\", "")
+    turn = next(it for it in client.search("staging database port").results if it.kind == "turn")
+    left = [line for line in client.context(2_000, "prompt").text.splitlines() if told in line]
+    assert turn.marks == (mark,) and left and all(mark.rpartition(" by ")[0] in line for line in left)
     client.say_holds(client.show(newer).memory.replaces[0])  # type: ignore[union-attr]
     client.project()
     assert "says what was" not in page.read_text() and client.verify().ok

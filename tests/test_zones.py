@@ -54,17 +54,10 @@ LINES = st.sampled_from(
 # Bytes
 
 
-@given(PAGES, ZONES)
-def test_a_page_and_its_zone_are_taken_apart_as_they_were_put_together(ours: bytes, said: bytes) -> None:
-    zone = START_LINE + b"\n" + said + b"\n" + END_LINE
-    assert parts(joined(ours, zone)) == (ours, zone)
-    assert joined(*parts(joined(ours, zone)) or ()) == joined(ours, zone)  # type: ignore[arg-type]
-    assert inner(zone) == said + b"\n"
-
-
 @given(PAGES, ZONES, st.integers(0, 3))
-def test_a_zone_is_found_wherever_it_was_moved_and_under_any_ends_of_lines(ours: bytes, said: bytes, at: int) -> None:
+def test_a_zone_is_found_wherever_it_stands_and_under_any_ends_of_lines(ours: bytes, said: bytes, at: int) -> None:
     zone = START_LINE + b"\n" + said + b"\n" + END_LINE
+    assert parts(joined(ours, zone)) == (ours, zone) and inner(zone) == said + b"\n"
     blocks = [block for block in ours.strip(b"\n").split(b"\n\n") if block]
     place = min(at, len(blocks))
     moved = b"\n\n".join([*blocks[:place], zone, *blocks[place:]]) + b"\n"
@@ -393,24 +386,18 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
 
 
 @given(st.integers(0, 110), st.integers(0, 90), st.integers(60, 100))
-def test_the_lines_of_the_zone_are_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
+def test_the_lines_of_the_zone_are_those_of_people_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
     source = zone_source("MEMORY.md")
     events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
     events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]
     events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone"), captured("a goal", "g", "goal")]
-    events += [captured("a plan\n" * 50, "p", "plan")]
+    events += [captured("a plan\n" * 50, "p", "plan"), captured("A claim.", "claim", source=source, origin="agent")]
     events += [captured("said", f"t{day}", "turn", sent=START + day * DAY_US) for day in range(3)]
     _, scope = scope_of(events)
     index = page(scope, "MEMORY.md", Settings(memory_page_lines=lines))
     assert isinstance(index, IndexPage)
     assert index.zone == tuple(f"my line {number}" for number in range(own))
     assert not [row for row in index.facts if "my line" in row.text]
-    assert len(index.facts) == max(0, min(facts, lines - INDEX_LINES_BESIDE_FACTS - own))
+    assert len(index.facts) == max(0, min(facts + 1, lines - INDEX_LINES_BESIDE_FACTS - own))
     whole = joined(render(index).encode(), zone_for(index) or b"")
     assert whole.count(b"\n") <= max(lines, own + INDEX_LINES_BESIDE_FACTS)
-
-
-def test_only_people_write_in_zones() -> None:
-    events = [captured("A claim.", "agent", source=zone_source("MEMORY.md"), origin="agent")]
-    index = page(scope_of(events)[1], "MEMORY.md", Settings())
-    assert isinstance(index, IndexPage) and index.zone == () and [row.text for row in index.facts] == ["A claim."]

@@ -65,8 +65,9 @@ def project() -> Result:
     return run("run", "--once", "--no-embed")
 
 
-def capture(text: str, scope: str = SCOPE, origin: str = "user") -> str:
-    words = ("capture", text, "--scope", scope, "--origin", origin, "--json")
+def capture(text: str, scope: str = SCOPE, origin: str = "user", **more: str) -> str:
+    options = [word for name, value in more.items() for word in (f"--{name}", value)]
+    words = ("capture", text, "--scope", scope, "--origin", origin, "--json", *options)
     id: str = json.loads(run(*words).stdout)["id"]
     return id
 
@@ -91,15 +92,9 @@ def events(home: Home) -> list[Event]:
 
 def living(found: list[Event], source: str = SOURCE) -> dict[str, Event]:
     """The captures of a zone that are not withdrawn, by their ids."""
-    held: dict[str, Event] = {}
-    gone: dict[str, None] = {}
-    for event in found:
-        if isinstance(event.body, Captured) and event.body.source == source:
-            held[event.id] = event
-        elif isinstance(event.body, Withdrawn):
-            gone |= dict.fromkeys(event.body.ids) if event.body.on else {}
-            gone = gone if event.body.on else {id: None for id in gone if id not in event.body.ids}
-    return {id: event for id, event in held.items() if id not in gone}
+    on = {id: event.body.on for event in found if isinstance(event.body, Withdrawn) for id in event.body.ids}
+    held = {it.id: it for it in found if isinstance(it.body, Captured) and it.body.source == source}
+    return {id: event for id, event in held.items() if not on.get(id)}
 
 
 def body_of(event: Event) -> Captured:
@@ -256,8 +251,6 @@ def test_nothing_of_the_zone_of_global_is_captured_and_the_zone_stays(home: Home
     assert "not taken" not in run("status").stdout
     put(page, "- Mine for all.")
     assert "only operators write to global" in project().stderr
-    capture("Everybody reviews.", "global", "operator")
-    project()
     assert "- Mine for all." in page.read_text()
     assert "only operators write to global" in run("status").stdout
     assert not [one for one in events(home) if isinstance(one.body, Captured) and one.body.source]
@@ -273,19 +266,16 @@ def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> No
         taken: list[object] = []
         folders = {CLAUDE_CODE: [tmp_path / "claude"]}
         watcher = Watcher(client, SCOPE, folders, taken.append, lambda: now[0])
-        put(page, "- One.")
-        watcher.changed([page, page.with_name("idea.txt")])
-        watcher.index_due()
-        assert taken == []
-        now[0] += QUIET_S
-        watcher.index_due()
-        assert taken == [(None, 1, 0)] and shown(home) == ["One."]
-        put(page, "- Two.")
-        watcher.changed([page])
-        now[0] += QUIET_S
-        watcher.index_due()
-        watcher.index_due()
-        assert taken == [(None, 1, 0), (None, 2, 0)] and shown(home) == ["Two."]
+        for number, text in enumerate(("One.", "Two.")):
+            put(page, f"- {text}")
+            watcher.changed([page, page.with_name("idea.txt")])
+            watcher.index_due()
+            assert len(taken) == number
+            now[0] += QUIET_S
+            watcher.index_due()
+            watcher.index_due()
+            assert shown(home) == [text]
+        assert taken == [(None, 1, 0), (None, 2, 0)]
 
 
 def test_a_run_that_stays_takes_what_is_saved_meanwhile_and_writes_the_page(home: Home, page: Path) -> None:
