@@ -81,7 +81,7 @@ def client() -> str:
         methods = [(VERBS[name].method, *_of_options(name), *OTHERS.get(name, ())) for name in _whole(names)]
         found = [getattr(Client, name) for name in dict.fromkeys(name for some in methods for name in some if name)]
         told = [_described(method, method.__name__) for method in found if inspect.isfunction(method)]
-        parts += [f"## {group}", *told] if told else []
+        parts += [f"## {group.partition(',')[0]}", *told] if told else []
     parts.append("## Projects and pages")
     for name, kind in PARTS_OF_CLIENT.items():
         parts.append(f"`{name}`: {inspect.getdoc(getattr(Client, name))}")

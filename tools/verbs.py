@@ -399,7 +399,7 @@ _ADMIN = {
     "diff": Verb("ask.diff_command", "diff"),
     "eval": Verb("measure.eval_command"),
     "compare": Verb("measure.compare_command", "compare"),
-    "completion": Verb("completion.completion", in_memory=True),
+    "completion": Verb("completion.completion"),
 }
 _OF_OPTIONS: dict[str, Verb] = {
     "recent": Verb("search", "recent", RecentArguments),

@@ -303,6 +303,8 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
             continue
+        if words[0] == "hook":
+            return Finding("to do", "Its hooks call a command that has another name now: they do nothing.", _anew(host))
         there = Path(words[words.index("--home") + 1])
         if command != own_command() and not _starts(command):
             seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."

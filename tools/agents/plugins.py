@@ -135,14 +135,20 @@ def instructions() -> str:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command of an installed hook and its words from `agents` on; both empty for a foreign hook."""
+    """Return the command of an installed hook and its words from `agents` on, or from `hook` in a former form.
+
+    Both are empty for a foreign hook.
+    """
     try:
         words: Sequence[str] = shlex.split(hook)
     except ValueError:
         return [], []
     words = words[len(_SHELL) + 1 :] if tuple(words[: len(_SHELL)]) == _SHELL else words
-    starts = [at for at in range(len(words)) if list(words[at : at + 2]) == ["agents", "hook"]]
-    return (list(words[: starts[0]]), list(words[starts[0] :])) if starts else ([], [])
+    if "hook" not in words:
+        return [], []
+    at = words.index("hook")
+    at -= words[at - 1 : at] == ["agents"]
+    return list(words[:at]), list(words[at:])
 
 
 def script_hook(script: bytes) -> str:

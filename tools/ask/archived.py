@@ -337,7 +337,7 @@ class Projects:
 
     def to_finish(self) -> int:
         """Return how many texts finishing the project would archive. Raises `MemtapeError` where it cannot be."""
-        scope = self._stands("finish")
+        scope = self._stands("finish", "finish")
         project = scope.lifecycle.project
         if project.state == "finished":
             raise MemtapeError(
@@ -352,7 +352,7 @@ class Projects:
 
     def resume(self) -> ProjectChange:
         """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
-        scope = self._stands("resume")
+        scope = self._stands("resume", "finish --undo")
         if scope.lifecycle.project.state == "active":
             raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
         return self._say(ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
@@ -364,13 +364,13 @@ class Projects:
             raise MemtapeError(
                 f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another."
             )
-        self._stands("rename")
+        self._stands("rename", "name")
         return self._say(ScopeChanged(git_at=None, name=name, state=None), 0)
 
-    def _stands(self, what: str) -> Scope:
-        """Return the state of the scope for a writer allowed to change it as a whole."""
+    def _stands(self, what: str, command: str) -> Scope:
+        """Return the state of the scope for a writer allowed to change it as a whole, by a command of projects."""
         origin, name = self._writer.actor.origin, self._writer.scope
-        then = f"The user can run `memtape project {what}`; who is a person says --origin user."
+        then = f"The user can run `memtape project {command}`; who is a person says --origin user."
         check_person(origin, f"{what} a project", then)
         if name == GLOBAL:
             raise MemtapeError(f"{GLOBAL} is no project.", "Name one with --scope.")

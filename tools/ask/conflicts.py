@@ -192,7 +192,9 @@ def decline(writer: Writer, rule: Proposal, before: Answered) -> None:
     """
     if before == "accepted":
         where = "here" if rule.is_doubted else "in all projects"
-        raise MemtapeError(f"This rule holds {where} already.", f"`memtape forget {rule.id}` ends that.")
+        origin = " --origin operator" if rule.into == GLOBAL else ""
+        then = f"`memtape forget {rule.id} --scope {rule.into}{origin}` ends that."
+        raise MemtapeError(f"This rule holds {where} already.", then)
     if before == "waits":
         reason = "declined as pasted" if rule.is_doubted else "declined for all projects"
         writer.append("forgotten", Forgotten(ids=(rule.id,), reason=reason), rule.into)

@@ -18,7 +18,7 @@ from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, Why
 from memtape.tools.ask.inspection import Explained
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, latest_ids, progress, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, check_given, latest_ids, progress, say, with_arguments, with_client
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
 
 SHOWN_CHARS = 120
@@ -51,6 +51,7 @@ def archive(client: Client, ids: tuple[str, ...], reason: str | None, **asked: A
         return _archive(client, asked["limit"], purged=asked["purged"])
     if asked["listing"] or asked["purged"] or (all_of and not asked["undo"]) or bool(ids) is (all_of is not None):
         raise click.UsageError("Give ids, --undo with ids or --all-of, or --list, which --purged and --limit go with.")
+    check_given("limit", message="--limit goes with --list.")
     if asked["undo"]:
         return _unarchived(client.unarchive(ids, all_of=all_of, reason=reason), ids)
     return _archived_now(client.archive(ids, reason=reason))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from click.core import ParameterSource
 
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent
@@ -32,6 +31,7 @@ from memtape.tools.commands.looking import edge_list, latest, sessions
 from memtape.tools.commands.options import (
     Output,
     as_of_option,
+    check_given,
     is_json,
     latest_ids,
     printed_json,
@@ -78,7 +78,8 @@ def search(client: Client, query: str | None, limit: int, explain: bool, **asked
       memtape search "staging database port" --quota turns=3,documents=2
     """
     if query is None:
-        _check_latest(asked)
+        others = [name for name in asked if name != "kinds"]
+        check_given(*others, message="Give words to search for; without words only --kind and --limit are taken.")
         yield from latest("results", client.recent(limit, kinds=asked["kinds"]))
         return
     with EMBEDDERS.for_one_answer():
@@ -91,14 +92,6 @@ def search(client: Client, query: str | None, limit: int, explain: bool, **asked
             yield "What is piped is captured as an agent's, unless --origin says whose it is."
         say_where_it_was(client)
     _print_notes(answer)
-
-
-def _check_latest(asked: Mapping[str, Any]) -> None:
-    """Raise `UsageError` where an option needs words to search for."""
-    given = click.get_current_context().get_parameter_source
-    for name in asked:
-        if name != "kinds" and given(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError("Give words to search for; without words only --kind and --limit are taken.")
 
 
 def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
@@ -145,7 +138,7 @@ def _print_notes(answer: Answer) -> None:
 
 
 @click.command()
-@click.argument("id", required=False, shell_complete=latest_ids)
+@click.argument("id", metavar="[ID|TIME]", required=False, shell_complete=latest_ids)
 @click.option("--whole", is_flag=True, help="Read back the document of which it is a part, byte for byte.")
 @click.option("--why", is_flag=True, help="Every event behind it, what hid or restored it, and how it has aged.")
 @click.option("--edges", is_flag=True, help="What was used together with it; without an ID the strongest of the scope.")
@@ -157,7 +150,8 @@ def show(client: Client, id: str | None, limit: int, as_of: str | None, **views:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
     With --whole a document is read back from all its parts, as captured, without its secrets. A terminal shows it
-    escaped; a file or a pipe gets its bytes. With --edges each line has two weights. Two texts used within 30 minutes
+    escaped; a file or a pipe gets its bytes. With --why its history is told, with --around what was said before and
+    after it, or around a TIME. With --edges each line has two weights. Two texts used within 30 minutes
     of one session gain 1, which halves every three days: the first weight. The second is learned, from 0.2 to 1: how
     much more often than by chance they were used together within 90 days, three times at least. Then comes the
     number of joint uses.
@@ -171,6 +165,8 @@ def show(client: Client, id: str | None, limit: int, as_of: str | None, **views:
       memtape show --edges
     """
     asked = [name for name, is_asked in views.items() if is_asked]
+    if "around" not in asked:
+        check_given("limit", message="--limit goes with --around.")
     if len(asked) > 1:
         raise click.UsageError("Give one of --whole, --why, --edges and --around.")
     if "edges" in asked:

@@ -66,16 +66,10 @@ class Commands(click.Group):
     """A group of commands under titles; its usage errors are escaped like all printed text."""
 
     titles: Mapping[str, tuple[str, ...]] = {}
-    alone: tuple[str, ...] = ()
-    """The words that stand for none."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Call the command for no words where there are none, and a shell does not complete them."""
-        return super().parse_args(ctx, args if args or ctx.resilient_parsing else [*self.alone])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their titles, each with its whole first sentence."""
-        for title, names in self.titles.items():
+        for title, names in (self.titles or {"Commands": tuple(self.commands)}).items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(LONGEST_CHARS)) for name in names])
 
@@ -97,10 +91,12 @@ def _named(*names: str, of: str = "") -> _Commands:
     cls=Commands,
     commands=_named(*(name for names in TITLES.values() for name in names), "overview"),
     context_settings=SETTINGS,
+    invoke_without_command=True,
 )
 @profile_option
 @click.version_option(__version__, prog_name="memtape")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Agent memory you can replay.
 
     Everything that agents say, recall and delete is an event on one log, and every memory is a view of it. Without
@@ -111,6 +107,10 @@ def main() -> None:
       memtape capture "We deploy on Tuesdays."
       memtape search "when do we deploy"
     """
+    if ctx.invoked_subcommand is None:
+        overview = main.commands["overview"]
+        with overview.make_context("overview", [], parent=ctx) as alone:
+            overview.invoke(alone)
 
 
 @click.group(cls=Commands, commands=_named(*GROUPS["agents"], of="agents"))
@@ -135,6 +135,4 @@ def admin() -> None:
     """
 
 
-main.titles, main.alone = TITLES, ("overview",)
-agents.titles = {"Commands": GROUPS["agents"]}
-admin.titles = {"Commands": GROUPS["admin"]}
+main.titles = TITLES

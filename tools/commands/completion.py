@@ -46,7 +46,12 @@ def completion(home: Path, shell: str | None, only_print: bool) -> Output:
         yield text
         return
     path = Path.home() / FILES[shell]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    try:
+        if path.exists() and VARIABLE not in path.read_text():
+            raise MemtapeError(f"{path} is not of Memtape, and stays.", "--print shows the script.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MemtapeError(f"{path} cannot be written: {error}.", "--print shows the script.") from None
     yield {"shell": shell, "file": str(path)}
     yield f"The completion for {shell} is in {path}; new shells have it.{THEN.get(shell, '')}"

@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import capture_notes
-from memtape.tools.commands.options import Output, latest_ids, listed, with_arguments, with_client
+from memtape.tools.commands.options import Output, check_given, latest_ids, with_arguments, with_client
 from memtape.tools.verbs import DECISIONS
 
 SHOWN_CHARS = 120
@@ -30,8 +29,9 @@ def _decided(verb: str, ids: Sequence[str]) -> Output:
 @click.argument("id", required=False, shell_complete=latest_ids)
 @with_arguments("forget", "reason", "only")
 @click.option("--list", "listing", is_flag=True, help="List what is hidden instead: forgotten, or withdrawn.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="With --list: the most listed.")
 @with_client
-def forget(client: Client, id: str | None, listing: bool, **asked: Any) -> Output:
+def forget(client: Client, id: str | None, listing: bool, limit: int, **asked: Any) -> Output:
     """Hide a memory or turn, until it is restored. The log keeps it.
 
     Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden when it is
@@ -44,13 +44,24 @@ def forget(client: Client, id: str | None, listing: bool, **asked: Any) -> Outpu
     """
     if (id is None) is not listing:
         raise click.UsageError("Give an id, or --list.")
+    if listing:
+        check_given("reason", "only", message="--reason and --only go with an id.")
+    else:
+        check_given("limit", message="--limit goes with --list.")
     if id is None:
-        return listed("hidden", client.hidden(), _hidden, "Nothing is hidden.")
+        return _hidden(client, limit)
     return _decided("forget", client.forget(id, **asked))
 
 
-def _hidden(number: int, it: MemoryRow | TurnRow) -> list[str]:
-    return [f"{format_day(it.at)}  {it.id}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"]
+def _hidden(client: Client, limit: int) -> Output:
+    """Yield what can be restored, and how."""
+    found = client.hidden(limit + 1)
+    yield {"hidden": found[:limit]}
+    for it in found[:limit]:
+        yield f"{format_day(it.at)}  {it.id}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"
+    if len(found) > limit:
+        yield "There is more; --limit shows it."
+    yield "To show one again: memtape restore ID" if found else "Nothing is hidden."
 
 
 @click.command()

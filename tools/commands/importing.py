@@ -51,7 +51,7 @@ scope_option = click.option("--scope", help="Take all into this scope, not into 
 @click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
 @click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
 @click.option("--as", "form", type=click.Choice(("pages",)), help="Take each folder in as pages of the tree.")
-@click.option("--watch", is_flag=True, help="Take the sessions of all hosts as they grow, until stopped.")
+@click.option("--watch", is_flag=True, help="Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.")
 @scope_option
 @with_log
 @with_folder
@@ -63,17 +63,14 @@ def import_command(home: Path, paths: tuple[Path, ...], form: str | None, scope:
     files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
     everything else to that of this folder. Importing again adds nothing.
 
-    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns of
-    sessions stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be
-    away.
-
-    With --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links;
-    a changed file is the next version of its page, and none is withdrawn.
+    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns stay. A
+    missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With --as pages each
+    Markdown file of a folder is a page of the tree, with its front matter and its links; a changed file is the next
+    version of its page, and none is withdrawn.
 
     With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
-    messages, when it has been quiet for ten minutes, and at the end. Your edits between the marks of a page, as of
-    MEMORY.md, are taken once you have saved it. With --log-format each taking is a line on stderr instead of a
-    sentence.
+    messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a page, once it
+    is saved. With --log-format each taking is a line on stderr instead of a sentence.
 
     \b
     Example:
@@ -90,18 +87,19 @@ def import_command(home: Path, paths: tuple[Path, ...], form: str | None, scope:
     given = ImportOptions(**options)
     if bool(paths) + everything + watch != 1:
         raise click.UsageError("Give one or more paths, or --all, or --watch.")
+    if watch and (form or given != ImportOptions()):
+        raise click.UsageError("With --watch only --scope, --log-format and --log-level are given.")
+    if logs and not watch:
+        raise click.UsageError("--log-format and --log-level go with --watch.")
+    if form and (everything or given != ImportOptions(given.dry_run)):
+        raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
     own = _project(scope)
     if watch:
-        if form or given != ImportOptions():
-            raise click.UsageError("With --watch only --scope and the options of the log are given.")
         return _watch(home, own, logs=logs)
     if not given.dry_run:
         check_storing(home, None)
-    if form == "pages":
-        if everything or given != ImportOptions(given.dry_run):
-            raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
-        _import_pages(home, paths, own, dry_run=given.dry_run)
-        return
+    if form:
+        return _import_pages(home, paths, own, dry_run=given.dry_run)
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
         importer = partial(Importer, speaker, own, given)
         summary = _taken(importer, speaker.log, *_sources(paths, everything, given))

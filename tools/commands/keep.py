@@ -174,8 +174,10 @@ def verify(client: Client, erased: tuple[str, ...], texts: tuple[Path, ...], rep
       memtape verify --json
       memtape verify --repair
     """
-    if (texts and not erased) or (repair and erased):
-        raise click.UsageError("--text needs --erased ID, which goes without --repair.")
+    if texts and not erased:
+        raise click.UsageError("--text needs --erased ID.")
+    if repair and erased:
+        raise click.UsageError("--repair mends views; --erased looks for what is gone. Give one of them.")
     if erased:
         from memtape.tools.commands.erase import verify_erased
 

@@ -29,7 +29,7 @@ def sessions(client: Client, limit: int) -> Output:
 
 def latest(name: str, found: Sequence[Result]) -> Output:
     """Yield texts that nobody searched for, under a name."""
-    nothing = "Nothing is remembered yet. `memtape search --kind turn` lists what was said."
+    nothing = "Nothing of the kind is remembered yet; `memtape status` says what there is."
     return listed(name, found, _result, nothing)
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast, get_args
 import click
 import msgspec
 import orjson
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 from msgspec import inspect
 
@@ -79,10 +80,24 @@ def with_arguments(verb: str, *names: str, but: str = "") -> Callable[[CommandT]
     return give
 
 
+def check_given(*names: str, message: str) -> None:
+    """Raise `UsageError` with a message where the command line gives one of some options, by default or not."""
+    given = click.get_current_context().get_parameter_source
+    if any(given(name) is ParameterSource.COMMANDLINE for name in names):
+        raise click.UsageError(message)
+
+
 def latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the ids of this project's latest memories that begin so, for the completion of a shell."""
-    with suppress(MemtapeError, OSError), Client(ctx.params.get("home"), wakes=False) as client:
-        found = client.recent(COMPLETED)
+    """Return the ids of a project's latest memories that begin so, for the completion of a shell; make no home."""
+    home, scope = Path(ctx.params.get("home") or default_home()), ctx.params.get("scope")
+    if not home.is_dir():
+        return []
+    with suppress(MemtapeError, OSError), Client(home, scope=scope, wakes=False) as client:
+        found: Iterable[Any] = client.recent(COMPLETED)
+        if ctx.command.name == "restore":
+            found = client.hidden(COMPLETED)
+        elif ctx.command.name == "archive" and ctx.params.get("undo"):
+            found = client.archived(COMPLETED).archived
         return [CompletionItem(it.id, help=one_line(it.text, 60)) for it in found if it.id.startswith(begun)]
     return []
 

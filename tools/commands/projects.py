@@ -18,6 +18,7 @@ from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.project import adopt as adopt_scope
 from memtape.tools.capture.project import once_elsewhere
 from memtape.tools.client import Client
+from memtape.tools.commands.cli import Commands
 from memtape.tools.commands.options import Output, confirmed, listed, say, with_client, with_folder, with_home
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 SHOWN_CHARS = 80
 
 
-@click.group()
+@click.group(cls=Commands)
 def project() -> None:
     """See the projects of this data folder, name them, and say that one is finished or goes on.
 

@@ -21,12 +21,13 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
 from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.writing import check_person, now_us
+from memtape.tools.commands.cli import Commands
 from memtape.tools.commands.options import ORIGINS, Output, default_origin, with_folder
 
 origin_option = click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent.")
 
 
-@click.group()
+@click.group(cls=Commands)
 def secrets() -> None:
     """List the known secrets of this home, undo false ones, and give a team's homes one key.
 

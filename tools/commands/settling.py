@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -17,7 +18,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, listed, say, with_arguments, with_client
+from memtape.tools.commands.options import Output, check_given, listed, say, with_arguments, with_client
 
 if TYPE_CHECKING:
     from memtape.tools.ask.standing import Order
@@ -31,7 +32,7 @@ Keep = Literal["A", "B", "both"]
 @with_arguments("settle", "keep", "note")
 @click.option("--accept", is_flag=True, help="Take the named rules, with --all every one that waits and is no paste.")
 @click.option("--decline", is_flag=True, help="Decline the named rules for good, with --all every one that waits.")
-@click.option("--all", "every", is_flag=True, help="All rules that wait; without --accept list what is settled too.")
+@click.option("--all", "every", is_flag=True, help="All rules that wait; alone, list what is settled too.")
 @click.option("--orders", is_flag=True, help='List the orders about memory, as "never mention X again".')
 @click.option("--stale", is_flag=True, help="List what was neither said nor used for long, the most used first.")
 @with_arguments("stale", "limit")
@@ -43,7 +44,9 @@ def settle(client: Client, ids: tuple[str, ...], keep: Keep | None, note: str | 
     before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start context.
     Settling again overrules. A rule waits that was said for all projects ("In all my projects, use tabs.") or stands
     in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s leaves it. A rule for all
-    projects holds in its own project either way. Only people settle: --origin user at a terminal.
+    projects holds in its own project either way; one that may be pasted is taken by its id alone. Only people settle:
+    --origin user at a terminal. --stale lists a preference after a year, a technical fact after 6 months, a goal
+    after 3 months, a fact of the moment after 3 weeks; capturing its text again confirms a memory.
 
     \b
     Example:
@@ -52,12 +55,10 @@ def settle(client: Client, ids: tuple[str, ...], keep: Keep | None, note: str | 
       memtape settle 019ab0c4 --accept
       memtape settle --stale --limit 5
     """
-    modes = [keep is not None, *(asked[name] for name in ("accept", "decline", "orders", "stale"))]
-    if sum(modes) > 1 or (note is not None and keep is None):
-        raise click.UsageError("Give one of --keep (and --note), --accept, --decline, --orders and --stale.")
+    _check_modes(keep, note, asked)
     if keep is not None:
-        if len(ids) != 1:
-            raise click.UsageError("--keep needs the id of one conflict.")
+        if len(ids) != 1 or asked["every"]:
+            raise click.UsageError("--keep needs the id of one conflict, and nothing else.")
         return _settled(client, ids[0], keep, note)
     if asked["accept"] or asked["decline"]:
         return _answered_all(client, ids, declined=asked["decline"], every=asked["every"])
@@ -68,6 +69,15 @@ def settle(client: Client, ids: tuple[str, ...], keep: Keep | None, note: str | 
     if asked["stale"]:
         return listed("stale", client.stale(asked["limit"]), _stale, "Nothing is stale.")
     return _waiting(client, settled=asked["every"])
+
+
+def _check_modes(keep: Keep | None, note: str | None, asked: Mapping[str, bool]) -> None:
+    """Raise `UsageError` for two orders at once, or an option without the one that it goes with."""
+    modes = [keep is not None, *(asked[name] for name in ("accept", "decline", "orders", "stale"))]
+    if sum(modes) > 1 or (note is not None and keep is None):
+        raise click.UsageError("Give one of --keep (and --note), --accept, --decline, --orders and --stale.")
+    if not asked["stale"]:
+        check_given("limit", message="--limit goes with --stale.")
 
 
 def _settled(client: Client, conflict: str, keep: Keep, note: str | None) -> Output:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -42,7 +42,8 @@ def overview(home: Path) -> Output:
       memtape overview --json
     """
     if not home.is_dir():
-        yield {"home": str(home), "scope": None}
+        nothing: dict[str, Any] = {"scope": None, "latest": [], "conflicts": 0, "rules": []}
+        yield {"home": str(home)} | nothing | {"next": BEGINNING[1:]}
         yield from BEGINNING
         return
     with Client(home) as client:
@@ -54,15 +55,20 @@ def overview(home: Path) -> Output:
 
     count, short = state.scopes.get(scope), shortened(it.id for it in found)
     conflicts = count.conflicts if count else 0
-    steps = next_steps(state) or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]
+    steps = [step for step in next_steps(state) if not (conflicts and "memtape settle" in step)]
+    steps = steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]
+    ended = project_told(state.lives[scope]) if scope in state.lives else ""
     yield {"home": state.home, "scope": scope, "latest": found, "conflicts": conflicts, "rules": rules, "next": steps}
     yield f"{told_scope(scope)} remembers {held(count.memories, count.turns) if count else 'nothing yet'}."
     for it in found:
         yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
     if conflicts or rules:
         waiting = [many(conflicts, "conflict")] * bool(conflicts) + [many(len(rules), "rule")] * bool(rules)
-        yield f"{' and '.join(waiting)} wait for you: `memtape settle`."
-    yield from steps if count else BEGINNING[1:]
+        yield f"{' and '.join(waiting)} {'waits' if conflicts + len(rules) == 1 else 'wait'} for you: `memtape settle`."
+    if ended:
+        yield ended
+    else:
+        yield from steps if count else BEGINNING[1:]
 
 
 BEGINNING = (

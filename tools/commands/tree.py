@@ -19,6 +19,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version, Written
 from memtape.tools.client import Client
 from memtape.tools.commands.capture import decoded
+from memtape.tools.commands.cli import Commands
 from memtape.tools.commands.options import (
     Output,
     confirmed,
@@ -160,7 +161,7 @@ SHOWN_CHARS = 80
 SHOWN_PROBLEMS = 50
 
 
-class _Tree(click.Group):
+class _Tree(Commands):
     """A group that draws the tree when called without a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
