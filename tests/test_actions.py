@@ -17,8 +17,7 @@ from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.batches import kept_text
-from memtape.tools.importing.records import Found, Record
-from memtape.tools.importing.skips import Skipped
+from memtape.tools.importing.records import Found, Record, Skipped
 
 FOLDER = "/home/ada/shop"
 PATCH = "*** Begin Patch\n*** Update File: cart/prices.py\n@@\n-a\n+b\n*** Add File: cart/tax.py\n+x\n*** End Patch"

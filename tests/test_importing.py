@@ -32,8 +32,7 @@ from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, exports, gemini, reading
 from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.finding import host_files, named_files
-from memtape.tools.importing.records import Record
-from memtape.tools.importing.skips import ImportSummary, Skipped
+from memtape.tools.importing.records import ImportSummary, Record, Skipped
 from memtape.tools.importing.taking import Importer, ImportOptions
 
 SCOPE = "project:test"

@@ -18,8 +18,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing import documents
 from memtape.tools.importing.documents import FORMATS, can_read, take_document
-from memtape.tools.importing.records import Record
-from memtape.tools.importing.skips import Skipped
+from memtape.tools.importing.records import Record, Skipped
 
 PAGE = """<html><head><title>Harbour</title><style>p{color:red}</style><script>alert("no text")</script></head><body>
 <nav>Home</nav><h2>Fees</h2><p>A berth costs 42 euros.</p><table><tr><th>Berth</th></tr><tr><td>B7</td></tr></table>

@@ -16,7 +16,7 @@ from memtape.tools.ask.context import FORMS
 from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, gemini
-from memtape.tools.importing.skips import RECALLED
+from memtape.tools.importing.records import RECALLED
 
 ASKING: list[Any] = [
     "memtape context",

@@ -20,7 +20,7 @@ from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, gemini
-from memtape.tools.importing.skips import FAILED
+from memtape.tools.importing.records import FAILED
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)

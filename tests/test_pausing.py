@@ -33,7 +33,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import ImportSource
-from memtape.tools.importing.skips import ImportSummary
+from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import Watcher
 

@@ -85,16 +85,11 @@ def test_growth_accumulates_until_it_is_enough(tmp_path: Path) -> None:
     assert watched.look() == []
 
 
-def test_a_denied_session_is_not_watched(tmp_path: Path) -> None:
+def test_a_session_that_is_denied_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
     watched = Watched(tmp_path)
     watched.client.home.settings_path.write_text('denied_paths = ["-x/*"]')
     assert watched.grow([prompt(number) for number in range(60)]) == [0]
     watched.path = watched.path.parent.with_name("-y") / "s.jsonl"
-    assert watched.grow([prompt(number) for number in range(60)]) == [60]
-
-
-def test_a_session_that_shrank_or_went_is_no_trouble(tmp_path: Path) -> None:
-    watched = Watched(tmp_path)
     assert watched.grow([prompt(number) for number in range(60)]) == [60]
     watched.path.write_bytes(t.lines([prompt(number) for number in range(200, 250)]))
     assert watched.grow([prompt(250)]) == [51]
@@ -220,7 +215,7 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
         assert json.loads(result.stdout)["files"] == 0
 
 
-def test_a_note_has_no_session_and_a_format_that_is_named_is_the_only_one_taken(
+def test_a_note_has_no_session_a_named_format_is_the_only_one_taken_and_what_cannot_be_imported_is_told(
     hosts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMTAPE_SESSION", "of the shell")
@@ -232,9 +227,6 @@ def test_a_note_has_no_session_and_a_format_that_is_named_is_the_only_one_taken(
     said = document("import", hosts / "c.json", "--format", "claude.ai", "--scope", SCOPE)
     assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
     assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
-
-
-def test_what_cannot_be_imported_is_told(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for words in ([], ["--all", "x"], ["x", "--format", "tape"]):
         assert call("import", *words).exit_code == 2
     result = call("import", "--all", "--scope", "global")

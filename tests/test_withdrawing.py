@@ -15,7 +15,7 @@ from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_files
-from memtape.tools.importing.skips import ImportSummary
+from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
 
 LONG = "The tide gauge is read at noon. " * 100

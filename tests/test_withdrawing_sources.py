@@ -19,7 +19,7 @@ from test_withdrawing import LONG, client, notes, shown, take, withdrawals
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import host_files, memory_folders, named_files
-from memtape.tools.importing.skips import ImportSummary
+from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
 
 __all__ = ["client", "notes"]  # Fixtures.

@@ -35,7 +35,7 @@ from memtape.tools.commands.options import (
 # Parsers are loaded by the commands alone, so that no other command waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
-    from memtape.tools.importing.skips import ImportProblem, ImportSummary
+    from memtape.tools.importing.records import ImportProblem, ImportSummary
     from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20

@@ -20,8 +20,8 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
-from memtape.tools.importing.records import MAX_NAME_CHARS, FinishedCommand, Record, State, text_of
-from memtape.tools.importing.skips import FAILED, RECALLED, Skipped
+from memtape.tools.importing import records
+from memtape.tools.importing.records import FinishedCommand, Record, Skipped, State, text_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -123,7 +123,7 @@ def called(state: State, id: Any) -> Call | None:
 
 def call_of(name: str, arguments: Any) -> Call:
     """Return a tool call's action. A shell command that asks Memtape counts as a memory's tool."""
-    short = clean(name).rpartition(".")[2] if len(name) <= MAX_NAME_CHARS else "tool"
+    short = clean(name).rpartition(".")[2] if len(name) <= records.MAX_NAME_CHARS else "tool"
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
     given = _object(arguments)
@@ -151,13 +151,13 @@ def actions_of(
     records of the row.
     """
     if call is not None and call.of_memory:
-        yield RECALLED
+        yield records.RECALLED
     elif call is None or call.act is None:
-        yield FAILED if failed else NO_ACTION
+        yield records.FAILED if failed else NO_ACTION
     elif failed and _REFUSED.match(output):
         yield REFUSED
     elif call.act == "edit":
-        yield from [FAILED] if failed else _edits(call, native_id, fields)
+        yield from [records.FAILED] if failed else _edits(call, native_id, fields)
     else:
         yield _ran(call, output, native_id, fields, failed=failed, exit=exit)
 

@@ -25,8 +25,7 @@ from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
 from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in, folder_of
-from memtape.tools.importing.records import Record
-from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
+from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000

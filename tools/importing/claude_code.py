@@ -11,10 +11,9 @@ from typing import Any
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, Role, claude_prompt, claude_tool
-from memtape.tools.importing import skips
+from memtape.tools.importing import records
 from memtape.tools.importing.actions import actions_of, called, remember_call
-from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
-from memtape.tools.importing.skips import Skipped, unknown
+from memtape.tools.importing.records import Found, Skipped, State, blocks_text, text_of, time_of, turn
 
 BOOKKEEPING_TYPES = frozenset(
     """
@@ -39,31 +38,32 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         case "attachment":
             yield _attachment(row)
         case "system":
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case str(name) if name in BOOKKEEPING_TYPES or name.startswith("api-request"):
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case name:
-            yield unknown(name)
+            yield records.unknown(name)
 
 
 def _user(row: dict[str, Any], state: State) -> Iterator[Found]:
     content = _content(row)
     if row.get("isCompactSummary"):
-        yield skips.COMPACTION
+        yield records.COMPACTION
         return
     for block in content if isinstance(content, list) else []:
         if isinstance(block, dict) and block.get("type") == "tool_result":
             yield from _answer(row, block, state)
         elif not isinstance(block, dict) or block.get("type") not in ("text", "image", "document"):
-            yield unknown(f"user/{block.get('type') if isinstance(block, dict) else type(block).__name__}")
+            type_name = block.get("type") if isinstance(block, dict) else type(block).__name__
+            yield records.unknown(f"user/{type_name}")
     text = blocks_text(content, "text")
     if not text.strip():
         if not isinstance(content, list) or not content:
-            yield skips.EMPTY
+            yield records.EMPTY
     elif row.get("isMeta") or text_of(row, "promptSource") in MACHINE_PROMPTS or not _human(row):
-        yield skips.INJECTED
+        yield records.INJECTED
     elif text.startswith("[Request interrupted by user"):
-        yield skips.BOOKKEEPING
+        yield records.BOOKKEEPING
     else:
         yield _turn(row, "user", text, text_of(row, "promptId") if "promptSource" in row else None)
 
@@ -72,12 +72,12 @@ def _attachment(row: dict[str, Any]) -> Found:
     """A prompt that was typed while the agent worked stands here alone; all other attachments the host has made."""
     attached = row.get("attachment")
     if text_of(attached, "type") != "queued_command" or row.get("isMeta"):
-        return skips.INJECTED
+        return records.INJECTED
     assert isinstance(attached, dict)
     if attached.get("isMeta") or attached.get("commandMode") not in (None, "prompt") or not _human(attached):
-        return skips.INJECTED
+        return records.INJECTED
     text = blocks_text(attached.get("prompt"), "text")
-    return _turn(row, "user", text) if text.strip() else skips.INJECTED
+    return _turn(row, "user", text) if text.strip() else records.INJECTED
 
 
 def _human(row: dict[str, Any]) -> bool:
@@ -96,15 +96,15 @@ def _assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
             case "text":
                 pass
             case "thinking" | "redacted_thinking":
-                yield skips.THINKING
+                yield records.THINKING
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 remember_call(state, block.get("id"), block.get("name"), block.get("input"))
             case name:
-                yield unknown(f"assistant/{name}")
+                yield records.unknown(f"assistant/{name}")
     text = blocks_text(content, "text")
     if not text.strip():
         if not isinstance(content, list) or not content:
-            yield skips.EMPTY
+            yield records.EMPTY
     else:
         yield _turn(row, "assistant", text)
 
@@ -127,7 +127,7 @@ def _answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Iterato
 def _turn(row: dict[str, Any], role: Role, text: str, prompt: str | None = None) -> Found:
     uuid, fields = row.get("uuid"), _fields(row)
     if not isinstance(uuid, str) or not uuid:
-        return skips.NO_ID if said(text) else skips.INJECTED
+        return records.NO_ID if said(text) else records.INJECTED
     if row.get("isSidechain"):
         role, prompt = "assistant", None  # What a subagent is told, the agent wrote.
         if agent := text_of(row, "agentId"):

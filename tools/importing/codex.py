@@ -11,10 +11,9 @@ import orjson
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CODEX, Role, codex_message, tool_answer
-from memtape.tools.importing import skips
+from memtape.tools.importing import records
 from memtape.tools.importing.actions import actions_of, called, remember_call
-from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
-from memtape.tools.importing.skips import Skipped, unknown
+from memtape.tools.importing.records import Found, Skipped, State, blocks_text, text_of, time_of, turn
 
 _INHERITED = Skipped("of the session that it was forked from")
 _ITEMS = frozenset(
@@ -32,23 +31,23 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
     match row.get("type"):
         case "session_meta" if isinstance(payload, dict):
             _meet(payload, state)
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case "turn_context" if isinstance(payload, dict):
             state["cwd"] = text_of(payload, "cwd") or state.get("cwd")
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case "response_item" if isinstance(payload, dict):
             yield from _item(row, payload, state)
         case "event_msg" if isinstance(payload, dict):
             is_thought = str(payload.get("type")).startswith("agent_reasoning")
-            yield skips.THINKING if is_thought else skips.BOOKKEEPING
+            yield records.THINKING if is_thought else records.BOOKKEEPING
         case "compacted":
-            yield skips.COMPACTION
+            yield records.COMPACTION
         case "session_meta" | "turn_context" | "response_item" | "event_msg":
             yield Skipped("malformed", problem=True)
         case "world_state":
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case name:
-            yield unknown(name)
+            yield records.unknown(name)
 
 
 def _meet(meta: dict[str, Any], state: State) -> None:
@@ -68,7 +67,7 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
         case "message":
             yield _message(row, item, state)
         case "reasoning":
-            yield skips.THINKING
+            yield records.THINKING
         case str(name) if name.endswith("_output") and name in _ITEMS:
             yield from _answer(row, item, state)
         case str(name) if name.endswith("_call") and name in _ITEMS:
@@ -76,15 +75,15 @@ def _item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[F
             given = item.get("arguments") or item.get("input") or item.get("action")
             remember_call(state, item.get("call_id"), name or text_of(item, "type"), given)
         case str(name) if name in _ITEMS:
-            yield skips.BOOKKEEPING
+            yield records.BOOKKEEPING
         case name:
-            yield unknown(f"response_item/{name}")
+            yield records.unknown(f"response_item/{name}")
 
 
 def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
     role = item.get("role")
     if role not in ("user", "assistant"):
-        return skips.INJECTED if role in ("developer", "system") else unknown(f"message/{role}")
+        return records.INJECTED if role in ("developer", "system") else records.unknown(f"message/{role}")
     metadata, passed = row.get("metadata"), item.get("internal_chat_message_metadata_passthrough")
     if isinstance(metadata, dict) and metadata.get("inherited_user_message"):
         return _INHERITED
@@ -96,14 +95,14 @@ def _message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
         elif "user.text" not in kinds:
             content = []
         if not content:
-            return skips.INJECTED
+            return records.INJECTED
     return _turn(row, role, blocks_text(content, "input_text", "output_text", "text"), state)
 
 
 def _turn(row: dict[str, Any], role: Role, text: str, state: State) -> Found:
     told, session = said(text), _session(state)
     if not told:
-        return skips.INJECTED if text.strip() else skips.EMPTY
+        return records.INJECTED if text.strip() else records.EMPTY
     if session is None:
         return Skipped("a turn of no session", problem=True)
     ordinal, at = row.get("ordinal"), clean(text_of(row, "timestamp") or "")

@@ -17,8 +17,7 @@ from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import DOCUMENTS, versioned
-from memtape.tools.importing.records import Found, Record, time_of
-from memtape.tools.importing.skips import EMPTY, Skipped
+from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_of
 
 if TYPE_CHECKING:
     from email.message import EmailMessage

@@ -13,24 +13,23 @@ from typing import Any
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role, versioned
-from memtape.tools.importing import gemini, skips
+from memtape.tools.importing import gemini, records
 from memtape.tools.importing.records import Found, Record, State, Take, blocks_text, text_of, time_of, turn
-from memtape.tools.importing.skips import Skipped
 
-OTHER = Skipped("an item of no known shape")
-_CYCLE = Skipped("a conversation that runs in a circle", problem=True)
-_OFF_BRANCH = Skipped("on a branch that was left")
+OTHER = records.Skipped("an item of no known shape")
+_CYCLE = records.Skipped("a conversation that runs in a circle", problem=True)
+_OFF_BRANCH = records.Skipped("on a branch that was left")
 _CHATGPT_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-_CHATGPT_OTHERS = {"tool": skips.TOOL, "system": skips.BOOKKEEPING}
+_CHATGPT_OTHERS = {"tool": records.TOOL, "system": records.BOOKKEEPING}
 _CHATGPT_THOUGHTS = frozenset({"thoughts", "reasoning_recap"})
 _CHATGPT_TEXTS = frozenset({"text", "multimodal_text"})
 MAX_MEDIA = 64
 _CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 _CLAUDE_BLOCKS = {
-    "thinking": skips.THINKING,
-    "redacted_thinking": skips.THINKING,
-    "tool_use": skips.CALL,
-    "tool_result": skips.TOOL,
+    "thinking": records.THINKING,
+    "redacted_thinking": records.THINKING,
+    "tool_use": records.CALL,
+    "tool_result": records.TOOL,
 }
 
 
@@ -49,13 +48,13 @@ def _of_chatgpt(conversation: dict[str, Any], _: State) -> Iterator[Found]:
     """Yield the turns of a conversation, oldest first."""
     mapping = conversation.get("mapping")
     if not isinstance(mapping, dict):
-        yield skips.NO_MESSAGES
+        yield records.NO_MESSAGES
         return
     branch, whole = _branch(mapping, conversation.get("current_node"))
     if not whole:
         yield _CYCLE
     if mapping and not branch:
-        yield skips.NO_MESSAGES
+        yield records.NO_MESSAGES
     session = text_of(conversation, "conversation_id", "id")
     for node in branch:
         message = mapping[node].get("message")
@@ -98,15 +97,15 @@ def _chatgpt_message(message: dict[str, Any], node: str, session: str | None, be
     metadata, content = message.get("metadata"), message.get("content")
     type = text_of(content, "content_type") or ""
     if role not in _CHATGPT_ROLES:
-        return _CHATGPT_OTHERS.get(role) or skips.unknown(f"role {role or None}")
+        return _CHATGPT_OTHERS.get(role) or records.unknown(f"role {role or None}")
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
-        return skips.INJECTED
+        return records.INJECTED
     if type in _CHATGPT_THOUGHTS:
-        return skips.THINKING
+        return records.THINKING
     if message.get("recipient") not in (None, "all"):
-        return skips.CALL
+        return records.CALL
     if type not in _CHATGPT_TEXTS:
-        return Skipped(f"content of type {clean(type)[:40]!r}")
+        return records.Skipped(f"content of type {clean(type)[:40]!r}")
     text, media = _chatgpt_parts(content)
     at = time_of(message.get("create_time")) or time_of(begun)
     native = text_of(message, "id") or node
@@ -136,14 +135,14 @@ def _of_claude_ai(item: dict[str, Any], _: State) -> Iterator[Found]:
             if isinstance(message, dict):
                 yield from _claude_message(message, item)
             else:
-                yield skips.unknown(type(message).__name__)
+                yield records.unknown(type(message).__name__)
     elif messages is not None:
-        yield skips.NO_MESSAGES
+        yield records.NO_MESSAGES
     if text := text_of(item, "conversations_memory"):
         yield _claude_memory("conversations", text, item)
     memories = item.get("project_memories")
     for project, text in memories.items() if isinstance(memories, dict) else ():
-        yield _claude_memory(f"project {project}", text, item) if isinstance(text, str) else skips.EMPTY
+        yield _claude_memory(f"project {project}", text, item) if isinstance(text, str) else records.EMPTY
     docs = item.get("docs")
     for doc in docs if isinstance(docs, list) else ():
         yield _claude_document(doc, item)
@@ -152,7 +151,7 @@ def _of_claude_ai(item: dict[str, Any], _: State) -> Iterator[Found]:
 def _claude_message(message: dict[str, Any], conversation: dict[str, Any]) -> Iterator[Found]:
     uuid, sender = text_of(message, "uuid"), str(message.get("sender"))
     if sender not in _CLAUDE_ROLES or uuid is None:
-        yield skips.unknown(f"sender {sender}") if sender not in _CLAUDE_ROLES else skips.NO_ID
+        yield records.unknown(f"sender {sender}") if sender not in _CLAUDE_ROLES else records.NO_ID
         return
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
@@ -182,7 +181,7 @@ def _claude_message(message: dict[str, Any], conversation: dict[str, Any]) -> It
 def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
     told = said(text)
     if not told:
-        return skips.EMPTY
+        return records.EMPTY
     native = versioned(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
     at = time_of(item.get("updated_at"))
     return Record(
@@ -194,7 +193,7 @@ def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
 def _claude_document(doc: Any, project: dict[str, Any]) -> Found:
     told = said(text_of(doc, "content") or "")
     if not told:
-        return skips.EMPTY
+        return records.EMPTY
     path = clean(text_of(doc, "filename") or "document")
     native = versioned(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
     at = time_of(doc.get("created_at"))
@@ -217,9 +216,9 @@ def _mem0_fact(memory: Any, text: str | None, id: str | None) -> Found:
     if text is None:
         return OTHER
     if not (told := said(text)):
-        return skips.INJECTED
+        return records.INJECTED
     if id is None:
-        return Skipped("a memory without an id", problem=True)
+        return records.Skipped("a memory without an id", problem=True)
     metadata = memory.get("metadata")
     category = metadata.get("category") if isinstance(metadata, dict) else None
     categories = memory.get("categories") if isinstance(memory.get("categories"), list) else [category]

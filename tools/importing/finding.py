@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
-from memtape.tools.importing.records import text_of
-from memtape.tools.importing.skips import NO_FORMAT, Skipped
+from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
 
 EXPORT = "export"
 ARCHIVE = "archive"

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memtape.tools.capture.native_ids import GEMINI, Role, gemini_message, tool_answer
-from memtape.tools.importing import skips
+from memtape.tools.importing import records
 from memtape.tools.importing.actions import actions_of, call_of
-from memtape.tools.importing.records import Found, State, blocks_text, text_of, time_of, turn
-from memtape.tools.importing.skips import Skipped, unknown
+from memtape.tools.importing.records import Found, Skipped, State, blocks_text, text_of, time_of, turn
 
 _AGAIN = Skipped("an earlier version of a row")
 _REWOUND = Skipped("taken back by the user")
@@ -46,7 +45,7 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         state["session"] = text_of(row, "sessionId") or state.get("session")
         state["kind"] = text_of(row, "kind")
     if is_head or "$set" in row or "$rewindTo" in row:
-        yield skips.BOOKKEEPING
+        yield records.BOOKKEEPING
         holder = row if is_head else row.get("$set") if state.get("last") == {} else None
         held = holder.get("messages") if isinstance(holder, dict) else None
         for message in held if isinstance(held, list) else ():
@@ -55,11 +54,11 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
         return
     id, type = text_of(row, "id"), text_of(row, "type")
     if type in _NOTICES:
-        yield skips.BOOKKEEPING
+        yield records.BOOKKEEPING
     elif type not in _ROLES:
-        yield unknown(type)
+        yield records.unknown(type)
     elif id is None or not isinstance(state.get("session"), str):
-        yield skips.NO_ID
+        yield records.NO_ID
     elif "last" in state and state["last"].get(id) != state.get("place"):
         yield _REWOUND if state["last"].get(id) is None else _AGAIN
     else:
@@ -68,7 +67,7 @@ def take(row: dict[str, Any], state: State) -> Iterator[Found]:
 
 def _turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Found]:
     if row.get("thoughts"):
-        yield skips.THINKING
+        yield records.THINKING
     # What was typed, where files that it names were put into the content.
     text = _parts_text(row.get("displayContent")) or _parts_text(row.get("content"))
     if state.get("kind") == "subagent":

@@ -14,8 +14,7 @@ import yaml
 from memtape.schemas.events import Kind
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, MARKDOWN, versioned
-from memtape.tools.importing.records import Found, Record, text_of, time_of
-from memtape.tools.importing.skips import EMPTY, INJECTED, Skipped
+from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
 
 MAX_TAGS = 64
 MAX_FRONT_MATTER_CHARS = 64 * 1_024

@@ -26,7 +26,7 @@ from memtape.state.subjects.pages import NOWHERE, Page
 from memtape.state.views.tree_pages import READ_CHARS
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
-from memtape.tools.importing.skips import ImportProblem
+from memtape.tools.importing.records import ImportProblem
 from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import scope_now
 

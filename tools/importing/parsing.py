@@ -13,8 +13,7 @@ from memtape.schemas.private import without_private
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import claude_code, codex, documents, exports, finding, gemini, notes, reading
 from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource
-from memtape.tools.importing.records import Found, State, Take
-from memtape.tools.importing.skips import NO_FORMAT, SECRETS, Skipped
+from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, Skipped, State, Take
 
 ROWS = "rows"
 """Rows of JSON, each with its own type."""

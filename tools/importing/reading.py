@@ -21,7 +21,7 @@ import ijson
 import orjson
 from ijson.common import ObjectBuilder
 
-from memtape.tools.importing.skips import Skipped
+from memtape.tools.importing.records import Skipped
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line beyond it is skipped and named; pictures in a transcript make lines of some megabytes."""

@@ -19,8 +19,7 @@ from memtape.tools.importing.batches import Batch, Waiting
 from memtape.tools.importing.finding import ImportSource, Unfit
 from memtape.tools.importing.parsing import PARSERS, FilePiece, pieces_of, rows_of
 from memtape.tools.importing.positions import FilePosition, Positions, digest
-from memtape.tools.importing.records import Record, State
-from memtape.tools.importing.skips import SECRETS, ImportSummary, Skipped
+from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped, State
 
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
 """Sources whose edited or deleted files withdraw their texts, turns apart."""
