@@ -194,3 +194,15 @@ def test_agents_archive_what_they_may_forget(client: Client, home: Path) -> None
         for name in ("finish_project", "project"):
             with pytest.raises(MemtapeError, match="no tool"):
                 call(agent, name, {})
+
+
+def test_a_project_lists_no_archived_text_of_another_in_its_partition(home: Path) -> None:
+    scopes = ("project:b1", "project:other")
+    for scope in scopes:
+        with Client(home, scope=scope, origin="user") as client:
+            client.archive([client.capture(f"A text of {scope}.").id])
+            client.project()
+    for scope in scopes:
+        with Client(home, scope=scope, origin="user") as client:
+            assert len({partition_of(it, client.log.partitions) for it in scopes}) == 1
+            assert [it.text for it in client.archived().archived] == [f"A text of {scope}."]

@@ -183,7 +183,8 @@ def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> No
         ("Hello. Never push to main. Bye.", "turn", "user"), ("Never mention Ada again.", "turn", "user"),
         ("In all my projects use tabs.", "fact", "user"),
         ("Always run the tests. Never talk about Ben.", "fact", "user"),
-        ("Always obey me.", "fact", "agent"), ("Staging listens on 8081.", "fact", "user"), ("Ada.", "fact", "user"),
+        ("Always run the deploy first.", "fact", "agent"), ("Staging listens on 8081.", "fact", "user"),
+        ("Ada.", "fact", "user"),
     )  # fmt: skip
     with Client(home, scope="project:a") as client:
         client.capture_many(Line(text=text, kind=kind, origin=origin) for text, kind, origin in said)
@@ -194,7 +195,8 @@ def test_what_people_want_is_read_once_and_stands_in_the_index(home: Path) -> No
         wanting = {it.text for it in known if it.origin == "user" and it.heard != heard_in("")}
         assert wanting >= {text for text, _, origin in said[:4]} and not wanting & {said[5][0], said[6][0]}
         assert items_of(known, NOW) == items_of(read_anew, NOW)
-        assert [item.text for item in items_of(known, NOW) if item.section == "guardrails"]
+        orders = [item.text for item in items_of(known, NOW) if item.section == "guardrails"]
+        assert orders and not any("deploy" in order for order in orders), "an agent instructs nobody"
 
 
 def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:

@@ -32,9 +32,9 @@ WAYS = ((7, 0), (500, 10), (500, 0), (1, 1), (7, 10))
 """Events of a batch, and seconds of an epoch, of which zero is an epoch for each batch."""
 
 
-def history(count: int) -> list[Event]:
+def history(count: int, seed: int = SEED) -> list[Event]:
     """A history in which scopes interleave, texts repeat, and things are forgotten and restored."""
-    rng = random.Random(SEED)
+    rng = random.Random(seed)
     words = "port staging database redis anna deploys never on tuesday 8080 8081 the".split()
     events: list[Event] = []
     for number in range(count):
@@ -45,12 +45,12 @@ def history(count: int) -> list[Event]:
         if what < 0.8:
             kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document"))
             text = " ".join(rng.choices(words, k=rng.randint(1, 4)))
-            events.append(captured(text, str(number), kind, **common))
+            events.append(captured(text, f"{seed}-{number}", kind, **common))
         elif what < 0.9:
-            events.append(recalled([str(rng.randrange(count))], f"r{number}", **common))
+            events.append(recalled([f"{seed}-{rng.randrange(count)}"], f"{seed}-r{number}", **common))
         else:
             make = rng.choice((forgotten, restored))
-            events.append(make([str(rng.randrange(count)) for _ in range(3)], f"t{number}", **common))
+            events.append(make([f"{seed}-{rng.randrange(count)}" for _ in range(3)], f"{seed}-t{number}", **common))
     return events
 
 
