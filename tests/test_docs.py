@@ -28,11 +28,24 @@ sys.path.insert(0, str(ROOT / "examples" / "one_day"))
 import replay  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-"""What is for people who use Memtape. Each page runs from its first block to its last, in a home of its own."""
+"""What is for people who use Memtape. Each section of a page runs by itself, in a home of its own."""
 DRAWN = "draw"
 """What `memtape tree` does where no command of it is named; no other group does anything then."""
 RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
+SECTIONS = {
+    f"{page.stem}, {section.splitlines()[0].strip('# ')}": section
+    for page in RUNNING
+    for section in re.split(r"^(?=## )", page.read_text(), flags=re.MULTILINE)
+    if RUN.search(section)
+}
+BEFORE = """
+memtape capture "The staging database listens on port 5433." --origin user
+echo '{"text": "We moved staging to port 5434.", "kind": "turn", "actor": "Mira", "session": "monday"}' |
+    memtape capture - --origin user
+memtape search "staging port"
+"""
+"""What the first sections of the pages do, and others build upon."""
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +70,10 @@ def environment(tmp_path: Path, forked: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_block_of_a_section_runs(section: str, environment: dict[str, str], tmp_path: Path) -> None:
     """The blocks run one after another, as somebody types them."""
-    for language, block in RUN.findall(page.read_text()):
+    for language, block in (("sh", BEFORE), *RUN.findall(SECTIONS[section])):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
