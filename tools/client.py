@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.log import Log, Slot
@@ -29,6 +30,8 @@ from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools.ask.deciding import Deciding
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions, now_us
+from memtape.tools.table import METHODS, VERBS
+from memtape.tools.world import World
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,8 +82,8 @@ class Client(Deciding):
             place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(place, opened, profile=asked.name, **options)
         self._owns_log = log is None
-        self._confined = confined or options.get("scope") is not None
-        self._wakes = wakes
+        self.is_confined = confined or options.get("scope") is not None
+        self.wakes = wakes
 
     @property
     def projects(self) -> Projects:
@@ -110,7 +113,7 @@ class Client(Deciding):
         """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
         from memtape.tools.ask.archived import age_of_id
 
-        return age_of_id(self.home, self.log, self._ids, id, now_us())
+        return age_of_id(self.home, self.log, self.ids, id, now_us())
 
     def prune(
         self,
@@ -224,6 +227,29 @@ class Client(Deciding):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Method:
+    """A verb as a method of the client; its file is loaded when it is called."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+
+    def __get__(self, client: Client | None, owner: type[Client]) -> Any:
+        return self if client is None else partial(ask_verb, client, self.verb)
+
+
+def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
+    """Ask a verb with the fields of what it asks: by position in their order, or by name. Returns its answer."""
+    verb = VERBS[name]
+    names = verb.asks.__struct_fields__
+    if len(words) > len(names):
+        raise TypeError(f"{name} takes at most {len(names)} arguments, and was given {len(words)}.")
+    return verb.run(world, verb.asks(**dict(zip(names, words, strict=False)), **fields))
+
+
+for _method, _verb in METHODS.items():
+    setattr(Client, _method, _Method(_verb))
 
 
 def _first_settings(home: Home) -> Settings:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -14,17 +14,13 @@ import msgspec
 from memtape.schemas.codec import decode, event_of
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
-from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.places import place_in
 from memtape.schemas.rows import SummaryRow
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
-from memtape.tools.ask.asking import search_options
-from memtape.tools.ask.recorded_vectors import EMBEDDERS
-from memtape.tools.ask.telling import confirmed, other_wordings, said_of, told_trace, when_of
-from memtape.tools.capture.project import told_scope
+from memtape.tools.ask.telling import confirmed, said_of, when_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.looking import edge_list, latest, sessions
@@ -40,101 +36,14 @@ from memtape.tools.commands.options import (
     with_client,
     with_home,
 )
-from memtape.tools.commands.projects import say_where_it_was
 
 if TYPE_CHECKING:
     from memtape.tools.ask.inspection import Behind, Opened, Whole
-    from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SOURCE_CHARS = 200
 type_option = click.option(
     "--type", "types", multiple=True, type=click.Choice(tuple(EVENT_TYPES)), help="Only this type; may be repeated."
 )
-
-
-@click.command()
-@click.argument("query", required=False)
-@with_arguments("search", but="query")
-@click.option("--quiet", "--no-capture", "quiet", is_flag=True, help="Do not put this search on the log.")
-@click.option("--explain", is_flag=True, help="Say why each result stands where it stands.")
-@click.option(
-    "--without", multiple=True, type=click.Choice(LANES), help="Leave this lane out; may be repeated, for comparing."
-)
-@as_of_option
-@with_client
-def search(client: Client, query: str | None, limit: int, explain: bool, **asked: Any) -> Output:
-    """Find memories and turns of this project, and of global, by words; without words list the latest memories.
-
-    \b
-    Example:
-      memtape search "staging database port" --kind fact
-      memtape search --kind turn --limit 5
-      memtape search "staging database port" --from-origin user --from-origin operator
-      memtape search "staging database port" --explain
-      memtape search "staging database port" --valid-at 2026-03-01
-      memtape search "staging database port" --archived
-      memtape search "which databases do we run" --deep --explain
-      memtape search "staging database port" --not-kind turn --tier short
-      memtape search "staging database port" --quota turns=3,documents=2
-    """
-    if query is None:
-        others = [name for name in asked if name != "kinds"]
-        check_given(*others, message="Give words to search for; without words only --kind and --limit are taken.")
-        yield from latest("results", client.recent(limit, kinds=asked["kinds"]))
-        return
-    with EMBEDDERS.for_one_answer():
-        answer = client.search(query, limit, **search_options(now_us(), asked | {"explain": explain}))
-    yield _as_json(answer, explain=explain, deep=asked["deep"])
-    yield from _results(answer, explain=explain)
-    if not (answer.results or answer.after or answer.aside):
-        yield _nothing(client.scope, answer.held, asked["as_of"])
-        if asked["origins"] and answer.held:
-            yield "What is piped is captured as an agent's, unless --origin says whose it is."
-        say_where_it_was(client)
-    _print_notes(answer)
-
-
-def _as_json(answer: Answer, *, explain: bool, deep: bool) -> dict[str, Any]:
-    """Return the JSON of a search's answer; `explain` adds the readings, `deep` the steps."""
-    return {
-        "results": answer.results,
-        "watermark": {mark.partition: mark.offset for mark in answer.watermark},
-        "lag": answer.lag,
-        "lanes": answer.lanes,
-        "sources": answer.sources,
-        "next": answer.next,
-        "recall_id": answer.recall_id,
-        "warnings": answer.warnings,
-        "aside": answer.aside,
-        **({"read": answer.read} if explain else {}),
-        **({"trace": answer.trace} if deep else {}),
-    }
-
-
-def _results(answer: Answer, *, explain: bool) -> Iterator[str]:
-    """Yield the results of an answer, their sources, and the note about unsearched texts."""
-    for number, result in enumerate(answer.results, start=answer.after + 1):
-        yield _result(number, result)
-        if explain and not result.sums:
-            yield from explained(result, answer.read)
-    if told := told_sources(answer, whole=explain):
-        yield told
-    if explain:
-        yield from explained_question(answer)
-    if answer.aside:
-        yield answer.aside if answer.results else f"Nothing found. {answer.aside}"
-    elif not answer.results and answer.after:
-        yield "Nothing more found."
-
-
-def _print_notes(answer: Answer) -> None:
-    """Print the notes about an answer on stderr: its next page, warnings, and lag."""
-    if answer.next is not None:
-        say(f"For more, the same with --cursor {answer.next}", err=True)
-    for note in (*answer.warnings, *filter(None, [answer.note])):
-        say(note, err=True)
-    if answer.lag:
-        say(f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.", err=True)
 
 
 @click.command()
@@ -306,37 +215,6 @@ def _event(event: Event, *, texts: bool = True) -> str:
     return f"{when_of(event)}  {event.type}{kind}{blank}  {event.id}  {who}  {said}".rstrip()
 
 
-def _nothing(scope: str, held: int, as_of: str | None) -> str:
-    if held:
-        return "Nothing found. Try fewer or other words; `memtape status` says what there is."
-    if as_of is not None:
-        return f"{scope} held nothing then. `memtape status` says what there is now."
-    elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    return f"{told_scope(scope)} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
-
-
-def _result(number: int, result: Result) -> str:
-    about = [result.kind, format_time(result.at)[:10], f"{one_line(result.actor, 40)} ({result.origin})"]
-    if result.sums:
-        about = ["not what was said"]
-    if result.confirmations:
-        about.append(f"confirmed {result.confirmations}x")
-    if result.again:
-        about.append(f"said {result.again + 1} times")
-    about += result.marks
-    if place := place_in(result.path):
-        about.append(one_line(place.told(), 120))
-    if result.source:
-        about.append(one_line(result.source, 60))
-    if result.scope == "global":
-        about.append("global")
-    if not result.projected:
-        about.append("not yet folded")
-    passage = one_line(result.passage, 300)
-    beside = "".join(f"    {line}\n" for line in other_wordings(result))
-    return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
-
-
 def _opened(opened: Opened) -> list[str]:
     if opened.captured is not None:
         event = opened.captured
@@ -400,101 +278,6 @@ def _behind(behind: Behind) -> str:
     similarity = f" {behind.similarity:.2f}" if behind.similarity else ""
     taken = f"  taken from {', '.join(behind.event.refs)}" if behind.event.refs else ""
     return f"{behind.partition}/{behind.offset}  {behind.part}: {behind.how}{similarity}  {_event(behind.event)}{taken}"
-
-
-PARTS = {
-    "words": "BM25 of a text with the turns around it, as a share of the best text's",
-    "session": "BM25 of its whole session, as a share of the best session's",
-    "cosine": "how near its vector is to the question's",
-    "session cosine": "how near the nearest of its session is",
-    "speaker": "the question names who says it (half of it for memories, and where nobody or several are named)",
-    "prior": "said by whom the question is about: a person, or the assistant where its answers are asked for",
-    "hint": "it holds the time, number or place that is asked for",
-    "question": "it asks itself",
-    "hot": "lately used, against the hottest",
-    "fresh": "said within three days",
-}
-"""The parts of a relevance, and the purpose of each."""
-LOOKED = "looked: how the looks of a deep search together have moved it"
-YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
-
-
-def told_sources(answer: Answer, *, whole: bool) -> str:
-    """Return a line with the numbers of found and shown texts of each source; `whole` asks for all sources.
-
-    It is empty where `whole` is not asked for, and no quota has left anything out.
-    """
-    counts = answer.sources.items()
-    cut = any(its.limit is not None and its.found > its.returned == its.limit for _, its in counts)
-    if not (whole or cut):
-        return ""
-    told = [
-        f"{its.returned:,} of {its.found:,} {source}" + (f" (quota {its.limit:,})" if its.limit is not None else "")
-        for source, its in counts
-        if its.found or its.limit is not None
-    ]
-    return f"sources: {', '.join(told) or 'nothing in any'}"
-
-
-def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
-    """Return the lines about a result: terms, and parts of the score."""
-    why = result.why
-    assert why is not None
-    read = next(read for read in reads if read.scope == result.scope)
-    lines = []
-    if why.terms or why.around:
-        around = f"; around it {_listed(why.around)}" if why.around else ""
-        lines.append(f"holds {_listed(why.terms) or 'none of the terms'}{around}")
-    scores = "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items())
-    lines.append(f"lanes: {scores}")
-    if why.parts:
-        summed = sum(why.parts.values())
-        lines.append(
-            "sum: " + " ".join(f"{share:+.3f} {name}" for name, share in why.parts.items()) + f" = {summed:.3f}"
-        )
-    if why.look > 1:
-        lines.append(f"relevance {why.relevance:.3f}: first seen in look {why.look}, and by what that asked")
-    elif "edges" in why.lanes:
-        lines.append(f"relevance {why.relevance:.3f}: lent by what it was used with, more than its own")
-    else:
-        scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
-        lines.append(f"relevance {why.relevance:.3f} = {scaled.replace('- -', '+ ')} x strength {read.strength:.3f}")
-    factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
-    if why.yields < 1:
-        factors += f" x yields {why.yields:.3f}"
-    if why.looked != 1:
-        factors += f" x looked {why.looked:.3f}"
-    lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
-    return ["    " + line for line in lines]
-
-
-def explained_question(answer: Answer) -> list[str]:
-    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
-    lines = [
-        *told_trace(answer.trace),
-        "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
-    ]
-    for read in answer.read:
-        lines.append(f"{read.scope}: as for {'people' if read.recipe == 'people' else 'a user with an assistant'}")
-        weights = (f"{one_line(term, 40)} {weight:.2f}" for term, weight in read.terms.items())
-        lines.append(f"  terms with their weights: {', '.join(weights) or 'none'}")
-        for what, terms in (
-            ("no text has", read.unheld),
-            ("passed over, they name who speaks", read.names),
-            ("passed over, too common", read.common),
-        ):
-            if terms:
-                lines.append(f"  {what}: {_listed(terms)}")
-        lines.append(f"  strength {read.strength:.3f}: the share of the question's weight that the best text holds")
-    shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
-    lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
-    whys = [result.why for result in answer.results if result.why]
-    lines += [LOOKED] * any(why.looked != 1 for why in whys)
-    return lines + [YIELDS] * any(why.yields < 1 for why in whys)
-
-
-def _listed(terms: Iterable[str]) -> str:
-    return ", ".join(one_line(term, 40) for term in terms)
 
 
 POLL_S = 0.2

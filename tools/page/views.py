@@ -27,7 +27,6 @@ from memtape.schemas.slugs import root_id
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
 from memtape.schemas.visible import many, visible_json
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.state.views.filters import make_filters
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
@@ -77,17 +76,13 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
     if not query:
         return shown
-    filters = make_filters(
-        now_us(),
+    answer = client.search(
+        query,
+        min(limit + BELOW, 1_000),
         kinds=_chosen(asked, "kind", get_args(Kind)),
         origins=_chosen(asked, "origin", get_args(Origin)),
         tiers=_chosen(asked, "tier", get_args(Tier)),
         tags=asked.many("tag"),
-    )
-    answer = client.search(
-        query,
-        min(limit + BELOW, 1_000),
-        filters=filters,
         quiet=True,
         as_of=asked.as_of,
         without=_chosen(asked, "without", LANES),

@@ -21,20 +21,18 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
-from memtape.tools import verbs
+from memtape.tools import former_verbs as verbs
 from memtape.tools.agents.mcp.tools import (
     MAX_ANSWER_BYTES,
     MAX_RESULTS,
     TOOLS,
     AddMemory,
     GetMemory,
-    SearchMemories,
     Tool,
     fitted,
     schema_of,
 )
 from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.asking import search_options
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.ask.inspection import Behind, Opened
 from memtape.tools.ask.looking import Session
@@ -52,8 +50,9 @@ from memtape.tools.ask.telling import (
 )
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.profiles import PROFILES, silence_by
-from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call as call_verb
+from memtape.tools.table import TOOLS as VERB_TOOLS
 
 MAX_BUDGET_TOKENS = 8_000
 MAX_DOCUMENT_CHARS = 1024 * 1024
@@ -74,6 +73,8 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
 
     Raises `MemtapeError` with a sentence for errors the agent can act on.
     """
+    if name in VERB_TOOLS:
+        return call_verb(client, name, arguments)
     tool = TOOLS.get(name)
     if tool is None:
         raise MemtapeError(f"There is no tool {name[:100]!r}.", f"There are {', '.join(TOOLS)}.")
@@ -83,7 +84,7 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
         raise MemtapeError(f"{name} was called wrongly: {error}.", _what_it_takes(tool, str(error))) from None
     before = Counter(client.redactor.counts)
     try:
-        done = decide(client, tool.verb, asked) if tool.verb.decision else globals()[name](client, asked)
+        done = globals()[name](client, asked)
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
@@ -131,35 +132,6 @@ def add_memory(client: Client, asked: AddMemory) -> str:
     return f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
 
 
-def search_memories(client: Client, asked: SearchMemories) -> str:
-    """Search the project and `global`, best first, as many as fit; the recall is on the log."""
-    options = search_options(now_us(), msgspec.structs.asdict(asked))
-    answer, scope = client.search(asked.query, min(asked.limit, MAX_RESULTS), **options), client.scope
-    # The tool's argument stands in place of the command.
-    aside = answer.aside.replace("`memtape search --archived`", "search_memories with archived")
-    notes = [note for note in (aside, *answer.warnings) if note]
-    head = _at_most(asked.limit, "results")
-    if not answer.results and answer.after:
-        return head + "\n".join(["Nothing more is found.", *answer.warnings])
-    if not answer.results:
-        nothing = f"Nothing is remembered in {scope} for this query. Try fewer or other words."
-        return head + "\n".join([nothing, *notes])
-    tail = []
-    if answer.lag:
-        tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")
-    tail += notes
-    if any(result.sums for result in answer.results):
-        tail.append("A summary is no memory: get_memory lists what it sums up; mark those as used.")
-    tail.append("Open one whole with get_memory. If you use any of them, say so with mark_used.")
-    if answer.next is not None:
-        tail.append(f"More is found: the same search with cursor={answer.next}")
-    if answer.recall_id is not None:
-        tail.append(f"recall: {answer.recall_id}")
-    head += f"{many(len(answer.results), 'result')} from {scope}, best first."
-    pieces = [_result(number, result) for number, result in enumerate(answer.results, start=answer.after + 1)]
-    return _list(head, pieces, tail, "ask with a smaller limit or a narrower query")
-
-
 def get_memory(client: Client, asked: GetMemory) -> str:
     """Open a memory or turn from a character on, with the events behind it."""
     found, explained, start = client.show(asked.id), client.why(asked.id), asked.from_char
@@ -203,19 +175,6 @@ def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
     return f"Noted: {len(asked.ids)} used."
 
 
-def update_memory(client: Client, asked: verbs.UpdateArguments) -> str:
-    """Capture a text that takes the place of a memory of the project."""
-    _hold_global(client, asked.id)
-    done = client.update(asked.id, asked.text)
-    if done.hidden:
-        told = f"Stored as `{done.id}`, {_hidden(done.id)}; then it replaces `{asked.id}`."
-    elif done.replaced is None:
-        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
-    else:
-        told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
-    return told + _profile(client)
-
-
 def _hidden(id: str) -> str:
     return (
         f"but hidden: the same was forgotten, and no search finds it. If the user wants it again: restore_memory `{id}`"
@@ -225,12 +184,6 @@ def _hidden(id: str) -> str:
 def _profile(client: Client) -> str:
     """Return the note about the capture profile for an agent, empty for the usual profile."""
     return f" {client.profile.told}" if client.profile.told else ""
-
-
-def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
-    """List the latest texts of the project."""
-    found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
-    return _at_most(asked.limit, "results") + listed(found, client.scope, "the latest first")
 
 
 def list_sessions(client: Client, asked: verbs.ListArguments) -> str:
@@ -336,16 +289,6 @@ def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
     done = client.tree.edit(asked.page, asked.text, edit_of(base=asked.base))
     beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
-
-
-def decide(client: Client, verb: verbs.Verb, asked: Any) -> str:
-    """Decide about a memory, as the verb's row says."""
-    assert verb.method is not None and verb.decision is not None
-    _hold_global(client, asked.id)
-    named = getattr(client, verb.method)(**msgspec.structs.asdict(asked))
-    undo = (verbs.VERBS | verbs.OPTIONS)[verb.decision.undo].tool if verb.decision.undo else None
-    undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
-    return f"{verb.decision.done} {many(len(named), 'capture')}.{getattr(named, 'note', '')}{undone}"
 
 
 def _at_most(asked: int, what: str, most: int = MAX_RESULTS) -> str:

@@ -36,8 +36,11 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import schema_of as verb_schema
+from memtape.tools.doors.mcp import tool_of
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
+from memtape.tools.table import TOOLS as VERB_TOOLS
 
 Context = ServerRequestContext[Any, Any]
 
@@ -252,7 +255,7 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
         name=name,
         title=tool.offer.title,
         description=tool.offer.description,
-        input_schema=schema_of(tool, rare=every),
+        input_schema=verb_schema(tool_of(name), rare=every) if name in VERB_TOOLS else schema_of(tool, rare=every),
         annotations=types.ToolAnnotations(
             title=tool.offer.title,
             read_only_hint=tool.offer.effect == "reads",

@@ -1,0 +1,59 @@
+"""Lines that several verbs show: the latest texts, lists, the ids of a decision, and hints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from memtape.schemas.times import format_time
+from memtape.schemas.visible import one_line
+from memtape.tools.ask.telling import redacted
+from memtape.tools.doors.terminal import say
+
+if TYPE_CHECKING:
+    from memtape.tools.ask.results import Result
+    from memtape.tools.world import World
+
+ListedT = TypeVar("ListedT")
+
+TEXT_CHARS = 300
+SHOWN_FOLDERS = 3
+
+
+def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what else there is to say of a capture: what was redacted, and that it is hidden."""
+    if told := redacted(counts):
+        yield told
+    if is_hidden:
+        yield f"It is hidden: the same was forgotten. To show it: memtape restore {id}"
+
+
+def each(found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Iterator[str]:
+    """Yield the lines of each entry of a list; `lines` gets the entry's number from 1 on."""
+    for number, one in enumerate(found, start=1):
+        yield from lines(number, one)
+    if not found:
+        yield nothing
+
+
+def latest(found: Sequence[Result]) -> Iterator[str]:
+    """Yield texts without a search."""
+    return each(found, _result, "Nothing of the kind is remembered yet; `memtape status` says what there is.")
+
+
+def _result(_: int, result: Result) -> list[str]:
+    about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
+    marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
+    return [f"{format_time(result.at)}  {result.id}  {about}{marks}", f"    {one_line(result.text, TEXT_CHARS)}"]
+
+
+def say_where_it_was(world: World) -> None:
+    """For a folder without memory, print the folders that may be its earlier place, and the next step."""
+    if world.is_made():
+        return
+    from memtape.tools.capture.project import once_elsewhere
+
+    for folder in once_elsewhere(Path.cwd(), world.home)[:SHOWN_FOLDERS]:
+        say(f"If this was {folder}, `memtape project adopt {shlex.quote(folder)}` brings its memory here.", err=True)
