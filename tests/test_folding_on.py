@@ -13,6 +13,7 @@ from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.digests import state_leaves
 from memtape.state.views.diff import Changes, changes_since, seen_of
+from memtape.tools.ask.looking import edges_of
 from memtape.tools.client import Client
 from memtape.tools.keep import states
 from memtape.tools.keep.erasing import plan
@@ -109,7 +110,7 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
 
     def asked(of: Client) -> list[object]:
         pages = [of.context(budget).text for budget in (200, 900)]
-        listed = [of.proposals(), of.stale(9), of.all_edges(), of.edge_candidates(), of.conflicts().conflicts]
+        listed = [of.proposals(), of.stale(9), of.read(edges_of), of.edges(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
     steps = (

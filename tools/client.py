@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from memtape.flows.workers.distill import Distilled
     from memtape.schemas.metrics import OnPhase
-    from memtape.state.views.ages import Age
     from memtape.tools.ask.archived import Aging, Projects
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
@@ -108,12 +107,6 @@ class Client(Deciding):
         from memtape.tools.ask.archived import aging_of
 
         return aging_of(self.home, self.log, self.scope, now_us(), dry_run=dry_run, at=at)
-
-    def age(self, id: str) -> Age:
-        """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
-        from memtape.tools.ask.archived import age_of_id
-
-        return age_of_id(self.home, self.log, self.ids, id, now_us())
 
     def prune(
         self,

@@ -13,6 +13,13 @@ from memtape.tools.verb import Verb
 
 INDEX: dict[str, dict[str, str]] = {
     "searching": {"search": "search", "search -": "recent"},
+    "showing": {
+        "show": "show",
+        "show --whole": "whole",
+        "show --why": "why",
+        "show --edges": "edges",
+        "show --around": "timeline",
+    },
     "deciding": {
         "forget": "forget",
         "forget --list": "hidden",
@@ -34,6 +41,8 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 
 TOOLS = {
     "search_memories": "search",
+    "get_memory": "show",
+    "timeline": "show --around",
     "list_recent": "search -",
     "update_memory": "update",
     "forget_memory": "forget",

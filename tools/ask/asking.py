@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.as_of import Diff
     from memtape.tools.ask.conflicts import Answered, ConflictList
     from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.inspection import Explained, Opened, Whole
-    from memtape.tools.ask.looking import By, EdgeList, Given, Session
+    from memtape.tools.ask.looking import By, Given, Session
     from memtape.tools.ask.results import Result
     from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.ask.standing import Order
@@ -39,16 +38,6 @@ MAX_SHOWN = 1_000
 
 class Asking(World):
     """A writer that also reads: its questions, answered from the views, and recorded where an event is due."""
-
-    def timeline(self, around: str, limit: int = 10) -> list[Result]:
-        """Return the texts around a memory or turn, by its id, or around a time, in order.
-
-        A time is ISO 8601 or an age as 3d. Raises `NotFound`.
-        """
-        now = now_us()
-        if is_time(around, now):
-            return self.read(lambda views, scope: ask.looking.timeline_of(views, scope, around, limit, now))
-        return self.read_of(around, lambda views, scope, id: ask.looking.timeline_of(views, scope, id, limit, now))
 
     def sessions(self, limit: int = 10) -> list[Session]:
         """Return the sessions of this scope, the last active first."""
@@ -78,33 +67,6 @@ class Asking(World):
         after = None if since is None else parse_time(since, now_us())
         text = words.casefold()
         return self.read(lambda views, scope: ask.looking.given_of(views, scope, limit, session, after, ways, text))
-
-    def show(self, id: str, *, as_of: str | None = None) -> Opened:
-        """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
-        return self.read_of(id, ask.inspection.opened, as_of)
-
-    def whole(self, id: str, *, as_of: str | None = None) -> Whole:
-        """Return the document of a part's id, as on the log, or the whole text of one event.
-
-        Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
-        """
-        return self.read_of(id, ask.inspection.whole_document, as_of)
-
-    def why(self, id: str) -> Explained:
-        """Return every event behind a memory. Raises `NotFound`."""
-        return self.read_of(id, ask.inspection.explained)
-
-    def edges(self, id: str, *, as_of: str | None = None) -> EdgeList:
-        """Return the edges of a memory or turn, the strongest first. Raises `NotFound`."""
-        return self.read_of(id, ask.looking.edges_of, as_of)
-
-    def edge_candidates(self, *, as_of: str | None = None) -> EdgeList:
-        """Return the edges of this scope proposed as curated edges; nothing writes them automatically."""
-        return self.read(lambda views, scope: ask.looking.edges_of(views, scope, proposed=True), as_of)
-
-    def all_edges(self, *, as_of: str | None = None) -> EdgeList:
-        """Return every edge of this scope between visible memories."""
-        return self.read(ask.looking.edges_of, as_of)
 
     def conflicts(self, *, settled: bool = False) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""

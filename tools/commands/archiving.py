@@ -9,19 +9,18 @@ from typing import Any
 import click
 import msgspec
 
-from memtape.schemas.errors import NotFound
 from memtape.schemas.rows import project_told
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
-from memtape.state.views.ages import Age, Moving, Pass, Place, Stays, UnitCounts
+from memtape.state.views.ages import Moving, Pass, UnitCounts
 from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, Why
-from memtape.tools.ask.inspection import Explained
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.options import Output, check_given, latest_ids, progress, say, with_arguments, with_client
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
+from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
-SHOWN_CHARS = 120
+SHOWN_CHARS = TEXT_CHARS = 120
 SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
@@ -114,84 +113,6 @@ def _archived(it: ArchivedText, scope: str) -> str:
     return f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {it.id}"
 
 
-PARTS = {
-    "recency": "falls from 0.350 on the day when it was last said or used to 0 after 180 days",
-    "access": "how often it was used or confirmed; nine times have all of 0.300",
-    "importance": "what somebody gave, or words such as deadline, risk and decision; at most 0.250",
-    "media": "0.070 with an image or the like, else 0.025",
-    "pinned": "0.300 where it is pinned",
-}
-"""The parts of retention, and a sentence for each."""
-TOLD_STAYS: dict[Stays, str] = {
-    "too young": "too young",
-    "worth keeping": "worth keeping at hand: retention is above the limit",
-    "used": "recalled or used since it was captured, so that age alone archives none",
-    "group too small": "of a day or week with fewer than three that may move",
-    "no room": "beyond the 500 that move in one pass",
-    "switched off": "as the settings say",
-    "archived": "archived, and not due to leave the views",
-    "purged": "have left the views",
-    "pinned": "pinned",
-    "hidden": "forgotten or withdrawn",
-    "does not age": "of a kind that does not age",
-}
-TOLD_PLACES: dict[Place, str] = {
-    "mid": "to the tier mid",
-    "long": "to the tier long",
-    "archived": "into the archive",
-    "purged": "out of the views",
-}
-TEXT_CHARS = 120
-
-
-def why_of(client: Client, id: str) -> tuple[Explained, Age | None]:
-    """Return every event behind an id (none for purged texts), and the id's age. Raises `NotFound`.
-
-    Ids of no memory or turn, as a summary's, have no age.
-    """
-    try:
-        age = client.age(id)
-    except NotFound:
-        return client.why(id), None
-    try:
-        return client.why(id), age
-    except NotFound:
-        if not age.purged:
-            raise
-        return Explained(id=age.id, scope=age.scope, events=()), age
-
-
-def age_lines(age: Age) -> Iterator[str]:
-    """Yield how one memory or turn has aged, a line each."""
-    if age.purged:
-        yield "It has left the views, and the log keeps it."
-    if age.archived_at is not None:
-        back = f"memtape archive --undo {age.id} --scope {age.scope}"
-        yield f"archived on {format_day(age.archived_at)} ({age.archived_why}); to bring it back: {back}"
-    if age.finished_at is not None:
-        back = f"memtape project finish --undo --scope {age.scope}"
-        yield f"archived with its project on {format_day(age.finished_at)}; to go on: {back}"
-    if age.total is None:
-        yield f"tier {age.tier}; it does not move, since it is {_told_one(age.stays)}"
-        return
-    limit = "" if age.limit is None else f"; it may move on at {_share(age.limit)} or less"
-    yield f"tier {age.tier}, retention {_share(age.total)}{limit}"
-    for part, share in age.retention.items():
-        yield f"  {part:<10}  {_share(share)}  {PARTS[part]}"
-    if age.moves_to is not None and age.moves_at is not None:
-        place = TOLD_PLACES[age.moves_to]
-        due = age.moves_at <= age.now
-        yield (
-            f"moves {place} with others of its day or week, since it is due"
-            if due
-            else (f"moves {place} on {format_day(age.moves_at)} at the earliest, if nobody uses or says it")
-        )
-    elif age.stays is not None:
-        yield f"stays there: {_told_one(age.stays)}"
-    for told in age.summaries:
-        yield f"summed up in {told.id}, of the {'day' if told.level == 1 else 'week'} of {format_day(told.since)}"
-
-
 def aging_lines(aging: Aging, limit: int) -> Iterator[str]:
     """Yield how a scope has aged, a line each, and of a dry run so many moves."""
     mark = aging.mark
@@ -243,15 +164,6 @@ def _group(move: Moving) -> str:
             return f"last said on {day}"
         case "purged":
             return f"archived on {day}"
-
-
-def _told_one(why: Stays | None) -> str:
-    return TOLD_STAYS[why] if why is not None else "due"
-
-
-def _share(millionths: int) -> str:
-    """Return a share in thousandths, as `0.350`."""
-    return f"{millionths // 1_000_000}.{millionths % 1_000_000 // 1_000:03}"
 
 
 @click.command()

@@ -129,20 +129,3 @@ def _why_empty(client: Client, as_of: str | None, *, has_more: bool) -> str:
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."
-
-
-def edge_list(client: Client, id: str | None, as_of: str | None) -> Output:
-    """Yield the edges of a memory or turn, or those of the scope that are proposed for curated edges."""
-    found = client.edge_candidates(as_of=as_of) if id is None else client.edges(id, as_of=as_of)
-    yield found
-    for edge in found.edges:
-        if id is None:
-            yield f"        {edge.source.id}  {edge.source.kind}  {one_line(edge.source.text, 120)}"
-        learned = f"{edge.learned:5.3f}" if edge.learned else "    -"
-        windows = max(edge.windows, edge.learned_windows)
-        target = f"{edge.target.id}  {edge.target.kind}  {one_line(edge.target.text, 120)}"
-        yield f"{edge.weight:6.3f}  {learned}  {windows:3}  {target}"
-    if not found.edges:
-        yield "Nothing is strong enough." if id is None else "Nothing was used together with it."
-    if found.lag:
-        say(f"The views lack {many(found.lag, 'event')}, and what they link.", err=True)

@@ -103,7 +103,7 @@ def make_command(name: str) -> click.Command:
     first = verbs[0]
     own: dict[str, click.Option] = {}
     for verb in verbs:
-        if verb.mode.startswith("--") and not any(_option_of(field) == verb.mode for field in fields_of(verb.asks)):
+        if verb.mode.startswith("--") and not _takes(verb, verb.mode):
             own.setdefault(verb.mode, click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.summary))
         for field in fields_of(verb.asks):
             if not _is_word(field):

@@ -31,7 +31,7 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.inspection import Behind
-from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge
+from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of
 from memtape.tools.ask.status import next_steps
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
@@ -146,7 +146,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
         "uses": days_of(opened.use_times),
-        "age": client.age(id) if row is not None and asked.is_on("age") and not asked.as_of else None,
+        "age": client.why(id).age if row is not None and asked.is_on("age") and not asked.as_of else None,
     }
 
 
@@ -253,7 +253,7 @@ class GraphNode(NamedTuple):
 def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the heaviest edges of a scope and where their ends stand."""
     least = asked.number("least", 0, 0, 10_000) / 100
-    listed = client.all_edges(as_of=asked.as_of)
+    listed = client.read(edges_of, asked.as_of)
     edges = sorted((edge for edge in listed.edges if edge.weight >= least), key=_by_weight)[:MOST_EDGES]
     nodes = _placed(edges)
     return {
@@ -344,7 +344,7 @@ def waiting(client: Client, asked: PageQuery) -> dict[str, Any]:
         "conflicts": client.conflicts(settled=asked.is_on("settled")).conflicts,
         "settled": asked.is_on("settled"),
         "proposals": client.proposals(),
-        "promoted": client.edge_candidates().edges,
+        "promoted": client.edges().edges,
         "lists": [(name, title, lists[name][:limit], len(lists[name])) for name, title in LISTS.items()],
         "purged": archived.purged,
         "words": words,

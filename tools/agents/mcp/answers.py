@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Captured, Origin, edit_of
+from memtape.schemas.events import Origin, edit_of
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import TOLD_WHY, SummaryRow, project_told
+from memtape.schemas.rows import TOLD_WHY, project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -27,26 +27,20 @@ from memtape.tools.agents.mcp.tools import (
     MAX_RESULTS,
     TOOLS,
     AddMemory,
-    GetMemory,
     Tool,
     fitted,
     schema_of,
 )
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
-from memtape.tools.ask.inspection import Behind, Opened
 from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import SummarySource
 from memtape.tools.ask.telling import (
     WORDING_CHARS,
-    confirmed,
     held,
     lives_told,
     other_wordings,
     redacted,
-    said_of,
-    when_of,
 )
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.profiles import PROFILES, silence_by
@@ -132,34 +126,6 @@ def add_memory(client: Client, asked: AddMemory) -> str:
     return f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
 
 
-def get_memory(client: Client, asked: GetMemory) -> str:
-    """Open a memory or turn from a character on, with the events behind it."""
-    found, explained, start = client.show(asked.id), client.why(asked.id), asked.from_char
-    if found.summary is not None:
-        return _summary(found.summary, found)
-    row = found.memory or found.turn
-    if row is not None:
-        whole, kind, id, scope = row.text, row.kind, row.id, row.scope
-        about = _about(kind, row.at, row.actor, row.origin, row.source, row.path)
-    else:
-        event = found.captured
-        assert event is not None and isinstance(event.body, Captured) and event.scope is not None
-        whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
-        about = _about(kind, event.at, event.actor.name, event.actor.origin, event.body.source, event.body.path)
-    part = _part(whole, start)
-    lines = [f"`{id}` in {scope} · {about}", quoted(part)]
-    if details := _details(found):
-        lines.append(fitted("\n".join(details), DETAILS_BYTES))
-    reasons = "\n".join(_behind(behind) for behind in explained.events[-MAX_REASONS:])
-    lines.append("Why it is there:\n" + fitted(reasons, REASONS_BYTES))
-    if len(explained.events) > MAX_REASONS:
-        lines.append(f"(Left out: {many(len(explained.events) - MAX_REASONS, 'earlier event')}.)")
-    rest = len(whole) - start - len(part)
-    follow = many(rest, "character follows", "characters follow")
-    tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
-    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
-
-
 def get_context(client: Client, asked: verbs.ContextArguments) -> str:
     """Return the context of a starting agent, cut to the hosts' limit. The text itself marks its data."""
     text = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS)).text
@@ -193,12 +159,6 @@ def list_sessions(client: Client, asked: verbs.ListArguments) -> str:
         return f"{head}No session was kept in {client.scope} yet."
     head += f"{many(len(found), 'session')} of {client.scope}, the latest first."
     return _list(head, list(map(_session, found)))
-
-
-def timeline(client: Client, asked: verbs.TimelineArguments) -> str:
-    """List the texts around a memory or a time."""
-    found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
-    return _at_most(asked.limit, "results") + listed(found, client.scope, "in the order of time")
 
 
 def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
@@ -322,43 +282,6 @@ def _list(head: str, pieces: Sequence[str], tail: Sequence[str] = (), then: str 
     return "\n\n".join([*told, "\n".join([*left, *tail])]).rstrip()
 
 
-def _details(found: Opened) -> list[str]:
-    """Return what else is known of a memory or turn, a line each."""
-    memory, row, details = found.memory, found.memory or found.turn, list[str]()
-    if memory is not None:
-        details.append(confirmed(memory.confirmations, memory.last_at))
-        said = memory.wordings[:MAX_WORDINGS]
-        details += [f"also said: {one_line(its.text, WORDING_CHARS)} (`{its.id}`)" for its in said]
-        if len(memory.wordings) > MAX_WORDINGS:
-            details.append(f"(Left out: {many(len(memory.wordings) - MAX_WORDINGS, 'other wording')}.)")
-    details += [one_line(mark, 200) for mark in found.marks]
-    if row is not None and row.tags:
-        details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))
-    made = memory.provenance if memory is not None else (row,) if row is not None else ()
-    if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
-        details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
-    if found.hidden:
-        details.append(f"{found.why_hidden()}. It is hidden until restore_memory")
-    return details
-
-
-def _summary(row: SummaryRow, found: Opened) -> str:
-    """Return a summary with its sources, as many as fit."""
-    lines = [f"`{row.id}` in {row.scope} · {', '.join(found.marks)}", quoted(_part(row.text, 0))]
-    if row.keywords:
-        lines.append("keywords: " + ", ".join(_name(word, 60) for word in row.keywords))
-    pieces = _fitting([*lines, "It sums up:", *map(_source, found.sources)])
-    left = len(lines) + 1 + len(found.sources) - len(pieces)
-    more = [f"({many(left, 'more text')}.)"] if left else []
-    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join([*pieces, *more]))])
-
-
-def _source(source: SummarySource) -> str:
-    marks = f" · {', '.join(source.marks)}" if source.marks else ""
-    text = "erased" if source.text is None else quoted(one_line(source.text, WORDING_CHARS))
-    return f"`{source.id}` · {format_time(source.at)}{marks}\n{text}"
-
-
 def _session(it: Session) -> str:
     agents = ", ".join(_name(agent, 60) for agent in it.agents) or "no agent"
     when = f"{format_time(it.since)} to {format_time(it.until)}"
@@ -448,9 +371,3 @@ def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None, p
 def _name(text: str, limit: int) -> str:
     """Return a name on one line without the dot that separates fields."""
     return one_line(text.replace("·", "-"), limit)
-
-
-def _behind(behind: Behind) -> str:
-    event = behind.event
-    who = f"{_name(event.actor.name, 60)} ({event.actor.origin})"
-    return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
