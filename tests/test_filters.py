@@ -265,7 +265,7 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
         client.capture("Tabs of a secret session.")
         assert len(texts(client, sessions=[f"of {key}"])) == 1
         client.search("tabs", sessions=[f"of {key}"])
-        slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 99)
+        slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 99)
         assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 

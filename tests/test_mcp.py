@@ -210,7 +210,7 @@ def test_what_is_cut_and_what_is_redacted_is_said(home: Path) -> None:
         assert many.startswith("At most 20 are given; 99 were asked for.") and "20 results from" in many
         assert "are given" not in call(client, "search_memories", {"query": "gauge", "limit": 20})
         long = call(client, "get_context", {"budget_tokens": 9_000})
-        assert long.startswith("At most 8,000 tokens are given; 9,000 were asked for.")
+        assert long.startswith("At most 8,000 are given; 9,000 were asked for.")
         added = call(client, "add_memory", {"text": "The password of the staging database is Harbour-4417."})
         assert added.startswith("Redacted before it was stored: 1 password.") and "Harbour" not in added
         id = added.split("`")[1]

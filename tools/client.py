@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
@@ -135,10 +135,6 @@ class Client(Deciding):
         from memtape.tools.keep.erasing import erase
 
         return erase(self.home, self.log, made, self, on_phase, on_note)
-
-    def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
-        """Return slots of the log as they are, from an offset on."""
-        return self.log.read(partition, offset, limit, types=types)
 
     def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare the result with the views, of all scopes or one."""

@@ -12,6 +12,9 @@ from importlib import import_module
 from memtape.tools.verb import Verb
 
 INDEX: dict[str, dict[str, str]] = {
+    "capturing": {"capture": "", "agents used": "use"},
+    "reading_log": {"log": "read_log", "admin tail": "", "admin diff": "diff"},
+    "looking": {"context": "context", "log --sessions": "sessions", "agents given": "given"},
     "searching": {"search": "search", "search -": "recent"},
     "showing": {
         "show": "show",
@@ -40,6 +43,10 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 
 
 TOOLS = {
+    "add_memory": "capture",
+    "get_context": "context",
+    "mark_used": "agents used",
+    "list_sessions": "log --sessions",
     "search_memories": "search",
     "get_memory": "show",
     "timeline": "show --around",

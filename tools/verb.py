@@ -32,8 +32,9 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
-    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents. `path` is "file"
-    for a file that exists, or "any". `metavar` and `envvar` are those of the option.
+    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
+    from the command line too. `path` is "file" for a file that exists, or "any". `choices` are the values that it
+    takes. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -46,6 +47,11 @@ def rare(help: str, most: int | None = None, **extra: Any) -> Meta:
 def people(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field that no agent has."""
     return said(help, most, people=True, **extra)
+
+
+def inside(help: str) -> Meta:
+    """Describe a field that Python alone has."""
+    return said(help, inside=True, people=True)
 
 
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]

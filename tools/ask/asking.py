@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.lanes import UNASKED
 from memtape.schemas.times import parse_time
 from memtape.tools import ask
 from memtape.tools.capture.writing import now_us
@@ -20,12 +19,7 @@ if TYPE_CHECKING:
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
     from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchiveList, OnRead
-    from memtape.tools.ask.as_of import Diff
     from memtape.tools.ask.conflicts import Answered, ConflictList
-    from memtape.tools.ask.context import FormName, ProjectContext
-    from memtape.tools.ask.looking import By, Given, Session
-    from memtape.tools.ask.results import Result
-    from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.ask.standing import Order
     from memtape.tools.ask.status import Stats, Status
     from memtape.tools.keep.embedding import EmbedderState
@@ -39,65 +33,9 @@ MAX_SHOWN = 1_000
 class Asking(World):
     """A writer that also reads: its questions, answered from the views, and recorded where an event is due."""
 
-    def sessions(self, limit: int = 10) -> list[Session]:
-        """Return the sessions of this scope, the last active first."""
-        return self.read(lambda views, scope: ask.looking.sessions_of(views, scope, limit))
-
-    def session_turns(self, session: str) -> list[Result]:
-        """Return the turns of a session of this scope, in their order. Raises `NotFound`."""
-        return self.read(lambda views, scope: ask.looking.session_of(views, scope, session))
-
-    def given(
-        self,
-        limit: int = 20,
-        *,
-        session: str | None = None,
-        since: str | None = None,
-        searches: bool = False,
-        by: By | None = None,
-        words: str = "",
-    ) -> list[Given]:
-        """Return the memories given unasked to agents of this scope, at starts and with prompts, latest
-        first.
-
-        `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of
-        searches. `by` selects one occasion, `words` the questions with these words.
-        """
-        ways = (by,) if by is not None else ask.looking.EVERY_WAY if searches else UNASKED
-        after = None if since is None else parse_time(since, now_us())
-        text = words.casefold()
-        return self.read(lambda views, scope: ask.looking.given_of(views, scope, limit, session, after, ways, text))
-
     def conflicts(self, *, settled: bool = False) -> ConflictList:
         """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
         return self.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
-
-    def context(
-        self,
-        budget_tokens: int = 2_000,
-        form: FormName = "prompt",
-        *,
-        as_of: str | None = None,
-        as_is: bool = False,
-        since: int | None = None,
-    ) -> ProjectContext:
-        """Return the context of a starting agent, without a query, in at most `budget_tokens` tokens.
-
-        The context is of this scope and `global`. `form` is for a system prompt, or a marked section of
-        `AGENTS.md` or `GEMINI.md`. With `as_is` nothing is projected first, for callers that cannot wait;
-        pending events are read from the log. With `since`, a time in microseconds, it has only later captures
-        of other sessions.
-        """
-        is_told = form == "prompt" and as_of is None
-        last = tuple(filter(None, (self.profile.told, str(self.silence() or "")))) if is_told else ()
-
-        def read(views: Retriever, scope: str) -> ProjectContext:
-            return ask.context.context_of(views, scope, budget_tokens, form, self.session, since, last)
-
-        if as_is:
-            self.wake(self.scope)
-            return self.reader.held(lambda views: read(views, self.scope))
-        return self.read(read, as_of)
 
     def stale(self, limit: int = 10) -> list[MemoryRow]:
         """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
@@ -143,10 +81,6 @@ class Asking(World):
     def held(self, *, as_of: str | None = None) -> ScopeHeld:
         """Return how much the scope shows, now or in the past."""
         return self.read(lambda views, scope: views.held(scope), as_of)
-
-    def diff(self, before: str, after: str, *, scope: str | None = None) -> Diff:
-        """Return the changes between two positions or times, in one scope or in all."""
-        return ask.as_of.diff(self.home, self.log, before, after, scope)
 
     def status(self, *, as_of: str | None = None) -> Status:
         """Return counts, positions and lag of the whole home, now or in the past."""

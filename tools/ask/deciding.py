@@ -10,15 +10,13 @@ import msgspec
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import (
     Settled,
-    Used,
 )
 from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.tools import ask
 from memtape.tools.ask.asking import Asking
 from memtape.tools.ask.naming import begun_by, is_whole, state_of
 from memtape.tools.capture.lines import check_label
-from memtape.tools.capture.profiles import check_storing
-from memtape.tools.capture.writing import Receipt, Writer, check_person
+from memtape.tools.capture.writing import Writer, check_person
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
@@ -38,23 +36,6 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
 
 class Deciding(Asking):
     """A client that decides: it forgets, restores, links, settles and answers. Ids are resolved in the folded state."""
-
-    def use(self, ids: Sequence[str], recall: str | None = None) -> Receipt:
-        """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`); return the receipt.
-
-        The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's
-        memory in its own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for
-        those of several scopes.
-        """
-        if not ids:
-            raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
-        if recall is not None and not is_whole(recall):
-            _, recall = self.ids.meant(recall, ("recalled",))
-        check_storing(self.home.path, lambda: self.scope)
-        stands = dict(self.ids.within(id, self._place) for id in dict.fromkeys(ids))
-        scope = _the_one(self.scope if scope == GLOBAL else scope for scope in stands.values())
-        used = Used(ids=tuple(stands), recall=recall)
-        return self.append("used", used, self.made_scope() if scope == self.scope else scope)
 
     def archive(self, ids: Sequence[str], *, reason: str | None = None) -> ArchivedNow:
         """Archive memories and turns with all their captures; return the changed and the unchanged units.
@@ -138,10 +119,6 @@ class Deciding(Asking):
         if number is None:
             raise NotFound(f"{self.scope} has no conflict {given[:60]}.", "`memtape settle --all` shows their ids.")
         return listed[number]
-
-    def _place(self, scope: str, id: str) -> tuple[str, str]:
-        """Return a readable whole id and its scope."""
-        return id, self.reader.read(lambda views: views.find(scope, id), scope).scope or scope
 
 
 def _the_one(scopes: Iterable[str]) -> str:

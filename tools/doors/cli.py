@@ -34,7 +34,8 @@ from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, VERBS
-from memtape.tools.verb import Failure, Field, Output, Place, Verb, document, fields_of
+from memtape.tools.verb import Asks, Failure, Field, Output, Place, Verb, document
+from memtape.tools.verb import fields_of as all_fields_of
 
 COMPLETED = 50
 """So many latest ids are offered to a shell."""
@@ -122,6 +123,11 @@ def make_command(name: str) -> click.Command:
     return command
 
 
+def fields_of(asks: type[Asks]) -> list[Field]:
+    """Return the fields that a command has."""
+    return [field for field in all_fields_of(asks) if not field.extra.get("inside")]
+
+
 def _is_word(field: Field) -> bool:
     """Whether a field is given as a word: it is required and no option, or says so."""
     return field.extra.get("argument", False) or (field.required and "option" not in field.extra)
@@ -183,6 +189,8 @@ def _option(field: Field) -> click.Option:
 
 def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
     """Return the click type of a field's values."""
+    if "choices" in extra:
+        return click.Choice(extra["choices"])
     if "path" in extra:
         return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
     match kind:
@@ -312,7 +320,8 @@ def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
 
 def _output(verb: Verb, world: Any, asked: Any) -> Output:
     if verb.shell is not None:
-        yield from verb.shell(world, asked) or ()
+        for number, told in enumerate(verb.shell(world, asked) or ()):
+            yield told if number else document(verb, told)
         return
     answer = verb.run(world, asked)
     yield document(verb, answer)

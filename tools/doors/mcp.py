@@ -82,7 +82,7 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
 
     Raises `MemtapeError` with a sentence for errors the agent can act on.
     """
-    tool = tool_of(name)
+    tool, world.door = tool_of(name), "mcp"
     asked = _asked(name, tool, arguments)
     before = Counter(world.redactor.counts)
     try:

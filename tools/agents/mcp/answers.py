@@ -26,14 +26,12 @@ from memtape.tools.agents.mcp.tools import (
     MAX_ANSWER_BYTES,
     MAX_RESULTS,
     TOOLS,
-    AddMemory,
     Tool,
     fitted,
     schema_of,
 )
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.conflicts import Conflict, ConflictMember
-from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.telling import (
     WORDING_CHARS,
@@ -106,59 +104,6 @@ def _for_agents(error: MemtapeError) -> str:
     if isinstance(error, NotFound):
         return "search_memories shows ids of this project, and in its last line the id of the recall."
     return f"For the user: {error.hint}"
-
-
-def add_memory(client: Client, asked: AddMemory) -> str:
-    """Capture a text in the project."""
-    if len(asked.text) > MAX_DOCUMENT_CHARS:  # Of other kinds less is refused by the client.
-        raise MemtapeError(
-            f"The text has {len(asked.text):,} characters; at most {MAX_DOCUMENT_CHARS:,} go into one call.",
-            "Add it in parts.",
-        )
-    receipt = client.capture(
-        asked.text, asked.kind, tags=asked.tags, importance=asked.importance, source=asked.source or None
-    )
-    place = f"position {receipt.position.partition}/{receipt.position.offset}"
-    if receipt.spooled:
-        place = "waiting in the spool: the broker of the log does not answer"
-    if receipt.hidden:
-        return f"Stored in {client.scope} as `{receipt.id}` ({place}), {_hidden(receipt.id)}.{_profile(client)}"
-    return f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
-
-
-def get_context(client: Client, asked: verbs.ContextArguments) -> str:
-    """Return the context of a starting agent, cut to the hosts' limit. The text itself marks its data."""
-    text = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS)).text
-    head = _at_most(asked.budget_tokens, "tokens", MAX_BUDGET_TOKENS)
-    if not text.strip():
-        return f"{head}Nothing is remembered in {client.scope} yet."
-    return f"{head}What {client.scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"
-
-
-def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
-    """Record that memories were useful."""
-    client.use(asked.ids, asked.recall)
-    return f"Noted: {len(asked.ids)} used."
-
-
-def _hidden(id: str) -> str:
-    return (
-        f"but hidden: the same was forgotten, and no search finds it. If the user wants it again: restore_memory `{id}`"
-    )
-
-
-def _profile(client: Client) -> str:
-    """Return the note about the capture profile for an agent, empty for the usual profile."""
-    return f" {client.profile.told}" if client.profile.told else ""
-
-
-def list_sessions(client: Client, asked: verbs.ListArguments) -> str:
-    """List the sessions of the project, the latest first."""
-    found, head = client.sessions(min(asked.limit, MAX_RESULTS)), _at_most(asked.limit, "sessions")
-    if not found:
-        return f"{head}No session was kept in {client.scope} yet."
-    head += f"{many(len(found), 'session')} of {client.scope}, the latest first."
-    return _list(head, list(map(_session, found)))
 
 
 def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
@@ -280,13 +225,6 @@ def _list(head: str, pieces: Sequence[str], tail: Sequence[str] = (), then: str 
     left = [f"{len(pieces) - len(fit)} more did not fit; {then}."] if len(fit) < len(pieces) else []
     told = [f"{head} {DATA_NOT_ORDERS}".strip(), wrap("\n\n".join(fit))]
     return "\n\n".join([*told, "\n".join([*left, *tail])]).rstrip()
-
-
-def _session(it: Session) -> str:
-    agents = ", ".join(_name(agent, 60) for agent in it.agents) or "no agent"
-    when = f"{format_time(it.since)} to {format_time(it.until)}"
-    asked = f"\n{quoted(one_line(it.asked, WORDING_CHARS))}" if it.asked else ""
-    return f"`{_name(it.id, 80)}` · {when} · {agents} · {many(it.turns, 'turn')}{asked}"
 
 
 def _archived(it: ArchivedText) -> str:
