@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.inspect import VarTupleType
 
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.log import Log
@@ -31,6 +33,7 @@ from memtape.tools.ask.deciding import Deciding
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions, now_us
 from memtape.tools.table import METHODS, VERBS
+from memtape.tools.verb import Asks, fields_of
 from memtape.tools.world import World
 
 if TYPE_CHECKING:
@@ -234,7 +237,22 @@ def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
     names = verb.asks.__struct_fields__
     if len(words) > len(names):
         raise TypeError(f"{name} takes at most {len(names)} arguments, and was given {len(words)}.")
-    return verb.run(world, verb.asks(**dict(zip(names, words, strict=False)), **fields))
+    given = dict(zip(names, words, strict=False))
+    if twice := given.keys() & fields.keys():
+        raise TypeError(f"{min(twice)} was given twice.")
+    many = _with_many_values(verb.asks)
+    given = {name: _values(its) if name in many else its for name, its in (given | fields).items()}
+    return verb.run(world, verb.asks(**given))
+
+
+@cache
+def _with_many_values(asks: type[Asks]) -> frozenset[str]:
+    return frozenset(field.name for field in fields_of(asks) if isinstance(field.kind, VarTupleType))
+
+
+def _values(given: Any) -> tuple[Any, ...]:
+    """Return the values of a field that takes many; one text is one value."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 for _method, _verb in METHODS.items():

@@ -23,6 +23,15 @@ INDEX: dict[str, dict[str, str]] = {
         "show --edges": "edges",
         "show --around": "timeline",
     },
+    "settling": {
+        "settle -": "conflicts",
+        "settle --keep": "settle",
+        "settle --accept": "accept",
+        "settle --decline": "decline",
+        "settle --rules": "proposals",
+        "settle --orders": "orders",
+        "settle --stale": "stale",
+    },
     "deciding": {
         "forget": "forget",
         "forget --list": "hidden",
@@ -50,6 +59,7 @@ TOOLS = {
     "search_memories": "search",
     "get_memory": "show",
     "timeline": "show --around",
+    "list_conflicts": "settle -",
     "list_recent": "search -",
     "update_memory": "update",
     "forget_memory": "forget",

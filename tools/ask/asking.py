@@ -17,10 +17,7 @@ from memtape.tools.world import World
 if TYPE_CHECKING:
     from memtape.schemas.metrics import OnPhase
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
-    from memtape.state.views.proposals import Proposal
     from memtape.tools.ask.archived import ArchiveList, OnRead
-    from memtape.tools.ask.conflicts import Answered, ConflictList
-    from memtape.tools.ask.standing import Order
     from memtape.tools.ask.status import Stats, Status
     from memtape.tools.keep.embedding import EmbedderState
 
@@ -33,14 +30,6 @@ MAX_SHOWN = 1_000
 class Asking(World):
     """A writer that also reads: its questions, answered from the views, and recorded where an event is due."""
 
-    def conflicts(self, *, settled: bool = False) -> ConflictList:
-        """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
-        return self.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
-
-    def stale(self, limit: int = 10) -> list[MemoryRow]:
-        """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
-        return self.read(lambda views, scope: ask.looking.stale_of(views, scope, limit))
-
     def pages(self, *, as_of: str | None = None) -> list[PageRow]:
         """Return the pages of this scope as the views have them; the root too, where there is any page."""
         return self.read(ask.looking.pages_of, as_of)
@@ -48,17 +37,6 @@ class Asking(World):
     def pinned(self) -> list[MemoryRow | TurnRow]:
         """Return the pinned memories and turns of this scope and of `global`, the latest first."""
         return self.read(ask.looking.pinned_of)
-
-    def orders(self) -> list[Order]:
-        """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
-        return self.read(ask.looking.orders_of)
-
-    def proposals(self) -> list[tuple[Proposal, Answered]]:
-        """Return the rules of this scope proposed to people, the latest first, each with its status.
-
-        They were said for all projects, or are in text that may be pasted.
-        """
-        return self.read(ask.conflicts.answers_of)
 
     def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
         """Return the archived texts of the scope and of `global`, the latest first.

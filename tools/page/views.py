@@ -209,7 +209,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
 def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Diff:
     """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
-    return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)
+    return client.diff(format_time(min(at, until)), format_time(max(at, until)))
 
 
 def stops_of(client: Client, scope: str) -> list[int]:

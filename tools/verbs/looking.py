@@ -33,7 +33,8 @@ Occasion = Literal["start", "prompt", "search"]
 
 class ContextAsks(Asks, frozen=True):
     budget_tokens: Annotated[
-        int, Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget", "agents_most": 8_000})
+        int,
+        Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget", "agents_most": 8_000}),
     ] = 2_000
     form: Annotated[Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")] = "prompt"
     explain: Annotated[bool, people("Say of each line where it comes from: a page of the vault, and the id.")] = False
@@ -133,7 +134,13 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
         return "Nothing fits the budget. `memtape status` says what there is."
-    archive = None if as_of is not None else world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
+    archive = (
+        None
+        if as_of is not None
+        else world.read(
+            lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=lambda done: None)
+        )
+    )
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."

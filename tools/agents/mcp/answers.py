@@ -16,7 +16,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Origin, edit_of
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import TOLD_WHY, project_told
+from memtape.schemas.rows import project_told
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line, visible
@@ -31,7 +31,6 @@ from memtape.tools.agents.mcp.tools import (
     schema_of,
 )
 from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.telling import (
     WORDING_CHARS,
@@ -104,15 +103,6 @@ def _for_agents(error: MemtapeError) -> str:
     if isinstance(error, NotFound):
         return "search_memories shows ids of this project, and in its last line the id of the recall."
     return f"For the user: {error.hint}"
-
-
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
-    """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
-    found = client.conflicts(settled=asked.settled)
-    if not found.conflicts:
-        return f"No conflict waits in {found.scope}."
-    pieces = [_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]
-    return _list("", pieces, ["Only the user settles one: tell the user of `memtape settle`."])
 
 
 def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
@@ -231,19 +221,6 @@ def _archived(it: ArchivedText) -> str:
     hidden = " · forgotten too" if it.hidden else ""
     head = f"`{it.id}` · {it.kind} · archived {format_day(it.archived_at)} by {it.why}{hidden}"
     return f"{head}\n{quoted(one_line(it.text, WORDING_CHARS))}"
-
-
-def _conflict(number: int, conflict: Conflict) -> str:
-    state = conflict.status if conflict.kept is None else f"{conflict.status}, {conflict.kept} is kept"
-    head = f"{number}. `{conflict.id}` · {state} · {conflict.severity} · {TOLD_WHY[conflict.why]}"
-    return "\n".join([head, _side("A", conflict.a), _side("B", conflict.b)])
-
-
-def _side(name: str, side: ConflictMember) -> str:
-    if side.text is None or side.origin is None:
-        return f"{name}: no longer shown"
-    said = f"{_name(side.actor or '', 60)} ({side.origin})"
-    return f"{name}: `{side.id}` · {format_time(side.at or 0)[:10]} · by {said}\n{quoted(_cut(side.text))}"
 
 
 def quoted(text: str) -> str:
