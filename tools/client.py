@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from memtape.flows.workers.distill import Distilled
     from memtape.schemas.metrics import OnPhase
-    from memtape.tools.ask.archived import Aging, Projects
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
@@ -88,28 +87,11 @@ class Client(Deciding):
         self.wakes = wakes
 
     @property
-    def projects(self) -> Projects:
-        """The projects of the home, and the possible changes of the whole scope."""
-        from memtape.tools.ask.archived import Projects
-
-        return Projects(self, lambda: self.reader)
-
-    @property
     def tree(self) -> Tree:
         """The tree of pages of the scope, to be read and changed."""
         from memtape.tools.ask.tree import Tree
 
         return Tree(self)
-
-    def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
-        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
-
-        The time is in microseconds. Folds the log up to its end, and appends nothing. Raises `MemtapeError`
-        for a past time.
-        """
-        from memtape.tools.ask.archived import aging_of
-
-        return aging_of(self.home, self.log, self.scope, now_us(), dry_run=dry_run, at=at)
 
     def prune(
         self,

@@ -5,20 +5,17 @@ What a single kind of question needs is loaded as `ask.<module>` at its use, sin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_time
 from memtape.tools import ask
-from memtape.tools.capture.writing import now_us
 from memtape.tools.world import World
 
 if TYPE_CHECKING:
     from memtape.schemas.metrics import OnPhase
     from memtape.schemas.rows import MemoryRow, PageRow, ScopeHeld, TurnRow
-    from memtape.tools.ask.archived import ArchiveList, OnRead
-    from memtape.tools.ask.status import Stats, Status
     from memtape.tools.keep.embedding import EmbedderState
 
 ReadT = TypeVar("ReadT")
@@ -38,15 +35,6 @@ class Asking(World):
         """Return the pinned memories and turns of this scope and of `global`, the latest first."""
         return self.read(ask.looking.pinned_of)
 
-    def archived(self, limit: int = 20, *, purged: bool = False, on_read: OnRead = lambda done: None) -> ArchiveList:
-        """Return the archived texts of the scope and of `global`, the latest first.
-
-        With `purged` they are only those that left the views. `on_read` gets the number of texts read so far.
-        """
-        return self.reader.read(
-            lambda views: ask.archived.archived_of(views, self.scope, limit, purged=purged, on_read=on_read), self.scope
-        )
-
     def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
         """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
         compare = ask.comparing.compare
@@ -59,25 +47,6 @@ class Asking(World):
     def held(self, *, as_of: str | None = None) -> ScopeHeld:
         """Return how much the scope shows, now or in the past."""
         return self.read(lambda views, scope: views.held(scope), as_of)
-
-    def status(self, *, as_of: str | None = None) -> Status:
-        """Return counts, positions and lag of the whole home, now or in the past."""
-        profile = self.profile.name
-        if as_of is None:
-            return self.reader.held(lambda views: ask.status.status(self.home, self.log, views, profile))
-        return self.read(lambda views, _: ask.status.status(self.home, self.log, views, profile), as_of)
-
-    def stats(
-        self,
-        since_us: int,
-        scope: str | None = None,
-        on_progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Stats:
-        """Return daily counts of captures, searches, uses and folds since a time (us), of one scope or the
-        home.
-        """
-        stats_of = ask.status.stats_of
-        return self.reader.held(lambda views: stats_of(self.log, views, scope, since_us, now_us(), on_progress))
 
     def embedder(self) -> EmbedderState:
         """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
