@@ -29,7 +29,8 @@ from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
-from memtape.tools.ask.deciding import Deciding
+from memtape.tools import ask
+from memtape.tools.ask.naming import is_whole, only_scope
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions, now_us
 from memtape.tools.table import METHODS, VERBS
@@ -43,13 +44,14 @@ if TYPE_CHECKING:
     from memtape.schemas.metrics import OnPhase
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
+    from memtape.tools.keep.embedding import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.pruning import Pruned
     from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
 
 
-class Client(Deciding):
+class Client(World):
     """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
@@ -92,6 +94,28 @@ class Client(Deciding):
         from memtape.tools.ask.tree import Tree
 
         return Tree(self)
+
+    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
+        """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
+        compare = ask.comparing.compare
+        return self.read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
+
+    def compare_shadows(self) -> Any:
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
+        return self.read(lambda views, scope: ask.comparing.compare_shadows(self.log, scope))
+
+    def embedder(self) -> EmbedderState:
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
+        from memtape.tools.keep.embedding import embedder_state
+
+        counters = self.reader.held(lambda views: ask.status.counted(self.home, self.log, views))
+        return embedder_state(self.home, self.log, counters, opened=True)
+
+    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
+        known = self.ids
+        found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        return only_scope(scope for scope, _ in found), tuple(id for _, id in found)
 
     def prune(
         self,

@@ -166,7 +166,8 @@ def _metavar(field: Field) -> str:
 def _option(field: Field) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
     name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
-    key, more = _key(name), {"envvar": field.extra.get("envvar"), "metavar": field.extra.get("metavar")}
+    key, more = _key(name), dict[str, Any]()
+    more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
         return click.Option([both, key], is_flag=True, default=field.default, help=field.help)
@@ -284,8 +285,8 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     if words:
         raise click.UsageError(f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)})")
     own = {_option_of(field): field for field in fields if not _is_word(field)}
-    others = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
-    for option in sorted(others - own.keys() - {verb.mode}):
+    taken = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
+    for option in sorted(taken.difference(own, (verb.mode,))):
         if _is_given(option):
             takers = [other.mode or "words" for other in verbs if _takes(other, option)]
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")

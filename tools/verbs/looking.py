@@ -14,6 +14,7 @@ from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import ask
 from memtape.tools.ask.naming import shortened
 from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
@@ -151,7 +152,7 @@ def _tell_context(world: World, asked: ContextAsks, found: ProjectContext) -> st
     if not found.text.strip():
         return f"Nothing is remembered in {world.scope} yet."
     cut = markdown.fitted(visible(found.text), markdown.MAX_ANSWER_BYTES - 500)
-    return f"What {world.scope} remembers:\n\n{markdown.wrap(cut)}"
+    return f"What {world.scope} remembers:\n\n{wrap(cut)}"
 
 
 def _tell_sessions(world: World, asked: ListAsks, found: list[Session]) -> str:

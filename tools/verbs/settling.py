@@ -103,7 +103,7 @@ def _conflict(world: World, given: str) -> tuple[Scope, ConflictState]:
     return listed[number]
 
 
-def proposals(world: World) -> list[tuple[Proposal, Answered]]:
+def proposals(world: World, asked: Asks | None = None) -> list[tuple[Proposal, Answered]]:
     """Return the rules of this scope proposed to people, the latest first, each with its status.
 
     They were said for all projects, or are in text that may be pasted.
@@ -391,7 +391,7 @@ memtape settle --stale --limit 5""",
         "memtape settle --rules",
         Asks,
         "state.views.proposals.Proposal",
-        lambda world, asked: proposals(world),
+        proposals,
         lines=lambda world, asked, found: each(found, _rule, "No rule was proposed."),
         listed="rules",
         in_memory=True,
