@@ -33,6 +33,16 @@ INDEX: dict[str, dict[str, str]] = {
         "project finish --undo": "resume",
         "project adopt": "",
     },
+    "pages": {
+        "tree draw": "",
+        "tree show": "",
+        "tree list": "",
+        "tree check": "",
+        "tree new": "",
+        "tree edit": "",
+        "tree move": "",
+        "tree link": "",
+    },
     "archiving": {
         "archive": "archive",
         "archive --undo": "unarchive",
@@ -68,7 +78,13 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 """The verbs by the client's method."""
 
 
-OVER_HTTP = {"capture": "capture", **METHODS}
+OVER_HTTP = {
+    "capture": "capture",
+    "read_page": "tree show",
+    "new_page": "tree new",
+    "edit_page": "tree edit",
+    **METHODS,
+}
 """The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",
@@ -83,6 +99,9 @@ TOOLS = {
     "unarchive_memory": "archive --undo",
     "list_archived": "archive --list",
     "memory_status": "status",
+    "read_page": "tree show",
+    "new_page": "tree new",
+    "edit_page": "tree edit",
     "list_recent": "search -",
     "update_memory": "update",
     "forget_memory": "forget",
