@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from memtape.schemas.actions import act_of, has_failed
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.records import Found, Record, Skipped
+from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
 FOLDER = "/home/ada/shop"
 PATCH = "*** Begin Patch\n*** Update File: cart/prices.py\n@@\n-a\n+b\n*** Add File: cart/tax.py\n+x\n*** End Patch"
@@ -31,7 +31,7 @@ def of_claude(name: str, arguments: Any, output: Any, *, failed: bool = False) -
     state: dict[str, Any] = {}
     called = row("assistant", {"type": "tool_use", "id": "t1", "name": name, "input": arguments})
     answered = row("user", {"type": "tool_result", "tool_use_id": "t1", "content": output, "is_error": failed})
-    return [*claude_code.take(called, state), *claude_code.take(answered, json.loads(json.dumps(state)))]
+    return [*take_claude(called, state), *take_claude(answered, json.loads(json.dumps(state)))]
 
 
 def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) -> list[Found]:
@@ -43,7 +43,7 @@ def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) ->
     return [
         one
         for n, item in enumerate(rows)
-        for one in codex.take({"type": "response_item", "ordinal": n, "timestamp": t.at(n), "payload": item}, state)
+        for one in take_codex({"type": "response_item", "ordinal": n, "timestamp": t.at(n), "payload": item}, state)
     ]
 
 
@@ -51,7 +51,7 @@ def of_gemini(name: str, arguments: Any, output: str, status: str = "success") -
     result = [{"functionResponse": {"id": "f1", "name": name, "response": {"output": output}}}]
     call = {"id": "f1", "name": name, "args": arguments, "result": result, "status": status}
     row = {"id": "i1", "timestamp": t.at(1), "type": "gemini", "content": "", "toolCalls": [call]}
-    return list(gemini.take(row, {"session": "s", "cwd": FOLDER}))
+    return list(take_gemini(row, {"session": "s", "cwd": FOLDER}))
 
 
 def shell(command: str) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from memtape.sinks.home.folders import Home
 from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, gemini
 from memtape.tools.importing.records import FAILED
+from memtape.tools.importing.transcripts import take_claude, take_gemini
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
@@ -46,12 +46,12 @@ def test_what_says_nothing_is_noise(text: str) -> None:
 def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
     assert noise_in(TOOL_ERRORS[0], "tool") == "error of a tool" and noise_in(TOOL_ERRORS[0], "user") is None
     for yields in (
-        claude_code.take(
+        take_claude(
             {"type": "user", "uuid": "1", "message": {"content": [
                 {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
             ]}}, {},
         ),
-        gemini.take(
+        take_gemini(
             t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}]),
             {"session": "s"},
         ),

@@ -312,7 +312,7 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     heard_as = heard(told.session, role, text)
     if not told.transcript or told.host in HEARD:
         return heard_as
-    from memtape.tools.importing.latest import find_turn
+    from memtape.tools.importing.transcripts import find_turn
 
     found = find_turn(Path(told.transcript), turn.source, told.session, role, text)
     now, before = (record.native_id if record is not None else None for record in found)

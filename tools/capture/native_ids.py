@@ -6,7 +6,7 @@ native id, for every host and export, and nothing else may. It reads nothing: no
 A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
 its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
 nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
-(`tools.importing.latest.find_turn`):
+(`tools.importing.transcripts.find_turn`):
 
 | host, event | native id |
 | --- | --- |
@@ -92,15 +92,12 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset
 
 
 def claude_prompt(prompt_id: str) -> str:
-    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row. A fork
-    keeps it.
-    """
+    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row; a fork keeps it."""
     return f"prompt:{prompt_id}"
 
 
 def claude_tool(row: str, tool_use_id: str) -> str:
-    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
-    `tool_use_id`.
+    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and `tool_use_id`.
 
     The `tool_use_id` alone would not do: some models count their calls from one on in every session.
     """
@@ -112,14 +109,9 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
-def tool_answer(session: str, call_id: str) -> str:
-    """Return the native id of a tool's answer in Codex and Gemini: the session and the call's id."""
-    return f"{session}:tool:{call_id}"
-
-
-def gemini_message(session: str, id: str) -> str:
-    """Return the native id of a Gemini row: the session and the row's `id`, whose last version counts."""
-    return f"{session}:{id}"
+def in_session(session: str, id: str, *, tool: bool = False) -> str:
+    """Return the native id of a Gemini row, or of a tool's answer in Codex and Gemini, by its id in the session."""
+    return f"{session}:tool:{id}" if tool else f"{session}:{id}"
 
 
 def opencode_message(id: str) -> str:

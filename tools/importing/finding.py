@@ -14,12 +14,11 @@ from memtape.tools.capture.injected import clean
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
+from memtape.tools.importing.transcripts import PARSERS
 
 EXPORT = "export"
 ARCHIVE = "archive"
 
-BY_ROWS = (CLAUDE_CODE, CODEX, GEMINI)
-"""Formats of which a file grows row by row while a session is going on."""
 ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
 _MARKDOWN_ENDINGS = (".md", ".markdown")
@@ -161,7 +160,7 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         return ImportSource(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
-    found = format if format in BY_ROWS else None if format is None else EXPORT
+    found = format if format in PARSERS else None if format is None else EXPORT
     try:
         found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
     except OSError as error:

@@ -78,12 +78,13 @@ class Positions:
         is_same = (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
         return kept if is_same and kept.offset == kept.size else None
 
-    def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
-        """Return the offset and state to resume a file that only grew; the start for any other file."""
+    def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]] | None:
+        """Return the offset and state to resume a file that only grew; None for any other file."""
         kept = self.of(path)
-        if kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
-            return 0, {}
-        return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
+        is_longer = kept.size <= os.fstat(file.fileno()).st_size
+        if kept.offset and is_longer and digest(file, kept.offset) == kept.digest:
+            return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
+        return None
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
         """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder

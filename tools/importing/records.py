@@ -181,6 +181,18 @@ def text_of(row: Any, *keys: str) -> str | None:
     return None
 
 
+def object_in(row: Any, key: str) -> dict[str, Any]:
+    """Return the object under a key of a row, empty where there is none."""
+    value = row.get(key) if isinstance(row, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(row: Any, key: str) -> list[Any]:
+    """Return the list under a key of a row, empty where there is none."""
+    value = row.get(key) if isinstance(row, dict) else None
+    return value if isinstance(value, list) else []
+
+
 def time_of(value: Any) -> int | None:
     """Return microseconds of ISO 8601, or of seconds or milliseconds since 1970; None for anything else."""
     try:

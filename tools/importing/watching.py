@@ -18,9 +18,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
-from memtape.tools.importing.finding import BY_ROWS, ImportSource
-from memtape.tools.importing.latest import records
+from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.transcripts import PARSERS, records_from
 from memtape.tools.keep.zones import Zones
 
 GROWN_BYTES = 100_000
@@ -160,7 +160,7 @@ class Watcher:
             for folder in folders:
                 if path.is_relative_to(folder):
                     source = finding.host_file(path, format, folder)
-                    return source if source is not None and source.format in BY_ROWS else None
+                    return source if source is not None and source.format in PARSERS else None
         return None
 
 
@@ -174,5 +174,5 @@ def growth(source: ImportSource, indexed: int, *, always: bool) -> tuple[int, bo
     grown = size - start
     if not grown or always or grown >= GROWN_BYTES:
         return grown, grown > 0
-    found = records(source.path, source.format, {"session": source.session, "cwd": source.cwd}, start)
+    found = records_from(source.path, source.format, {"session": source.session, "cwd": source.cwd}, start)
     return grown, sum(record.origin in ("user", "agent") for record in found) >= GROWN_MESSAGES
