@@ -105,7 +105,7 @@ def _sections(text: str) -> list[tuple[int, str, str]]:
     """
     sections = [(0, "", "")]
     path: list[tuple[int, str]] = []
-    for start, level, title in _headings(text):
+    for start, level, title in headings(text):
         path = [(of, name) for of, name in path if of < level]
         above = _titles(path)
         path.append((level, title))
@@ -120,7 +120,7 @@ def _titles(path: list[tuple[int, str]]) -> str:
     return line if len(line) <= MAX_TITLES_CHARS else "…" + line[1 - MAX_TITLES_CHARS :]
 
 
-def _headings(text: str) -> Iterator[tuple[int, int, str]]:
+def headings(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start of each heading's line, its level and its words; headings in code do not count."""
     from markdown_it import MarkdownIt
 

@@ -15,7 +15,7 @@ from memtape.schemas.private import without_private
 from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, GEMINI, MARKDOWN, MEM0
 from memtape.tools.capture.withdrawing import withdraw
 from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.importing import documents, exports, finding, notes, reading
+from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
 from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
@@ -290,6 +290,6 @@ def _of_text(source: ImportSource, file: IO[bytes], format: str, name: str, modi
     if problem is not None:
         yield problem
     if text.strip() and format == CLAUDE_MEMORY:
-        yield from notes.take_memory(text, name, modified, source.cwd)
+        yield from documents.take_memory(text, name, modified, source.cwd)
     elif text.strip():
-        yield from notes.take_note(text, name, modified)
+        yield from documents.take_note(text, name, modified)
