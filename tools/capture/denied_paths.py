@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 DENIED_PATHS = tuple(
     """
@@ -30,11 +30,10 @@ _PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
 def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
     """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
     for form in without_place(path.replace("\\", "/").strip()):
-        parts = _parts(form)
-        if not parts:
-            continue
-        for glob, own in ((glob, glob in more) for glob in (*DENIED_PATHS, *more)):
-            if (own or not _SPARED.fullmatch(parts[-1])) and _matches(glob, parts):
+        file = PurePosixPath(posixpath.normpath(f"/{form.lower()}"))
+        spared = _SPARED.fullmatch(file.name)
+        for glob in more if spared else (*DENIED_PATHS, *more):
+            if _matches(glob.replace("\\", "/").lower(), file):
                 return glob
     return None
 
@@ -44,27 +43,9 @@ def without_place(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
 
 
-def _parts(path: str) -> list[str]:
-    """Return the parts of a path; `..` takes back the part before."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == ".." and parts:
-            parts.pop()
-        elif part not in ("", ".", ".."):
-            parts.append(part)
-    return parts
-
-
-def _matches(glob: str, parts: Sequence[str]) -> bool:
-    glob = glob.replace("\\", "/")
-    pieces = [piece for piece in (f"{glob}*" if glob.endswith("/") else glob).split("/") if piece]
-    if pieces and pieces[-1] in ("*", "**") and len(pieces) > 1:  # A folder, with all that is in it.
-        folder = pieces[:-1]
-        return any(_same(folder, parts[at : at + len(folder)]) for at in range(len(parts) - len(folder)))
-    return bool(pieces) and _same(pieces, parts[-len(pieces) :])
-
-
-def _same(globs: Sequence[str], parts: Sequence[str]) -> bool:
-    return len(globs) == len(parts) and all(
-        fnmatchcase(part.lower(), glob.lower()) for glob, part in zip(globs, parts, strict=True)
-    )
+def _matches(glob: str, file: PurePosixPath) -> bool:
+    """Whether a glob holds for the last parts of a path, or for a folder that the path is in."""
+    folder, _, name = glob.rpartition("/")
+    if folder.strip("/") and name in ("", "*", "**"):
+        return any(parent.match(folder.strip("/")) for parent in file.parents)
+    return bool(glob.strip("/")) and file.match(glob.strip("/"))

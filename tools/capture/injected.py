@@ -13,29 +13,13 @@ from memtape.schemas.patterns import lazy
 MARKER = "memtape"
 """The tag around every context that Memtape hands to a host, as `<memtape>…</memtape>`."""
 
-_PAIRED = (
-    MARKER,
-    "memtape-context",
-    "hook_context",
-    "system-reminder",
-    "session_context",
-    "environment_context",
-    "user_instructions",
-    "user-memory-input",
-    "state_snapshot",
-    "task-notification",
-    "agent-message",
-    "teammate-message",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "command-name",
-    "command-message",
-    "command-args",
-    "claude-mem-context",
-    "supermemory-context",
-    "relevant-memories",
-    "relevant_memories",
+_PAIRED = tuple(
+    """
+    memtape memtape-context hook_context system-reminder session_context environment_context user_instructions
+    user-memory-input state_snapshot task-notification agent-message teammate-message local-command-stdout
+    local-command-stderr local-command-caveat command-name command-message command-args claude-mem-context
+    supermemory-context relevant-memories relevant_memories
+    """.split()
 )
 """Tags with content only by a host or memory system: hook contexts, reminders, includes, command echoes."""
 

@@ -63,8 +63,8 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield TOO_LARGE
         return
     try:
-        read = _office_problem(data) if ending in _OFFICE else None
-        read = read or read_as(data)
+        refused = _office_problem(data) if ending in _OFFICE else None
+        read = refused or read_as(data)
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return

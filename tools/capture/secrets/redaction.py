@@ -29,9 +29,8 @@ from memtape.tools.capture.denied_paths import denied_by, without_place
 from memtape.tools.capture.secrets.keys import RedactionKey
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, Trust
 from memtape.tools.capture.secrets.plain_text import plain_text, plainly
-from memtape.tools.capture.secrets.random_strings import random_strings
 from memtape.tools.capture.secrets.rules import FoundSecret, matches
-from memtape.tools.capture.secrets.values import asked_secrets, decoded, secrets_in
+from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
 
 T = TypeVar("T", bound=msgspec.Struct)
 Read = Callable[[str], Iterable[FoundSecret]]
