@@ -34,22 +34,17 @@ MAX_FILES = 50
 MAX_CALLS = 256
 """The most unanswered calls that a parser remembers."""
 
-EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Create", "replace", "edit", "write_file", "write", "create")
+EDITORS = frozenset("Edit MultiEdit Write NotebookEdit Create replace edit write_file write create".split())
 """Tools that edit a file."""
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """How hosts call the argument that names the file."""
 PATCHES = ("apply_patch", "patch")
-SHELLS: Mapping[str, str] = {
-    "Bash": "command",
-    "bash": "command",
-    "run_shell_command": "command",
-    "shell": "command",
-    "shell_command": "command",
-    "local_shell": "command",
-    "local_shell_call": "command",
-    "exec_command": "cmd",
-}
-"""Tools that run a command, and the argument that has the command."""
+SHELLS = frozenset(
+    """
+    Bash bash run_shell_command shell shell_command local_shell local_shell_call exec_command
+    """.split()
+)
+"""Tools that run a command."""
 
 NO_ACTION = Skipped("output of a tool that neither edits nor runs a command")
 REFUSED = Skipped("call of a tool that the user refused")
@@ -130,7 +125,7 @@ def call_of(name: str, arguments: Any) -> Call:
     if short in EDITORS and (path := text_of(given, *PATHS)):
         return Call(short, "edit", paths=(clean(path),))
     if short in SHELLS:
-        command = _command(given.get(SHELLS[short]))
+        command = _command(given.get("command", given.get("cmd")))
         if paths := _patched(command):  # Codex may apply a patch by its shell.
             return Call(short, "edit", paths=paths)
         if command.strip():
@@ -224,12 +219,8 @@ def _ends(output: str) -> str:
 
 def _below(path: str, folder: Any) -> str:
     """Return a path relative to a folder, whole if outside."""
-    if isinstance(folder, str) and folder:
-        try:
-            return str(PurePath(path).relative_to(folder))
-        except ValueError:
-            pass
-    return path
+    is_within = isinstance(folder, str) and folder and PurePath(path).is_relative_to(folder)
+    return str(PurePath(path).relative_to(folder)) if is_within else path
 
 
 def _command(given: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -80,12 +81,8 @@ def memory_folders() -> list[Path]:
 
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
-    formats = [source.format for source in host_files() if isinstance(source, ImportSource)]
-    if host not in HOSTS:
-        return 0, 0
-    own = (HOSTS[host], CLAUDE_MEMORY) if host == "claude" else (HOSTS[host],)
-    found = [format for format in formats if format in own]
-    return len(found) - found.count(CLAUDE_MEMORY), found.count(CLAUDE_MEMORY)
+    formats = Counter(source.format for source in host_files() if isinstance(source, ImportSource))
+    return formats[HOSTS.get(host, "")], formats[CLAUDE_MEMORY] if host == "claude" else 0
 
 
 def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
@@ -145,7 +142,7 @@ def format_of_row(row: dict[str, Any]) -> str | None:
         return CODEX
     if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
         return CLAUDE_CODE
-    return EXPORT if exports.source_of(row) is not None else None
+    return _of_export(row)
 
 
 def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
@@ -160,9 +157,9 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
         return ImportSource(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
-    found = format if format in PARSERS else None if format is None else EXPORT
+    found = format if format is None or format in PARSERS else EXPORT
     try:
-        found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
+        found = found or _format_in(path, in_rows=ending == ".jsonl")
     except OSError as error:
         return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
     return Unfit(path, NO_FORMAT) if found is None else session_file(path, found, name)
@@ -173,42 +170,29 @@ def _is_of_export(path: Path) -> bool:
     return path.name == "chat.html" and (path.parent / "conversations.json").exists()
 
 
-def _format_of_lines(path: Path) -> str | None:
-    """Return the format of a file of rows; unreadable files get a format too, and are reported later."""
+def _format_in(path: Path, *, in_rows: bool) -> str | None:
+    """Return the format of a file by its first rows or items; an unreadable file has one too, and is reported later."""
     bad = None
     with reading.opened(path) as file:
-        for count, row in enumerate(reading.rows(file)):
-            if isinstance(row.value, dict):
-                found = format_of_row(row.value)
-                if found is not None:
-                    return found
-            elif isinstance(row.value, Skipped):
-                bad = bad or CLAUDE_CODE
-            if count == ROWS_LOOKED_AT:
-                break
+        values = (row.value for row in reading.rows(file)) if in_rows else reading.items(file)
+        for value in islice(values, ROWS_LOOKED_AT):
+            if isinstance(value, Skipped):
+                bad = bad or (CLAUDE_CODE if in_rows else EXPORT)
+            elif isinstance(value, dict) and (found := format_of_row(value) if in_rows else _of_export(value)):
+                return found
     return CODEX if _ROLLOUT.match(path.name) else bad
 
 
-def _format_of_document(path: Path) -> str | None:
-    with reading.opened(path) as file:
-        for count, item in enumerate(reading.items(file)):
-            if isinstance(item, Skipped) or exports.source_of(item) is not None:
-                return EXPORT
-            if count == ROWS_LOOKED_AT:
-                break
-    return None
+def _of_export(item: Any) -> str | None:
+    return EXPORT if exports.source_of(item) is not None else None
 
 
 def session_file(path: Path, format: str, name: str = "") -> ImportSource:
     """Return a session file, in any folder, with the session id and folder from its path."""
-    name = name or path.name
-    if format == CODEX:
-        found = _ROLLOUT.match(path.name)
-        return ImportSource(path, format, name, session=found[1] if found else None)
-    if format == GEMINI:
-        format = EXPORT if path.suffix == ".json" else GEMINI
-        return ImportSource(path, format, name, cwd=_gemini_root(path))
-    return ImportSource(path, format, name)
+    found = _ROLLOUT.match(path.name) if format == CODEX else None
+    cwd = _gemini_root(path) if format == GEMINI else None
+    format = EXPORT if format == GEMINI and path.suffix == ".json" else format
+    return ImportSource(path, format, name or path.name, cwd, found[1] if found else None)
 
 
 def _gemini_root(path: Path) -> str | None:

@@ -18,13 +18,11 @@ import msgspec
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.withdrawing import Said
 
 RULES = 2
 """Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
-
-Said = dict[str, list[str]]
-"""Ids of texts by scope."""
 
 
 class FilePosition(msgspec.Struct, frozen=True):
@@ -39,7 +37,7 @@ class FilePosition(msgspec.Struct, frozen=True):
     modified: int
     digest: str
     state: dict[str, Any]
-    said: Said = {}
+    said: dict[str, list[str]] = {}
     folder: str = ""
     file: tuple[int, int] = (0, 0)
 
@@ -99,24 +97,20 @@ class Positions:
         return found
 
     def moved(self, files: Mapping[str, FilePosition]) -> list[str]:
-        """Return the old keys of files that were renamed, or their folder: the same file with a text of the same."""
-        ids = {new.file: {id for _, id in _texts(new.said)} for new in files.values() if new.said}
-        return [
-            key
-            for key, kept in self._kept.items()
-            if key not in files and kept.file in ids and any(id in ids[kept.file] for _, id in _texts(kept.said))
-        ]
+        """Return the old keys of renamed files, or of files of a renamed folder: the same file with a same text."""
+        ids = {new.file: {id for _, id in _texts([new])} for new in files.values() if new.said}
+        others = ((key, kept) for key, kept in self._kept.items() if key not in files and kept.file in ids)
+        return [key for key, kept in others if not ids[kept.file].isdisjoint(id for _, id in _texts([kept]))]
 
     def differences(self, files: Mapping[str, FilePosition | None]) -> tuple[Said, Said]:
         """Return the texts that no file says once these positions count, None for a file that is gone, and the
         texts that a file did not say before.
         """
-        old = {text: None for key in files if key in self._kept for text in _texts(self._kept[key].said)}
-        new = {text: None for position in files.values() if position is not None for text in _texts(position.said)}
+        old = dict.fromkeys(_texts(self._kept.get(key) for key in files))
+        new = dict.fromkeys(_texts(files.values()))
         gone = [text for text in old if text not in new]
-        others = (kept for key, kept in self._kept.items() if key not in files) if gone else ()
-        stay = {text for kept in others for text in _texts(kept.said)}
-        return _by_scope(text for text in gone if text not in stay), _by_scope(text for text in new if text not in old)
+        stay = set(_texts(kept for key, kept in self._kept.items() if key not in files)) if gone else ()
+        return _by_scope([it for it in gone if it not in stay]), _by_scope([it for it in new if it not in old])
 
     def put(self, files: Mapping[str, FilePosition | None]) -> None:
         """Remember positions for `save`, and forget those that are None, or have a secret in their state."""
@@ -148,12 +142,11 @@ def digest(file: IO[bytes], offset: int) -> str:
     return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
 
 
-def _texts(said: Said) -> Iterator[tuple[str, str]]:
-    return ((scope, id) for scope, ids in said.items() for id in ids)
+def _texts(positions: Iterable[FilePosition | None]) -> Iterator[tuple[str, str]]:
+    """Yield scope and id of the texts of files."""
+    said = (position.said for position in positions if position is not None)
+    return ((scope, id) for its in said for scope, ids in its.items() for id in ids)
 
 
-def _by_scope(texts: Iterable[tuple[str, str]]) -> Said:
-    found: Said = {}
-    for scope, id in texts:
-        found.setdefault(scope, []).append(id)
-    return found
+def _by_scope(texts: list[tuple[str, str]]) -> Said:
+    return {scope: [id for of, id in texts if of == scope] for scope in dict.fromkeys(of for of, _ in texts)}
