@@ -14,18 +14,7 @@ from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role, versioned
 from memtape.tools.importing import records
-from memtape.tools.importing.records import (
-    Found,
-    Record,
-    State,
-    Take,
-    blocks_text,
-    list_in,
-    object_in,
-    text_of,
-    time_of,
-    turn,
-)
+from memtape.tools.importing.records import Found, Record, State, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import take_gemini
 
 OTHER = records.Skipped("an item of no known shape")
@@ -100,7 +89,7 @@ def _chatgpt_message(message: dict[str, Any], node: str, session: str | None, be
             media.append(MediaLine(kind="audio" if is_audio else "image", uri=clean(pointer)))
         else:
             texts.append(part if isinstance(part, str) else text_of(part, "text") or "")
-    return turn(
+    return records.turn(
         CHATGPT, _CHATGPT_ROLES[role], "\n\n".join(text for text in texts if text.strip()),
         native_id=text_of(message, "id") or node, at=time_of(message.get("create_time")) or time_of(begun),
         session=session, media=tuple(media[:MAX_MEDIA]),
@@ -139,7 +128,7 @@ def _claude_message(message: Any, conversation: dict[str, Any]) -> Iterator[Foun
         "session": text_of(conversation, "uuid"),
     }
     if text or not content:
-        yield turn(CLAUDE_AI, _CLAUDE_ROLES[sender], text, native_id=uuid, **fields)
+        yield records.turn(CLAUDE_AI, _CLAUDE_ROLES[sender], text, native_id=uuid, **fields)
     for index, attachment in enumerate(list_in(message, "attachments")):
         if extracted := said(text_of(attachment, "extracted_content") or ""):
             yield Record(
@@ -204,7 +193,7 @@ def _mem0_fact(memory: Any) -> Found:
 
 
 _OF_CLAUDE_AI = frozenset(("chat_messages", "conversations_memory", "project_memories", "docs"))
-SHAPES: dict[str, tuple[Callable[[dict[str, Any]], object], Take]] = {
+SHAPES: dict[str, tuple[Callable[[dict[str, Any]], object], records.Take]] = {
     CHATGPT: (lambda item: "mapping" in item, _of_chatgpt),
     CLAUDE_AI: (lambda item: not _OF_CLAUDE_AI.isdisjoint(item), _of_claude_ai),
     GEMINI: (lambda item: "projectHash" in item and "messages" in item, take_gemini),

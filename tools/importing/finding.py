@@ -63,9 +63,9 @@ def host_folders() -> dict[str, list[Path]]:
     }
 
 
-def host_files() -> Iterator[ImportSource | Unfit]:
-    """Yield the sessions and memory files of every host that has been used here."""
-    for format, folders in host_folders().items():
+def host_files(all_folders: dict[str, list[Path]] | None = None) -> Iterator[ImportSource | Unfit]:
+    """Yield the sessions and memory files of every host in its folders, by default the usual ones."""
+    for format, folders in (host_folders() if all_folders is None else all_folders).items():
         for folder in folders:
             for path in walk(folder):
                 if isinstance(path, Unfit):

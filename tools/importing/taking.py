@@ -19,15 +19,7 @@ from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
 from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
-from memtape.tools.importing.records import (
-    NO_FORMAT,
-    SECRETS,
-    Found,
-    ImportSummary,
-    Record,
-    Skipped,
-    State,
-)
+from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, ImportSummary, Record, Skipped, State
 from memtape.tools.importing.transcripts import PARSERS, records_of, rows_of
 
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})

@@ -13,34 +13,13 @@ from typing import IO, Any
 
 import orjson
 
+from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean, said
-from memtape.tools.capture.native_ids import (
-    CLAUDE_CODE,
-    CODEX,
-    GEMINI,
-    Role,
-    claude_prompt,
-    claude_tool,
-    codex_message,
-    digest,
-    in_session,
-)
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role
 from memtape.tools.importing import reading, records
 from memtape.tools.importing.actions import actions_of, call_of, called, remember_call
 from memtape.tools.importing.reading import Row
-from memtape.tools.importing.records import (
-    Found,
-    Record,
-    Skipped,
-    State,
-    Take,
-    blocks_text,
-    list_in,
-    object_in,
-    text_of,
-    time_of,
-    turn,
-)
+from memtape.tools.importing.records import Found, Record, Skipped, State, blocks_text, list_in, object_in, text_of
 
 TAIL_BYTES = 128 * 1_024
 
@@ -161,7 +140,7 @@ def _claude_answer(row: dict[str, Any], block: dict[str, Any], state: State) -> 
         yield _NO_CALL
         return
     output, fields = blocks_text(block.get("content"), "text", "tool_result"), _fields(CLAUDE_CODE, row, {})
-    native = claude_tool(clean(text_of(row, "uuid", "sessionId") or ""), id)
+    native = native_ids.claude_tool(clean(text_of(row, "uuid", "sessionId") or ""), id)
     yield from actions_of(called(state, id), output, native, fields, failed=bool(block.get("is_error")))
 
 
@@ -173,8 +152,8 @@ def _claude_turn(row: dict[str, Any], role: Role, text: str, prompt: str | None 
         role, prompt = "assistant", None  # What a subagent is told, the agent wrote.
         if agent := text_of(row, "agentId"):
             fields["actor"] = f"{CLAUDE_CODE} {clean(agent)}"
-    native = claude_prompt(prompt) if prompt else clean(uuid)
-    return turn(role=role, text=text, native_id=native, **fields)
+    native = native_ids.claude_prompt(prompt) if prompt else clean(uuid)
+    return records.turn(role=role, text=text, native_id=native, **fields)
 
 
 def take_codex(row: dict[str, Any], state: State) -> Iterator[Found]:
@@ -246,8 +225,8 @@ def _codex_message(row: dict[str, Any], item: dict[str, Any], state: State) -> F
     if session is None:
         return _NO_SESSION
     ordinal, at = row.get("ordinal"), clean(text_of(row, "timestamp") or "")
-    native = codex_message(session, ordinal if isinstance(ordinal, int) else None, at, role, told)
-    return turn(role=role, text=told, native_id=native, **_fields(CODEX, row, state))
+    native = native_ids.codex_message(session, ordinal if isinstance(ordinal, int) else None, at, role, told)
+    return records.turn(role=role, text=told, native_id=native, **_fields(CODEX, row, state))
 
 
 def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:
@@ -263,7 +242,7 @@ def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: State) -> It
             held = orjson.loads(output)
             output, exit = held["output"], object_in(held, "metadata").get("exit_code")
     text, fields = blocks_text(output, *_CODEX_TEXTS), _fields(CODEX, row, state)
-    native, exit = in_session(session, id, tool=True), exit if isinstance(exit, int) else None
+    native, exit = native_ids.in_session(session, id, tool=True), exit if isinstance(exit, int) else None
     yield from actions_of(called(state, id), text, native, fields, failed=failed, exit=exit)
 
 
@@ -304,10 +283,10 @@ def _gemini_turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iter
     if state.get("kind") == "subagent":
         role = "assistant"  # What a subagent is told, the agent wrote.
     if text.strip() or not row.get("toolCalls"):
-        yield turn(role=role, text=text, native_id=in_session(session, id), **fields)
+        yield records.turn(role=role, text=text, native_id=native_ids.in_session(session, id), **fields)
     for index, call in enumerate(list_in(row, "toolCalls")):
         if isinstance(call, dict):
-            native = in_session(session, text_of(call, "id") or f"{id}:{index}", tool=True)
+            native = native_ids.in_session(session, text_of(call, "id") or f"{id}:{index}", tool=True)
             done, failed = call_of(text_of(call, "name") or "tool", call.get("args")), call.get("status") == "error"
             yield from actions_of(done, _gemini_output(call.get("result")), native, fields, failed=failed)
 
@@ -348,14 +327,14 @@ def _fields(source: str, row: dict[str, Any], state: State) -> dict[str, Any]:
     """Return the fields of all records of a row. Rows of Claude Code tell all, those of others only the time."""
     return {
         "source": source,
-        "at": time_of(row.get("timestamp")),
+        "at": records.time_of(row.get("timestamp")),
         "session": text_of(row, "sessionId") or text_of(state, "session"),
         "branch": text_of(row, "gitBranch") or text_of(state, "branch"),
         "cwd": text_of(row, "cwd") or text_of(state, "cwd"),
     }
 
 
-PARSERS: dict[str, Take] = {CLAUDE_CODE: take_claude, CODEX: take_codex, GEMINI: take_gemini}
+PARSERS: dict[str, records.Take] = {CLAUDE_CODE: take_claude, CODEX: take_codex, GEMINI: take_gemini}
 """The parser of a row, by the format of a file that grows row by row while a session is going on."""
 
 
@@ -380,7 +359,7 @@ def rows_of(format: str, file: IO[bytes], state: State, offset: int = 0) -> Iter
         file.seek(row.end)
 
 
-def records_of(parser: Take, row: Row, state: State) -> Iterable[Found]:
+def records_of(parser: records.Take, row: Row, state: State) -> Iterable[Found]:
     """Return the records of a row, or the skip of a row that cannot be read; nothing for a blank line."""
     if isinstance(row.value, dict):
         return parser(row.value, state)
@@ -410,12 +389,12 @@ def find_turn(
 
     A hook is told a text, and the record has its native id (see `native_ids`). Only the last 128 KiB are read.
     """
-    origin, wanted = ("user" if role == "user" else "agent"), digest(text)
+    origin, wanted = ("user" if role == "user" else "agent"), native_ids.digest(text)
     now = before = None
     with suppress(OSError):
         start = max(0, path.stat().st_size - TAIL_BYTES)
         for record in records_from(path, format, {"session": session}, start):
-            if record.origin == origin and digest(record.text) == wanted:
+            if record.origin == origin and native_ids.digest(record.text) == wanted:
                 now, before = record, now or before
             elif now is not None and record.origin in ("user", "agent"):
                 now, before = None, now  # It went on since.

@@ -83,10 +83,8 @@ class Watcher:
 
     def sources(self) -> Iterator[ImportSource]:
         """Yield the existing sessions."""
-        for folder in self._watched():
-            for path in finding.walk(folder) if folder != self._vault else ():
-                if isinstance(path, Path) and (source := self._source(path)) is not None:
-                    yield source
+        every = finding.host_files(self._folders)
+        return (it for it in every if isinstance(it, ImportSource) and it.format in PARSERS)
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Note that files have changed."""
