@@ -29,11 +29,10 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.text.replacing import replaces
 from memtape.state.views.filters import make_filters
-from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
-from memtape.tools.capture.secrets.redaction import Redactor, findings
-from memtape.tools.capture.secrets.rules import PIECE_CHARS
+from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
+from memtape.tools.capture.secrets.rules import PIECE_CHARS, denied_paths
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_files
@@ -491,7 +490,7 @@ TAKEN = [
 
 
 def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
-    assert [path for path in DENIED if denied_by(path) not in DENIED_PATHS] == []
+    assert [path for path in DENIED if denied_by(path) not in denied_paths()] == []
     assert [path for path in TAKEN if denied_by(path) is not None] == []
 
 

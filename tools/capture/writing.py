@@ -6,10 +6,11 @@ Pure writers need nothing else. Reading views is not here.
 from __future__ import annotations
 
 import os
+import sys
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_IDS,
     MAX_TEXT_BYTES,
     PEOPLE,
     UNKNOWN,
@@ -30,11 +32,14 @@ from memtape.schemas.events import (
     Kind,
     Media,
     Origin,
+    Restored,
+    Withdrawn,
     make_event,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import SPOOLED, Log, Position
+from memtape.schemas.log import SPOOLED, Log, Position, events_between
 from memtape.schemas.metrics import Door
+from memtape.schemas.places import part_id
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
@@ -50,6 +55,9 @@ if TYPE_CHECKING:
 
     from memtape.tools.capture.secrets.redaction import Redactor
 
+PAGE_PARTS = 250
+Said = Mapping[str, Collection[str]]
+"""Ids of texts by scope: for each text the id of it whole and of its first part."""
 Erased = dict[str, dict[str, None]]
 """The erased ids of each scope that was asked for, so that many lines look them up once."""
 
@@ -331,3 +339,44 @@ def now_us() -> int:
 
 def _new_id() -> str:
     return str(uuid_utils.uuid7())
+
+
+def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = False) -> int:
+    """Append that sources say texts of the log no longer, or with `on=False` again; return how many changed."""
+    count = 0
+    for scope, ids in texts.items():
+        stand = writer.log.known(scope, list(ids))
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
+        changed = [id for id in stand if (id in withdrawn) is not on]
+        count += len(changed)
+        named = [] if dry_run else [part for id in changed for part in _parts(writer.log, scope, id)]
+        for first in range(0, len(named), MAX_IDS):
+            writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
+    return count
+
+
+def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
+    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
+    withdrawn, shown = dict[str, None](), dict[str, None]()
+    partition = partition_of(scope, log.partitions)
+    for _, event in events_between(log, partition, 0, sys.maxsize, scope, ("withdrawn", "restored")):
+        body = event.body
+        if not isinstance(body, Withdrawn | Restored):
+            continue
+        on, ids = isinstance(body, Withdrawn) and body.on, body.ids
+        restored = [id for id in ids if id in withdrawn] if isinstance(body, Restored) else []
+        shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
+        withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
+    return withdrawn, shown
+
+
+def _parts(log: Log, scope: str, id: str) -> list[str]:
+    """Return an id and the ids of the document's other parts, if it names a first part; erased parts
+    included.
+    """
+    found, page = [id], [id] * PAGE_PARTS
+    while len(page) == PAGE_PARTS:
+        numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)
+        page = list(log.known(scope, [part_id(scope, id, number) for number in numbers]))
+        found += page
+    return found

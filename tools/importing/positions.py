@@ -18,7 +18,7 @@ import msgspec
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.capture.withdrawing import Said
+from memtape.tools.capture.writing import Said
 
 RULES = 2
 """Raised when parsers take texts that they skipped before, so that everything is read again."""

@@ -13,8 +13,7 @@ import msgspec
 from memtape.schemas.errors import Denied, MemtapeError
 from memtape.schemas.private import without_private
 from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, GEMINI, MARKDOWN, MEM0
-from memtape.tools.capture.withdrawing import withdraw
-from memtape.tools.capture.writing import Writer, now_us
+from memtape.tools.capture.writing import Writer, now_us, withdraw
 from memtape.tools.importing import documents, exports, finding, reading
 from memtape.tools.importing.batches import Batch
 from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource, Unfit

@@ -1,19 +1,21 @@
 """Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-This file handles the findings; the other files of this folder find secrets, and are pure but for `known` and
-`keys`.
+This file handles the findings; the other files of this folder find secrets, and are pure but for `known`.
 """
 
 from __future__ import annotations
 
 import copy
 import os
+import posixpath
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from hashlib import blake2b
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 import msgspec
@@ -25,11 +27,8 @@ from memtape.schemas.private import MARK, without_marks, without_private
 from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture.denied_paths import denied_by, without_place
-from memtape.tools.capture.secrets.keys import RedactionKey
-from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, Trust
-from memtape.tools.capture.secrets.plain_text import plain_text, plainly
-from memtape.tools.capture.secrets.rules import FoundSecret, matches
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, RedactionKey, Trust
+from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, matches, regex_of
 from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -44,6 +43,30 @@ PRIVATE = "private"
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
 """Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
+_PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
+
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\U000e0100-\U000e01ef"
+)
+_STYLED = (
+    "\u2102-\u2138\u24b6-\u24e9\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149"
+    "\U0001fbf0-\U0001fbf9"
+)
+"""Blocks of letters and digits that Unicode (NFKC) takes for plain ones: full-width, mathematical, circled."""
+_OTHERS = "\u0370-\u03ff\u0400-\u052f"
+_GOES_ON = r"(?:\\|(?<=[ \t])[\^`])\r?\n[ \t]*"
+"""The end of a line of a shell (also of PowerShell and cmd) that goes on in the next."""
+_LINE_ENDS = ("\\\n", "\\\r\n", "^\n", "^\r\n", "`\n", "`\r\n")
+_DIFFERS = re.compile(
+    f"[!-~][{_INVISIBLE}]|[{_INVISIBLE}][!-~]|[{_STYLED}]|[A-Za-z][{_OTHERS}]|[{_OTHERS}][A-Za-z]|{_GOES_ON}"
+)
+_PIECE = re.compile(f"(?P<goes_on>{_GOES_ON})|(?P<invisible>[{_INVISIBLE}]+)|[^\\W\\d]+|.", re.DOTALL)
+_LOOK_ALIKES = str.maketrans(
+    "авеһіјкӏмнорԛѕтуѵԝхԁсԍАВЕНІЈКМОРЅТУХСαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "abehijklmhopqstyvwxdcgABEHIJKMOPSTYXCaeikvoptuxABEZHIKMNOPTYX",
+)
+"""Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones, and small capitals."""
 
 
 class Redactor:
@@ -254,3 +277,63 @@ def _names_of(path: str) -> Iterator[str]:
         if os.path.lexists(place):
             yield os.path.abspath(place)
             yield os.path.realpath(place)
+
+
+@lru_cache(maxsize=1_024)  # An import asks for the same source thousands of times.
+def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
+    """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
+    for form in without_place(path.replace("\\", "/").strip()):
+        file = PurePosixPath(posixpath.normpath(f"/{form.lower()}"))
+        spared = regex_of("{SPARED}").fullmatch(file.name)
+        for glob in more if spared else (*denied_paths(), *more):
+            if _matches(glob.replace("\\", "/").lower(), file):
+                return glob
+    return None
+
+
+def without_place(path: str) -> tuple[str, ...]:
+    """Return a path as written, and without a line or part of the file at its end."""
+    return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
+
+
+def _matches(glob: str, file: PurePosixPath) -> bool:
+    """Whether a glob holds for the last parts of a path, or for a folder that the path is in."""
+    folder, _, name = glob.rpartition("/")
+    if folder.strip("/") and name in ("", "*", "**"):
+        return any(parent.match(folder.strip("/")) for parent in file.parents)
+    return bool(glob.strip("/")) and file.match(glob.strip("/"))
+
+
+def plain_text(text: str) -> tuple[str, list[int]] | None:
+    """Return a text as people read it, with the original place of each character, None where that is the text itself.
+
+    Takes linear time.
+    """
+    if (text.isascii() and not any(end in text for end in _LINE_ENDS)) or not _DIFFERS.search(text):
+        return None
+    pieces: list[str] = []
+    places: list[int] = []
+    for found in _PIECE.finditer(text):
+        piece, start = found[0], found.start()
+        if found["goes_on"]:
+            piece = " " if piece[-1] != "\n" and not text[start - 1 : start].isspace() else ""
+        elif found["invisible"]:
+            continue
+        elif not piece.isascii():
+            piece = "".join(map(_plain, piece))
+        pieces.append(piece)
+        places.extend(range(start, start + len(piece)))
+    return "".join(pieces), places
+
+
+def plainly(text: str) -> str:
+    """Return a text as people read it."""
+    plain = plain_text(text)
+    return text if plain is None else plain[0]
+
+
+@lru_cache(maxsize=4_096)
+def _plain(char: str) -> str:
+    """Return a character as people read it."""
+    plain = unicodedata.normalize("NFKC", char)
+    return (plain if len(plain) == 1 else char).translate(_LOOK_ALIKES)

@@ -62,6 +62,12 @@ def regex_of(text: str) -> re.Pattern[str]:
 
 
 @cache
+def denied_paths() -> tuple[str, ...]:
+    """Return the globs of files that are never captured."""
+    return tuple(_read("rules.toml")["denied_paths"].split())
+
+
+@cache
 def excepted(name: str) -> re.Pattern[str]:
     """Return an expression of `exceptions.toml`."""
     return re.compile("".join(_read("exceptions.toml")[name].split("\n")))
@@ -80,9 +86,9 @@ def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
 
     data = _read("rules.toml")
     forms, told = (msgspec.convert(data[name], list[Rule]) for name in ("forms", "rules"))
-    for name, regex in data["prefixes"].items():
-        kind, *prefixes = name.split()
-        forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
+    for regex, names in data["prefixes"].items():
+        for kind, *prefixes in map(str.split, names.split(",")):
+            forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
     for names, regex in data["commands"].items():
         told.append(Rule("password", regex, tuple(f"{name} " for name in names.split()), "line", like="given"))
     sought: dict[str, list[int]] = {}
