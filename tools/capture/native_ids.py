@@ -1,11 +1,12 @@
 """How a source names what it holds, so that a hook, an import and an import again add a turn once.
 
-An event's id is derived from (scope, source, native id), see `schemas.ids.derived_id`; this file decides source and
-native id, for every host and export, and nothing else may. It reads nothing: no files, no log, no clock.
+An event's id is derived from (scope, source, native id), see `schemas.ids.derived_id`; this file decides
+source and native id, for every host and export, and nothing else may. It reads nothing: no files, no log, no
+clock.
 
-A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
-its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
-nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
+A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and
+are told its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither
+its native id nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
 (`tools.importing.transcripts.find_turn`):
 
 | host, event | native id |
@@ -16,11 +17,13 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 | ChatGPT, Claude.ai, and other rows of Claude Code | the row's own `id` or `uuid`, which a fork keeps |
 | any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
-What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
-the transcript; else the same words of the same role in one session are one turn of those that were heard.
+What a session says again is told apart by the row that said it before (`again`), if that stands in what a
+hook reads of the transcript; else the same words of the same role in one session are one turn of those that
+were heard.
 
-The first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`).
-An imported text that is too long for one event, but no turn, is kept as a document.
+The first part of a document adds `#document`; the ids of the others follow from its id
+(`schemas.places.part_id`). An imported text that is too long for one event, but no turn, is kept as a
+document.
 """
 
 from __future__ import annotations
@@ -97,7 +100,8 @@ def claude_prompt(prompt_id: str) -> str:
 
 
 def claude_tool(row: str, tool_use_id: str) -> str:
-    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and `tool_use_id`.
+    """Return the native id of a Claude Code tool's answer: the row's `uuid`, kept by a fork, and
+    `tool_use_id`.
 
     The `tool_use_id` alone would not do: some models count their calls from one on in every session.
     """
@@ -120,7 +124,8 @@ def opencode_message(id: str) -> str:
 
 
 def versioned(name: str, text: str) -> str:
-    """Return the native id of a text whose source rewrites it in place: its name there, and the text's digest.
+    """Return the native id of a text whose source rewrites it in place: its name there, and the text's
+    digest.
 
     The name is a memory's id, or a note's path below the imported folder.
     """

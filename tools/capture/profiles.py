@@ -1,9 +1,10 @@
-"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the environment.
+"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the
+environment.
 
-A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the environment,
-or by the settings of the home, in this order. The writer asks it once for each capture (`writing.py`), and no command
-does so by itself. `sinks/home/pauses.py` defines pauses. Every code that appends a text for a caller asks
-`check_storing` first. Nothing is written here.
+A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the
+environment, or by the settings of the home, in this order. The writer asks it once for each capture
+(`writing.py`), and no command does so by itself. `sinks/home/pauses.py` defines pauses. Every code that
+appends a text for a caller asks `check_storing` first. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ OF_RUN = Silence(f"Memory is paused for this run ({CAPTURE_VARIABLE}={CAPTURE_OF
 def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
     """Return why nothing is stored in a scope, None where all is; without a scope, of the whole home.
 
-    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a file of
-    pauses that is damaged.
+    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a
+    file of pauses that is damaged.
     """
     if stores_nothing():
         return OF_RUN

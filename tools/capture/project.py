@@ -9,8 +9,8 @@ folder is a project by itself. Folders below it may be parts of it or projects o
 assumption mixes nothing up. The work of a session below its first folder belongs to the first folder all the
 same.
 
-A scope that was taken out of a repository is kept in the home: where Memtape is used there again, the repository has
-the same scope as before.
+A scope that was taken out of a repository is kept in the home: where Memtape is used there again, the
+repository has the same scope as before.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 class Repository(NamedTuple):
     """A repository's scope, and the mark by which its git folder is known again.
 
-    The mark of a git folder is a token that this home wrote into its configuration, or its inode, once the token was
-    taken out. The mark of a `.git` file is its inode and time.
+    The mark of a git folder is a token that this home wrote into its configuration, or its inode, once the
+    token was taken out. The mark of a `.git` file is its inode and time.
     """
 
     scope: str
@@ -367,7 +367,10 @@ def git(folder: Path, *words: str) -> str | None:
 
 
 def _note(home: Home, common: str, held: Repository, was: str | None = None) -> None:
-    """Record a repository's scope by its git folder; `was` is the former path. The caller holds the `_lock`."""
+    """Record a repository's scope by its git folder; `was` is the former path.
+
+    The caller holds the `_lock`.
+    """
     noted = repositories_of(home)
     if was is not None:
         noted.pop(was, None)

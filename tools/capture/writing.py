@@ -155,7 +155,8 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and so on.
+        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and
+        so on.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
         Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
@@ -238,7 +239,8 @@ class Writer:
         )
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
         session = line.session or self.session
-        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
+        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets
+        # are out.
         event = make_event("captured", "", body, scope, actor, (), now)
         whole = self.redactor.event(replace(event, at=at, session=session))
         assert isinstance(whole.body, Captured)

@@ -1,4 +1,5 @@
-"""Texts of files: notes in Markdown, memory files of Claude Code, and PDF, HTML, Office and e-mail made Markdown.
+"""Texts of files: notes in Markdown, memory files of Claude Code, and PDF, HTML, Office and e-mail made
+Markdown.
 
 A native id has a text's path and digest: a changed or moved text is taken again. Libraries of the extra
 `documents` are loaded when a file needs them; without the extra nothing else is missing. Nothing here opens a

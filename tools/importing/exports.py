@@ -1,8 +1,8 @@
 """Items of JSON exports of ChatGPT, Claude.ai and mem0, told apart by their shape.
 
-The names of files and keys differ from year to year. A conversation of ChatGPT is a tree of messages, of which the
-branch that ends at `current_node` counts. An export of Claude.ai has conversations, its memory of the user, and the
-documents of projects. mem0 answers `{"results": [{"id", "memory", …}]}`, or a list.
+The names of files and keys differ from year to year. A conversation of ChatGPT is a tree of messages, of
+which the branch that ends at `current_node` counts. An export of Claude.ai has conversations, its memory of
+the user, and the documents of projects. mem0 answers `{"results": [{"id", "memory", …}]}`, or a list.
 """
 
 from __future__ import annotations

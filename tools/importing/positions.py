@@ -103,8 +103,8 @@ class Positions:
         return [key for key, kept in others if not ids[kept.file].isdisjoint(id for _, id in _texts([kept]))]
 
     def differences(self, files: Mapping[str, FilePosition | None]) -> tuple[Said, Said]:
-        """Return the texts that no file says once these positions count, None for a file that is gone, and the
-        texts that a file did not say before.
+        """Return the texts that no file says once these positions count, None for a file that is gone, and
+        the texts that a file did not say before.
         """
         old = dict.fromkeys(_texts(self._kept.get(key) for key in files))
         new = dict.fromkeys(_texts(files.values()))

@@ -92,7 +92,8 @@ def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
     try:
         value = orjson.loads(data)
     except ValueError:
-        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson refuses.
+        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson
+        # refuses.
         try:
             value = json.loads(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError):

@@ -33,8 +33,8 @@ OnProgress = Callable[[int], None]
 
 
 class ImportOptions(NamedTuple):
-    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone` says
-    that missing files are gone for good. In a dry run nothing is written.
+    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone`
+    says that missing files are gone for good. In a dry run nothing is written.
     """
 
     dry_run: bool = False
@@ -253,7 +253,10 @@ class Importer:
 def _content(
     read: _Reading, file: IO[bytes], format: str | None, place: str = ""
 ) -> Iterator[tuple[str, Iterable[Found]]]:
-    """Yield the parts of a file or of a member of an archive. Only rows go on with the time of the row before."""
+    """Yield the parts of a file or of a member of an archive.
+
+    Only rows go on with the time of the row before.
+    """
     source, read.moment = read.source, read.began
     if format in (MARKDOWN, CLAUDE_MEMORY):
         yield place, _of_text(source, file, format, place or source.name, read.began)

@@ -1,7 +1,8 @@
-"""Transcripts of Claude Code, Codex and the Gemini CLI: a parser of rows for each, and the reading of their files.
+"""Transcripts of Claude Code, Codex and the Gemini CLI: a parser of rows for each, and the reading of their
+files.
 
-A parser is a pure generator from a row to records. A hook imports this module while its agent waits: no reader
-of other files is imported here, and nothing is put on the log.
+A parser is a pure generator from a row to records. A hook imports this module while its agent waits: no
+reader of other files is imported here, and nothing is put on the log.
 """
 
 from __future__ import annotations
@@ -247,7 +248,8 @@ def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: State) -> It
 
 
 def take_gemini(row: dict[str, Any], state: State) -> Iterator[Found]:
-    """Yield the records of a row of the Gemini CLI. `state` has session, folder, and `bare` for a file without rows.
+    """Yield the records of a row of the Gemini CLI. `state` has session, folder, and `bare` for a file
+    without rows.
 
     The files are `tmp/<project>/chats/session-<time>-<id>.jsonl`, and the older single `.json`: one row with
     all messages. `$set` can hold what the model was given instead, and is only read in a bare file.
@@ -324,7 +326,10 @@ def _last_rows(rows: Iterable[Row]) -> dict[str, int | None]:
 
 
 def _fields(source: str, row: dict[str, Any], state: State) -> dict[str, Any]:
-    """Return the fields of all records of a row. Rows of Claude Code tell all, those of others only the time."""
+    """Return the fields of all records of a row.
+
+    Rows of Claude Code tell all, those of others only the time.
+    """
     return {
         "source": source,
         "at": records.time_of(row.get("timestamp")),
@@ -367,7 +372,10 @@ def records_of(parser: records.Take, row: Row, state: State) -> Iterable[Found]:
 
 
 def records_from(path: Path, format: str, state: State, start: int) -> Iterator[Record]:
-    """Yield the records of a transcript from near an offset on: from the first whole line. Raises `OSError`."""
+    """Yield the records of a transcript from near an offset on: from the first whole line.
+
+    Raises `OSError`.
+    """
     if format not in PARSERS:
         return
     with reading.opened(path) as file:
@@ -387,7 +395,8 @@ def find_turn(
 ) -> tuple[Record | None, Record | None]:
     """Return the record of a turn if it is the last thing said, and the latest before that said the same.
 
-    A hook is told a text, and the record has its native id (see `native_ids`). Only the last 128 KiB are read.
+    A hook is told a text, and the record has its native id (see `native_ids`). Only the last 128 KiB are
+    read.
     """
     origin, wanted = ("user" if role == "user" else "agent"), native_ids.digest(text)
     now = before = None

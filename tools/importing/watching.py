@@ -1,4 +1,5 @@
-"""The live tail: transcripts that have grown are indexed, and what people write in the zones of pages is taken.
+"""The live tail: transcripts that have grown are indexed, and what people write in the zones of pages is
+taken.
 
 A session is indexed after its growth by so many bytes or messages since the last *indexed* point, once it has
 been quiet for a moment; smaller growth accumulates. At its end it is always indexed.
@@ -48,7 +49,10 @@ Tell = Callable[["Indexed | str"], None]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread."""
+    """Tails the sessions of hosts in their folders, by default the usual ones.
+
+    `stop` ends it, in any thread.
+    """
 
     def __init__(
         self,

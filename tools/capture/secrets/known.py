@@ -1,14 +1,15 @@
-"""What a home keeps of secrets: the key of their placeholders, and keyed digests of the secrets that it has met.
+"""What a home keeps of secrets: the key of their placeholders, and keyed digests of the secrets that it has
+met.
 
 Each log has one key. Its first user creates the key; homes of one log share it. A key leaves its home only
 wrapped (RFC 3394) under a passphrase, in a file with which another home joins.
 
-By its digest a secret is recognised again without any context. A line of `redaction.met` has the secret's form
-(characters before its first word, of the first word, of all), its kind, its keyed digest, the digits of its
-placeholder, and the trust and scope of its source; no character of it. A secret with capitals has a second line,
-for its digest without case. Many processes append, each line whole. A secret told by a person is known in every
-scope of the home, any other in its scope alone. Erased secrets stay known, so that they do not return in clear; a
-person forgets a known secret by a separate line.
+By its digest a secret is recognised again without any context. A line of `redaction.met` has the secret's
+form (characters before its first word, of the first word, of all), its kind, its keyed digest, the digits of
+its placeholder, and the trust and scope of its source; no character of it. A secret with capitals has a
+second line, for its digest without case. Many processes append, each line whole. A secret told by a person is
+known in every scope of the home, any other in its scope alone. Erased secrets stay known, so that they do not
+return in clear; a person forgets a known secret by a separate line.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class MetSecrets:
     def find(
         self, text: str, key: bytes, scope_of: Callable[[], str | None], here: Container[str] = ()
     ) -> Iterator[FoundSecret]:
-        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the text.
+        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the
+        text.
 
         The scope is asked for where it decides. `here` are secrets that the same text tells.
         """

@@ -108,7 +108,10 @@ class Redactor:
         return without_marks(self._redacted(query, asked=True))
 
     def name(self, name: str) -> str:
-        """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
+        """Return a name, as of a person, session or branch, without secrets of known forms.
+
+        Names may look random.
+        """
         self._met.refresh()
         return self._redacted(name, names=True)
 
@@ -281,7 +284,10 @@ def _names_of(path: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1_024)  # An import asks for the same source thousands of times.
 def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
-    """Return the glob that denies a path or source, or None. Case does not matter; `more` denies besides the list."""
+    """Return the glob that denies a path or source, or None.
+
+    Case does not matter; `more` denies besides the list.
+    """
     for form in without_place(path.replace("\\", "/").strip()):
         file = PurePosixPath(posixpath.normpath(f"/{form.lower()}"))
         spared = regex_of("{SPARED}").fullmatch(file.name)
@@ -305,7 +311,8 @@ def _matches(glob: str, file: PurePosixPath) -> bool:
 
 
 def plain_text(text: str) -> tuple[str, list[int]] | None:
-    """Return a text as people read it, with the original place of each character, None where that is the text itself.
+    """Return a text as people read it, with the original place of each character, None where that is the text
+    itself.
 
     Takes linear time.
     """

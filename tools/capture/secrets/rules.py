@@ -115,7 +115,8 @@ def _places(text: str) -> list[list[int]]:
     every, _, sought, automaton = rules()
     words, longest = list(sought.values()), max(map(len, sought))
     places: list[list[int]] = [[] for _ in every]
-    # A few letters become two in lower case, which would move what follows; the automaton takes whole characters only.
+    # A few letters become two in lower case, which would move what follows; the automaton takes whole
+    # characters only.
     lower = text.lower()
     lower = lower if len(lower) == len(text) else "".join(char.lower()[:1] for char in text)
     lower = lower if lower.isascii() else _SURROGATE.sub("\ufffd", lower)

@@ -1,4 +1,5 @@
-"""Whether a value is a secret: the tests that `rules.toml` names by `like`, and random strings that no word tells.
+"""Whether a value is a secret: the tests that `rules.toml` names by `like`, and random strings that no word
+tells.
 
 The value that a rule has matched is often a type, a name, a variable or an example. Digests, UUIDs, commits,
 base64 data, paths and targets of URLs look random too. `exceptions.toml` has what is no secret.
@@ -108,7 +109,8 @@ def _is_passphrase(value: str) -> bool:
 def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) -> bool:
     """Whether a value called a password is one: letters mixed with digits or marks, or only digits.
 
-    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is expected there.
+    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is
+    expected there.
     """
     if len(value) < 6 or " " in value or _is_no_secret(value):
         return False
@@ -326,7 +328,8 @@ def random_strings(text: str) -> Iterator[FoundSecret]:
 
 
 def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False) -> bool:
-    """Whether a string of letters, digits and a few marks is a random one rather than made of words; hex never is.
+    """Whether a string of letters, digits and a few marks is a random one rather than made of words; hex
+    never is.
 
     Where it was `said` to be a key, less is asked of it.
     """
