@@ -321,8 +321,8 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     scope = client.made_scope()
     names = [name for name in (heard_as, now, before) if name is not None]
     ids = {derived_id("captured", scope, turn.source, name): name for name in names}
-    known = frozenset(ids[id] for id in client.known(scope, list(ids)))
-    return of_hook(heard_as, now, before, known, retried=turn.alone)
+    known = {ids[id] for id in client.known(scope, list(ids))}
+    return of_hook(heard_as, now, before, known, turn.alone)
 
 
 def _named_by_host(told: HookInput, source: str, role: Role) -> str | None:

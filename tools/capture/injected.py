@@ -45,14 +45,15 @@ CONTEXT_NOTE = "Remembered text, quoted:"
 _MARKED = lazy(f"{re.escape(CONTEXT_BEGIN)}.*?(?:{re.escape(CONTEXT_END)}|\\Z)", re.DOTALL)
 _PRINTED = lazy(
     rf"^Memory of (?:global|project:\S+) on [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\. {CONTEXT_NOTE}.*"
-    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|Memory is paused.*|[ \t\r]*)$)*',
+    r'(?:\n(?:- ".*|[A-Z][a-z ]{0,60}:|[0-9,]+ conflicts? waits? for the user: .*|Memory is paused.*'
+    r"|[ \t\r]*)$)*",
     re.MULTILINE,
 )
 """Its first line, and following headings, quoted items, lines about waiting or pauses, and blank lines."""
 
-_COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare|eval|verify"
+_COMMANDS = "search|show|why|recent|timeline|sessions|given|log|diff|status|context|conflicts|edges|compare"
 _ASKING = lazy(
-    rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS})\b|\bmemtape[/\\]vault\b"
+    rf"\bmemtape[\\\"',\s]+(?:{_COMMANDS}|eval|verify)\b|\bmemtape[/\\]vault\b"
     r"|[/\\]vault[/\\](?:global|projects[/\\][^/\\]+)[/\\]"
 )
 """A shell command that asks Memtape, its words apart or in a list, or any tool that reads its vault."""

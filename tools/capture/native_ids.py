@@ -28,6 +28,7 @@ document.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 from typing import Literal
 
@@ -56,7 +57,7 @@ SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, 
 """The `source` of imported texts, which also names their format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
-"""The `source` of a capture by the name of the host that a hook is called with, where its transcripts are read."""
+"""The source of a capture by the name of the hook's host, for hosts whose transcripts are read."""
 
 HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
 """The source of hosts whose transcripts are not read: only the inputs of their hooks are captured."""
@@ -75,7 +76,7 @@ def again(heard_as: str, before: str) -> str:
     return f"{heard_as}:after:{digest(before)}"
 
 
-def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
+def of_hook(heard_as: str, now: str | None, before: str | None, known: Collection[str], retried: bool) -> str:
     """Return the native id of a hook's turn; `heard_as` is its id without a transcript.
 
     `now` and `before` are the native ids of its row and of the latest earlier row with the same text, None if
@@ -95,7 +96,7 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset
 
 
 def claude_prompt(prompt_id: str) -> str:
-    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row; a fork keeps it."""
+    """Return the native id of a Claude Code prompt: a hook's `prompt_id` or its row's `promptId`."""
     return f"prompt:{prompt_id}"
 
 
@@ -114,7 +115,7 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
 
 
 def in_session(session: str, id: str, *, tool: bool = False) -> str:
-    """Return the native id of a Gemini row, or of a tool's answer in Codex and Gemini, by its id in the session."""
+    """Return the native id of a row of Gemini, or of a tool's answer in Codex and Gemini, by its own id."""
     return f"{session}:tool:{id}" if tool else f"{session}:{id}"
 
 
@@ -137,4 +138,5 @@ def digest(text: str) -> str:
 
     Private text cannot be found by trial.
     """
-    return blake2b(" ".join(without_private(text).split()).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    words = " ".join(without_private(text).split())
+    return blake2b(words.encode("utf-8", "replace"), digest_size=16).hexdigest()

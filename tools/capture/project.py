@@ -285,7 +285,8 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
         paths = os.path.abspath(once), str(Path(once).resolve())
         was = next((name for name in map(redactor.name, paths) if name in folders), None)
         if was is not None and Path(once).is_dir() and Path(once).resolve() != place:
-            raise MemtapeError(f"{once} is still there and keeps its memory.", "--scope asks that from anywhere.")
+            told = f"{once} is still there and keeps its memory."
+            raise MemtapeError(told, "--scope asks that from anywhere.")
         if was is None and not once.startswith(PROJECT_PREFIX):
             raise MemtapeError(
                 f"No folder {once} outside git has a memory here.",
@@ -358,9 +359,8 @@ def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
 def git(folder: Path, *words: str) -> str | None:
     """Return the output of a git command, None if it fails or git is missing."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False
-        )
+        asked = ["git", "-C", str(folder), *words]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

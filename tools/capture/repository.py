@@ -86,8 +86,9 @@ def _stated(name: str, data: bytes) -> str:
             return _named(language, project.get("dependencies", []))
         case "package.json":
             package = json.loads(data)
-            is_typed = "typescript" in {**package.get("dependencies", {}), **package.get("devDependencies", {})}
-            return _named("TypeScript" if is_typed else language, package.get("dependencies", {}))
+            named = package.get("dependencies", {})
+            is_typed = "typescript" in {**named, **package.get("devDependencies", {})}
+            return _named("TypeScript" if is_typed else language, named)
         case "Cargo.toml":
             return _named(language, msgspec.toml.decode(data).get("dependencies", {}))
         case "go.mod":

@@ -110,7 +110,9 @@ class Writer:
     `profile` is by default the environment's or the home's.
     """
 
-    def __init__(self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions]) -> None:
+    def __init__(
+        self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions],
+    ) -> None:  # fmt: skip
         self.profile = profile_of(home.path, profile)
         self.home = home
         self.log = log
@@ -119,7 +121,8 @@ class Writer:
         self._pinned = scope is not None
         self._folder = options.get("folder")
         self._began = options.get("began")
-        self.actor = Actor(name=options.get("actor") or default_actor(), origin=options.get("origin", "agent"))
+        name = options.get("actor") or default_actor()
+        self.actor = Actor(name=name, origin=options.get("origin", "agent"))
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
@@ -129,7 +132,7 @@ class Writer:
         """The redactor of every text on its way to the log; it counts the secrets."""
         from memtape.tools.capture.secrets.redaction import Redactor
 
-        own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
+        own = weakref.proxy(self)  # A circle of references would keep the texts of a scope for long.
         return Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
 
     @property
@@ -222,9 +225,11 @@ class Writer:
         now = now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
-            raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
+            told = "The time of a capture is more than 5 minutes in the future."
+            raise InvalidEvent("invalid", told, "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
-        kind, importance = line.kind or "fact", None if line.importance is None else round(line.importance * 100)
+        kind, given = line.kind or "fact", line.importance
+        importance = None if given is None else round(given * 100)
         self.profile.check(kind, importance)
         body = Captured(
             branch=line.branch,
@@ -246,8 +251,9 @@ class Writer:
         assert isinstance(whole.body, Captured)
         if is_private(whole.body.text):
             told = "The text is private as a whole, and nothing was stored."
-            raise Denied("private", told, "$.body.text", "What stands outside of <private>…</private> is stored.")
-        made = self._parts_of(whole.body, scope, line.native_id, line.split)
+            then = "What stands outside of <private>…</private> is stored."
+            raise Denied("private", told, "$.body.text", then)
+        made = self._parts_of(whole.body, scope, line)
         if line.native_id is not None:
             if scope not in erased:
                 erased[scope] = self.erased_ids(scope)
@@ -256,17 +262,19 @@ class Writer:
                 raise InvalidEvent("erased", reason, "$.id")
         return [replace(whole, id=id, body=said) for id, said in made]
 
-    def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
+    def _parts_of(self, said: Captured, scope: str, line: Line) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture."""
 
         def id_of(mark: str = "") -> str:
-            return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
+            if line.native_id is None:
+                return _new_id()
+            return derived_id("captured", scope, said.source, f"{line.native_id}{mark}")
 
-        if split and said.kind == "turn":
+        if line.split and said.kind == "turn":
             from memtape.tools.capture.noise import without_bulk
 
             return [(id_of(), replace(said, text=without_bulk(said.text)))]
-        if split and len(said.text.encode()) > MAX_TEXT_BYTES:
+        if line.split and len(said.text.encode()) > MAX_TEXT_BYTES:
             said = replace(said, kind="document")
         if said.kind == "document":
             from memtape.tools.capture.documents import parts_of
@@ -307,7 +315,7 @@ class Writer:
         event = self.made(type, body, scope, refs)
         return Receipt(event.id, self.log.append([event])[0], profile=self.profile.name)
 
-    def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
+    def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str = "") -> Event:
         """Return an event of a body, without secrets, for a batch; `id` is by default new."""
         event = make_event(type, id or _new_id(), body, scope, self.actor, refs, now_us())
         return self.redactor.event(replace(event, session=self.session))
@@ -325,7 +333,7 @@ def default_actor() -> str:
 
 
 def _account() -> str:
-    """Return the name of the account of this process, empty where the system tells none, as in some containers."""
+    """Return the account's name of this process, empty where the system tells none, as in some containers."""
     try:
         import pwd
 
@@ -344,7 +352,7 @@ def _new_id() -> str:
 
 
 def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = False) -> int:
-    """Append that sources say texts of the log no longer, or with `on=False` again; return how many changed."""
+    """Append that sources say texts no longer, or with `on=False` again; return how many changed."""
     count = 0
     for scope, ids in texts.items():
         stand = writer.log.known(scope, list(ids))
@@ -358,7 +366,7 @@ def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = Fa
 
 
 def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
-    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored after that."""
+    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored since."""
     withdrawn, shown = dict[str, None](), dict[str, None]()
     partition = partition_of(scope, log.partitions)
     for _, event in events_between(log, partition, 0, sys.maxsize, scope, ("withdrawn", "restored")):

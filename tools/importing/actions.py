@@ -50,33 +50,38 @@ NO_ACTION = Skipped("output of a tool that neither edits nor runs a command")
 REFUSED = Skipped("call of a tool that the user refused")
 
 _TESTING = lazy(
-    r"(?:^|[;&|]\s*|\s)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|behave|bats|ginkgo|nextest"
-    r"|playwright test|cypress run|(?:npm|pnpm|yarn|bun|deno|cargo|go|mix|dotnet|swift|dart|flutter|rake|bazel|make"
-    r"|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+(?:-\S+\s+|run[- ])*(?:test|tests"
-    r"|check|verify|spec)[\w:.-]*|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
+    r"(?:^|[;&|]\s*|\s)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|behave|bats|ginkgo"
+    r"|nextest|playwright test|cypress run|(?:npm|pnpm|yarn|bun|deno|cargo|go|mix|dotnet|swift|dart|flutter"
+    r"|rake|bazel|make|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+"
+    r"(?:-\S+\s+|run[- ])*(?:test|tests|check|verify|spec)[\w:.-]*"
+    r"|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
 )
 """Commands that run tests."""
 _HEAD = lazy(
-    r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID|Output"
-    r"|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b[^\n]*?(?:\n|\Z))+"
+    r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID"
+    r"|Output|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b"
+    r"[^\n]*?(?:\n|\Z))+"
 )
 """Lines that hosts put before an output."""
 _EXIT = lazy(
-    r"^(?:Exit [Cc]ode:?|Process exited with code|<shellId: \S{1,40} completed with exit code)\s+(-?\d{1,10})\b",
+    r"^(?:Exit [Cc]ode:?|Process exited with code|<shellId: \S{1,40} completed with exit code)"
+    r"\s+(-?\d{1,10})\b",
     re.MULTILINE,
 )
 _FOOT = lazy(
-    r"^(?:(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*|<shellId: [^\n]*>)$", re.MULTILINE
+    r"^(?:(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*|<shellId: [^\n]*>)$",
+    re.MULTILINE,
 )
 _OUTPUT = lazy(r"^(?:Output|Stdout):[ \t]*", re.MULTILINE)
 _COUNTED = lazy(
-    r"\b\d+ (?:\w+ ){0,2}(?:passed|failed|failing|passing|ok|errors?|tests?)\b|test result:|(?-i:\bOK\b|\bFAIL)",
+    r"\b\d+ (?:\w+ ){0,2}(?:passed|failed|failing|passing|ok|errors?|tests?)\b|test result:"
+    r"|(?-i:\bOK\b|\bFAIL)",
     re.IGNORECASE,
 )
 """A line in which a test runner counts."""
-_PROBLEM = lazy(r"\b(?:error|fatal|failed|failure|exception|cannot|can't|not found|denied|no such)\b", re.IGNORECASE)
+_PROBLEM = lazy(r"(?i)\b(?:error|fatal|failed|failure|exception|cannot|can't|not found|denied|no such)\b")
 _REFUSED = lazy(
-    r"\s*(?:The user doesn't want to|\[Request interrupted|.{0,40}(?:rejected|aborted) by (?:the )?user)", re.IGNORECASE
+    r"(?i)\s*(?:The user doesn't want to|\[Request interrupted|.{0,40}(?:rejected|aborted) by (?:the )?user)"
 )
 _PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _TAG = lazy(r"</?[\w-]{1,40}>")
@@ -131,14 +136,20 @@ def call_of(name: str, arguments: Any) -> Call:
         if command.strip():
             return Call(short, "test" if _TESTING.search(_one_line(command)) else "command", command=command)
     if short in PATCHES:
-        patch = text_of(given, "input", "patch", "patchText") or (arguments if isinstance(arguments, str) else "")
-        if paths := _patched(patch):
+        whole = arguments if isinstance(arguments, str) else ""
+        if paths := _patched(text_of(given, "input", "patch", "patchText") or whole):
             return Call(short, "edit", paths=paths)
     return Call(short)
 
 
 def actions_of(
-    call: Call | None, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None = None
+    call: Call | None,
+    output: str,
+    native_id: str,
+    fields: Mapping[str, Any],
+    *,
+    failed: bool,
+    exit: int | None = None,
 ) -> Iterator[Record | Skipped]:
     """Yield the actions of an answered call: a record for each file, or one for a command.
 
@@ -160,11 +171,9 @@ def actions_of(
 def _edits(call: Call, native_id: str, fields: Mapping[str, Any]) -> Iterator[Record]:
     for number, path in enumerate(call.paths):
         short = _below(path, fields.get("cwd"))
+        about = {"actor": call.name, "path": short, "tags": action_tags("edit"), **fields}
         name = native_id if not number else f"{native_id}:{number}"
-        tags = action_tags("edit")
-        yield Record(
-            native_id=name, origin="tool", text=f"edited {short}", actor=call.name, path=short, tags=tags, **fields
-        )
+        yield Record(native_id=name, origin="tool", text=f"edited {short}", **about)
 
 
 def _ran(
@@ -177,7 +186,8 @@ def _ran(
     failed = failed or bool(code)
     ran = FinishedCommand(call.act, call.command, _bare(said(_ANSI.sub("", output))), failed, code)
     tags = action_tags(call.act, code if code is not None else int(failed))
-    return Record(native_id=native_id, origin="tool", text=call.command, actor=call.name, tags=tags, ran=ran, **fields)
+    about = {"actor": call.name, "tags": tags, "ran": ran, **fields}
+    return Record(native_id=native_id, origin="tool", text=call.command, **about)
 
 
 def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
@@ -193,7 +203,8 @@ def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
 
 def _line(output: str, ran: FinishedCommand) -> str:
     """Return the most telling line of an output: the count of tests, the failure, else the first line."""
-    lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
+    every = map(_one_line, output.splitlines())
+    lines = [line for line in every if line.strip("-=*# ") and not _TAG.fullmatch(line)]
     if not lines:
         return ""
     if ran.act == "test" and (counted := [line for line in lines if _COUNTED.search(line)]):

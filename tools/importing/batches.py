@@ -167,7 +167,8 @@ class Batch:
     def _events(self, waiting: Waiting, erased: Erased) -> list[Event] | None:
         """Return a record's events; None, and a reason in the summary, where it may not stand on the log."""
         try:
-            events = self._writer.events_of(line_of(waiting.scope, waiting.record, self._writer.redactor), erased)
+            line = line_of(waiting.scope, waiting.record, self._writer.redactor)
+            events = self._writer.events_of(line, erased)
             for event in events:
                 check_admissible(event)
         except InvalidEvent as error:

@@ -42,7 +42,7 @@ _NO_TITLES = ("untitled", "(anonymous)")
 _NOT_READ = ("script", "style", "nav", "noscript", "template")
 """The elements of a page that are not its text."""
 
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(r"(?ms)\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _TAG = re.compile(r"(?:(?<=\s)|(?<=\A))#([^\W\d_][\w/-]*|\w*[^\W\d][\w/-]*)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _BULLET = re.compile(r"^[-*+] +(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
@@ -121,8 +121,8 @@ def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
     elif told == body.strip():
         told = body  # White space around it is the file's own, which can be read back as it was.
     yield Record(
-        source=MARKDOWN, native_id=versioned(path, told), kind="document", origin="user", text=told, path=path,
-        at=next(filter(None, times), modified), tags=_tags(fields, body),
+        source=MARKDOWN, native_id=versioned(path, told), kind="document", origin="user", text=told,
+        path=path, at=next(filter(None, times), modified), tags=_tags(fields, body),
     )  # fmt: skip
 
 
@@ -162,7 +162,8 @@ def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:
     given = fields.get("tags", fields.get("tag"))
     if isinstance(given, str):
         given = re.split(r"[,\s]+", given)
-    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)] if isinstance(given, list) else []
+    given = given if isinstance(given, list) else []
+    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)]
     return _distinct((*named, *_TAG.findall(_CODE.sub(" ", body))))
 
 
@@ -196,15 +197,14 @@ def _markdown(page: bytes | str) -> str:
 
     if isinstance(page, bytes):
         page = UnicodeDammit(page, is_html=True).unicode_markup or page.decode(errors="replace")
-    soup = BeautifulSoup(without_private(page), "html.parser")  # The tags of what is private are none in Markdown.
+    # The tags of what is private are none in Markdown.
+    soup = BeautifulSoup(without_private(page), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     for element in soup.find_all(_NOT_READ):
         element.decompose()
     has_heading = soup.find("h1") is not None
-    text = MarkdownConverter(heading_style=ATX, escape_underscores=False, escape_asterisks=False).convert_soup(
-        soup.body or soup
-    )
-    return _titled("" if has_heading else title, text)
+    maker = MarkdownConverter(heading_style=ATX, escape_underscores=False, escape_asterisks=False)
+    return _titled("" if has_heading else title, maker.convert_soup(soup.body or soup))
 
 
 def _word(data: bytes) -> str:
@@ -219,7 +219,8 @@ def _slides(data: bytes) -> str:
     pieces = []
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         title = slide.shapes.title
-        pieces.append(f"## {_line(title.text_frame.text) if title is not None else ''}".rstrip() + f" (slide {number})")
+        named = f" {_line(title.text_frame.text)}".rstrip() if title is not None else ""
+        pieces.append(f"##{named} (slide {number})")
         for shape in slide.shapes:
             if shape.has_text_frame and (title is None or shape.shape_id != title.shape_id):
                 pieces.append(shape.text_frame.text)
@@ -236,7 +237,8 @@ def _sheets(data: bytes) -> str:
     book = load_workbook(BytesIO(data), read_only=True, data_only=True)
     pieces = []
     for sheet in book.worksheets:
-        rows = ([str(cell) if cell is not None else "" for cell in row] for row in sheet.iter_rows(values_only=True))
+        every = sheet.iter_rows(values_only=True)
+        rows = ([str(cell) if cell is not None else "" for cell in row] for row in every)
         pieces.append(f"## {_line(sheet.title)}\n\n{_table(row for row in rows if any(row))}")
     return "\n\n".join(pieces)
 
@@ -258,7 +260,7 @@ def _mail(data: bytes) -> Mail:
 
 def _office_problem(data: bytes) -> Skipped | None:
     """Return why an Office file is refused: locked, or it would unpack to too much."""
-    if data.startswith(b"\xd0\xcf\x11\xe0"):  # An Office file with a password is no archive, but one of these.
+    if data.startswith(b"\xd0\xcf\x11\xe0"):  # A file with a password is no archive, but one of these.
         return _LOCKED
     with zipfile.ZipFile(BytesIO(data)) as archive:
         too_much = sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES

@@ -14,7 +14,7 @@ from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CHATGPT, CLAUDE_AI, GEMINI, MEM0, Role, versioned
 from memtape.tools.importing import records
-from memtape.tools.importing.records import Found, Record, State, blocks_text, list_in, object_in, text_of, time_of
+from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import take_gemini
 
 OTHER = records.Skipped("an item of no known shape")
@@ -37,13 +37,13 @@ def source_of(item: Any) -> str | None:
     return next((name for name, (fits, _) in SHAPES.items() if isinstance(item, dict) and fits(item)), None)
 
 
-def take(item: Any, state: State) -> Iterator[Found]:
+def take(item: Any, state: records.State) -> Iterator[Found]:
     """Yield the records of a document's item (`reading.items`)."""
     source = source_of(item)
     yield from [OTHER] if source is None else SHAPES[source][1](item, state)
 
 
-def _of_chatgpt(conversation: dict[str, Any], _: State) -> Iterator[Found]:
+def _of_chatgpt(conversation: dict[str, Any], _: records.State) -> Iterator[Found]:
     """Yield the turns of a conversation, oldest first."""
     nodes = {id: node for id, node in object_in(conversation, "mapping").items() if isinstance(node, dict)}
     branch, node = dict[str, None](), conversation.get("current_node")
@@ -66,7 +66,8 @@ def _of_chatgpt(conversation: dict[str, Any], _: State) -> Iterator[Found]:
 def _newest_leaf(nodes: dict[str, dict[str, Any]]) -> str | None:
     """Return the leaf with the latest message, for exports that name no current node."""
     leaves = [id for id, node in nodes.items() if not node.get("children")] or nodes
-    return max(leaves, key=lambda id: time_of(object_in(nodes[id], "message").get("create_time")) or 0, default=None)
+    times = {id: time_of(object_in(nodes[id], "message").get("create_time")) or 0 for id in leaves}
+    return max(leaves, key=times.__getitem__, default=None)
 
 
 def _chatgpt_message(message: dict[str, Any], node: str, session: str | None, begun: Any) -> Found:
@@ -96,7 +97,7 @@ def _chatgpt_message(message: dict[str, Any], node: str, session: str | None, be
     )  # fmt: skip
 
 
-def _of_claude_ai(item: dict[str, Any], _: State) -> Iterator[Found]:
+def _of_claude_ai(item: dict[str, Any], _: records.State) -> Iterator[Found]:
     """Yield the records of an export's item."""
     for message in list_in(item, "chat_messages"):
         yield from _claude_message(message, item)
@@ -144,8 +145,8 @@ def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
     native = versioned(f"memory of {clean(name)}:{text_of(item, 'account_uuid') or ''}", told)
     at = time_of(item.get("updated_at"))
     return Record(
-        source=CLAUDE_AI, native_id=native, kind="document", origin="model", actor=CLAUDE_AI, text=told, at=at,
-        tags=("memory",),
+        source=CLAUDE_AI, native_id=native, kind="document", origin="model", actor=CLAUDE_AI, text=told,
+        at=at, tags=("memory",),
     )  # fmt: skip
 
 
@@ -155,8 +156,8 @@ def _claude_document(doc: Any, project: dict[str, Any]) -> Found:
         return records.EMPTY
     path = clean(text_of(doc, "filename") or "document")
     native = versioned(f"{text_of(project, 'uuid') or ''}/{path[:4_096]}", told)
-    at = time_of(doc.get("created_at"))
-    return Record(source=CLAUDE_AI, native_id=native, kind="document", origin="user", text=told, path=path, at=at)
+    about: dict[str, Any] = {"source": CLAUDE_AI, "path": path, "at": time_of(doc.get("created_at"))}
+    return Record(native_id=native, kind="document", origin="user", text=told, **about)
 
 
 def _memories(item: dict[str, Any]) -> list[Any]:
@@ -165,7 +166,7 @@ def _memories(item: dict[str, Any]) -> list[Any]:
     return held if isinstance(held, list) and any(text_of(one, "memory") for one in held) else []
 
 
-def _of_mem0(item: dict[str, Any], _: State) -> Iterator[Found]:
+def _of_mem0(item: dict[str, Any], _: records.State) -> Iterator[Found]:
     """Yield the facts of memories. A memory changed by mem0 since then becomes another fact."""
     yield from map(_mem0_fact, _memories(item))
 

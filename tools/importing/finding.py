@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
 from memtape.tools.importing.transcripts import PARSERS
@@ -76,13 +77,14 @@ def host_files(all_folders: dict[str, list[Path]] | None = None) -> Iterator[Imp
 
 def memory_folders() -> list[Path]:
     """Return the memory folders of Claude Code, one a project."""
-    return [path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")) if path.is_dir()]
+    every = (path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")))
+    return [path for path in every if path.is_dir()]
 
 
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
     formats = Counter(source.format for source in host_files() if isinstance(source, ImportSource))
-    return formats[HOSTS.get(host, "")], formats[CLAUDE_MEMORY] if host == "claude" else 0
+    return formats[native_ids.HOSTS.get(host, "")], formats[CLAUDE_MEMORY] if host == "claude" else 0
 
 
 def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
@@ -102,7 +104,10 @@ def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource 
     """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
-            yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
+            if isinstance(found, Unfit):
+                yield found
+            else:
+                yield _source(found, found.relative_to(path).as_posix(), format)
     elif path.is_file():
         source = _source(path, path.name, format)
         yield Unfit(path, Skipped(source.why.reason, problem=True)) if isinstance(source, Unfit) else source
@@ -154,7 +159,8 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
             return _memory_file(path, path.parent.parent)
         return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
     if ending in documents.FORMATS and format in (None, DOCUMENTS) and not _is_of_export(path):
-        return ImportSource(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
+        has_library = documents.can_read(ending)
+        return ImportSource(path, DOCUMENTS, name) if has_library else Unfit(path, documents.NEEDS)
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
     found = format if format is None or format in PARSERS else EXPORT
@@ -171,14 +177,14 @@ def _is_of_export(path: Path) -> bool:
 
 
 def _format_in(path: Path, *, in_rows: bool) -> str | None:
-    """Return the format of a file by its first rows or items; an unreadable file has one too, and is reported later."""
+    """Return a file's format by its first rows or items; an unreadable file has one too."""
     bad = None
     with reading.opened(path) as file:
         values = (row.value for row in reading.rows(file)) if in_rows else reading.items(file)
         for value in islice(values, ROWS_LOOKED_AT):
             if isinstance(value, Skipped):
                 bad = bad or (CLAUDE_CODE if in_rows else EXPORT)
-            elif isinstance(value, dict) and (found := format_of_row(value) if in_rows else _of_export(value)):
+            elif found := _of_export(value) if not in_rows else format_of_row(value) if value else None:
                 return found
     return CODEX if _ROLLOUT.match(path.name) else bad
 
@@ -209,12 +215,13 @@ def _in_claude_memory(path: Path) -> bool:
 
 
 def _memory_file(path: Path, project: Path) -> ImportSource:
-    name = path.relative_to(project / "memory").as_posix() if path.is_relative_to(project / "memory") else path.name
+    folder = project / "memory"
+    name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
     return ImportSource(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
 
 
 def _claude_root(project: Path) -> str | None:
-    """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
+    """Return the folder of a Claude Code project, as its sessions tell: its name may be several folders'."""
     cwd = next(filter(None, map(_first_cwd, sorted(project.glob("*.jsonl")))), None)
     places = (Path(cwd), *Path(cwd).parents) if cwd else ()
     return next((str(path) for path in places if _slug(path) == project.name), cwd)
@@ -224,7 +231,8 @@ def _first_cwd(path: Path) -> str | None:
     """Return the first folder that a transcript names in its head. Raises no error."""
     with suppress(OSError), reading.opened(path) as file:
         rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
-        told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
+        known = (row for row in rows if isinstance(row, dict))
+        told = (text_of(row, "cwd") or text_of(row.get("payload"), "cwd") for row in known)
         return next(filter(None, told), None)
     return None
 
@@ -239,7 +247,7 @@ def began_in(path: Path) -> Path | None:
 
 
 def folder_of(cwd: str) -> Path:
-    """Return a session's folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
+    """Return a session's folder; a path of another system (`C:\\x`) is not below the current folder."""
     return Path("/", clean(cwd).replace("\\", "/"))
 
 

@@ -36,7 +36,7 @@ from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import scope_now
 
 SOURCE = "page-folder"
-"""The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
+"""The source of an imported page; its native id has slug, digest of the file, and the version before."""
 BATCH_EVENTS = 500
 TOO_LONG = (
     f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading, which no page holds. Give it more headings,"
@@ -121,7 +121,7 @@ class PageFolder:
         return self._taken
 
     def _take_parts(self, file: _FolderFile, level: int = 2) -> None:
-        """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
+        """Take a long text as a page, with one below it for each heading; a long part likewise."""
         (_, first), *rest = parts_of(file.data, level)
         parts = [(file.slug, first)]
         for title, part in rest:
@@ -146,10 +146,12 @@ class PageFolder:
                 self._take_parts(file)
                 return
             if old is None and pages.by_birth and pages.at(slug) is not None:
-                raise InvalidEvent("invalid", f"The page {slug} is there and was not imported; it stays as it is.", "$")
+                told = f"The page {slug} is there and was not imported; it stays as it is."
+                raise InvalidEvent("invalid", told, "$")
             if old is not None and not old.page.lives:
                 raise InvalidEvent("invalid", f"Its page was forgotten: memtape restore {old.page.id}", "$")
-            if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, _native(file, old.before)):
+            native = _native(file, old.before if old is not None else None)
+            if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, native):
                 self._taken.unchanged += 1
                 return
             self._events += self._said(file, old)
@@ -169,7 +171,7 @@ class PageFolder:
         events = [self._maker.made(body, f"{captured.id}#{number}") for number, body in enumerate(made)]
         begun = [link for link in links if link.on and link.id == self._ids[file.slug]]
         self._taken.edges += len(begun)
-        self._taken.waiting += sum(link.slug is not None and link.slug not in self._layout.above for link in begun)
+        self._taken.waiting += sum(bool(it.slug) and it.slug not in self._layout.above for it in begun)
         (self._taken.new if old is None else self._taken.versions).append(file.slug)
         return [captured, *(event for event in events if event is not None)]
 
@@ -209,7 +211,8 @@ class PageFolder:
         now = [(link.relation, link.slug or link.to or "") for link in said]
         named = links_in(read.text or "", file.path, self._layout)
         now += [("related", slug) for slug in named if above.get(slug) != file.slug]
-        before = links_in(self._scope.captures.body(old.last).text, file.path, self._layout) if old is not None else []
+        last = self._scope.captures.body(old.last).text if old is not None else ""
+        before = links_in(last, file.path, self._layout)
         has = dict.fromkeys(_ends(self._scope, old.page)) if old is not None else {}
         for relation, slug in dict.fromkeys(now):
             was_ended = relation == "related" and slug in before and (relation, slug) not in has

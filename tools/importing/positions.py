@@ -46,7 +46,7 @@ _UNREAD = FilePosition(offset=0, size=0, modified=-1, digest="", state={})
 
 
 _Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
-"""`RULES`, the log's id, where each partition ended when the positions were kept and its trail there, and positions."""
+"""`RULES`, the log's id, where each partition ended then and its trail there, and the positions."""
 
 
 class Positions:
@@ -97,7 +97,7 @@ class Positions:
         return found
 
     def moved(self, files: Mapping[str, FilePosition]) -> list[str]:
-        """Return the old keys of renamed files, or of files of a renamed folder: the same file with a same text."""
+        """Return the old keys of renamed files, or of a renamed folder's: the same file with a same text."""
         ids = {new.file: {id for _, id in _texts([new])} for new in files.values() if new.said}
         others = ((key, kept) for key, kept in self._kept.items() if key not in files and kept.file in ids)
         return [key for key, kept in others if not ids[kept.file].isdisjoint(id for _, id in _texts([kept]))]
@@ -110,7 +110,8 @@ class Positions:
         new = dict.fromkeys(_texts(files.values()))
         gone = [text for text in old if text not in new]
         stay = set(_texts(kept for key, kept in self._kept.items() if key not in files)) if gone else ()
-        return _by_scope([it for it in gone if it not in stay]), _by_scope([it for it in new if it not in old])
+        come = [text for text in new if text not in old]
+        return _by_scope([text for text in gone if text not in stay]), _by_scope(come)
 
     def put(self, files: Mapping[str, FilePosition | None]) -> None:
         """Remember positions for `save`, and forget those that are None, or have a secret in their state."""

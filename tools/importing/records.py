@@ -210,7 +210,7 @@ def time_of(value: Any) -> int | None:
 
 
 def blocks_text(content: Any, *types: str) -> str:
-    """Return the text of a content that is a text, a block, or a list of them; blocks of other types are left out."""
+    """Return the text of a content: a text, a block, or a list of them, without blocks of other types."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -102,7 +102,8 @@ class Importer:
             self._writer.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
                 read = _Reading(source, file)
-                if not self._reread and (kept := self.positions.unchanged(source.path, read.status)) is not None:
+                kept = None if self._reread else self.positions.unchanged(source.path, read.status)
+                if kept is not None:
                     self.summary.unchanged += 1
                     self._on_progress(read.status.st_size)
                     if (folder := self._folder_of(source)) not in ("", kept.folder):
@@ -136,7 +137,7 @@ class Importer:
         self._pending.clear()
 
     def _replace(self, files: Mapping[str, FilePosition | None]) -> None:
-        """Let new positions count, by key: withdraw texts that no file says any more, restore returned texts."""
+        """Let new positions count, by key: withdraw texts that no file says now, restore returned texts."""
         gone, new = self.positions.differences(files)
         known = {scope: [id for id in ids if id in self._batch.known] for scope, ids in new.items()}
         dry_run = self._options.dry_run
@@ -200,11 +201,15 @@ class Importer:
             return
         begun = read.state
         for name, size, member in reading.members(read.file):
-            read.state, hidden = dict(begun), any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+            read.state = dict(begun)
+            hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+            format = None if hidden else _IN_ARCHIVES.get(name.lower().rpartition(".")[2])
             try:
                 self._writer.redactor.check_path(name)
-                format = None if hidden else _IN_ARCHIVES.get(name.lower().rpartition(".")[2])
-                yield from [(name, [member])] if isinstance(member, Skipped) else _content(read, member, format, name)
+                if isinstance(member, Skipped):
+                    yield name, [member]
+                else:
+                    yield from _content(read, member, format, name)
             except Denied:
                 yield name, [SECRETS]
             except reading.BAD_ARCHIVE:
@@ -222,9 +227,9 @@ class Importer:
                 read.sound = False
                 self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), read.source.path)
             else:
-                read.moment, read.anything = min(one.at if one.at is not None else read.moment, now_us()), True
-                one = msgspec.structs.replace(one, at=read.moment)
-                added = self._batch.add(one, read.source.path, place)
+                read.moment = min(one.at if one.at is not None else read.moment, now_us())
+                read.anything, timed = True, msgspec.structs.replace(one, at=read.moment)
+                added = self._batch.add(timed, read.source.path, place)
                 if added and one.source in SPEAKING and one.kind != "turn":
                     read.said.setdefault(added.scope, []).extend(added.ids[:2])  # Whole, and the first part.
                 if self._batch.full and read.source.format not in PARSERS:

@@ -20,7 +20,7 @@ from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role
 from memtape.tools.importing import reading, records
 from memtape.tools.importing.actions import actions_of, call_of, called, remember_call
 from memtape.tools.importing.reading import Row
-from memtape.tools.importing.records import Found, Record, Skipped, State, blocks_text, list_in, object_in, text_of
+from memtape.tools.importing.records import Found, Record, Skipped, blocks_text, list_in, object_in, text_of
 
 TAIL_BYTES = 128 * 1_024
 
@@ -34,8 +34,8 @@ _REWOUND = Skipped("taken back by the user")
 
 _CLAUDE_BOOKS = frozenset(
     """
-    agent-name ai-title attribution-snapshot context-collapse-commit custom-title file-history-snapshot last-prompt
-    mode permission-mode pr-link progress queue-operation summary system tag worktree-state
+    agent-name ai-title attribution-snapshot context-collapse-commit custom-title file-history-snapshot
+    last-prompt mode permission-mode pr-link progress queue-operation summary system tag worktree-state
     """.split()
 )
 _MACHINE_PROMPTS = frozenset({"loop_wakeup", "poll_event", "schedule_wakeup", "system"})
@@ -53,7 +53,7 @@ _GEMINI_ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
 _GEMINI_NOTICES = ("info", "warning", "error")
 
 
-def take_claude(row: dict[str, Any], state: State) -> Iterator[Found]:
+def take_claude(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     """Yield the records of a row of Claude Code. `state` has the unanswered tools.
 
     The files are `projects/<slug>/<session>.jsonl`, and `<session>/subagents/agent-<id>.jsonl`. The format is
@@ -72,7 +72,7 @@ def take_claude(row: dict[str, Any], state: State) -> Iterator[Found]:
             yield records.unknown(name)
 
 
-def _claude_user(row: dict[str, Any], state: State) -> Iterator[Found]:
+def _claude_user(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     message = object_in(row, "message")
     if row.get("isCompactSummary"):
         yield records.COMPACTION
@@ -113,7 +113,7 @@ def _is_human(row: dict[str, Any]) -> bool:
     return object_in(row, "origin").get("kind") in (None, "human")
 
 
-def _claude_assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
+def _claude_assistant(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     message = object_in(row, "message")
     if row.get("isApiErrorMessage"):
         yield _API_ERROR
@@ -135,7 +135,7 @@ def _claude_assistant(row: dict[str, Any], state: State) -> Iterator[Found]:
         yield records.EMPTY
 
 
-def _claude_answer(row: dict[str, Any], block: dict[str, Any], state: State) -> Iterator[Found]:
+def _claude_answer(row: dict[str, Any], block: dict[str, Any], state: records.State) -> Iterator[Found]:
     id = text_of(block, "tool_use_id")
     if id is None:
         yield _NO_CALL
@@ -157,7 +157,7 @@ def _claude_turn(row: dict[str, Any], role: Role, text: str, prompt: str | None 
     return records.turn(role=role, text=text, native_id=native, **fields)
 
 
-def take_codex(row: dict[str, Any], state: State) -> Iterator[Found]:
+def take_codex(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     """Yield the records of a row of Codex. `state` has session, folder, branch and unanswered tools.
 
     The files are `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, old and new; new rows have
@@ -188,7 +188,7 @@ def take_codex(row: dict[str, Any], state: State) -> Iterator[Found]:
             yield records.unknown(name)
 
 
-def _codex_item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:
+def _codex_item(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Iterator[Found]:
     match text_of(item, "type"):
         case "message":
             yield _codex_message(row, item, state)
@@ -206,7 +206,7 @@ def _codex_item(row: dict[str, Any], item: dict[str, Any], state: State) -> Iter
             yield records.BOOKKEEPING
 
 
-def _codex_message(row: dict[str, Any], item: dict[str, Any], state: State) -> Found:
+def _codex_message(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Found:
     role, content = item.get("role"), item.get("content")
     if role not in ("user", "assistant"):
         return records.INJECTED if role in ("developer", "system") else records.unknown(f"message/{role}")
@@ -230,7 +230,7 @@ def _codex_message(row: dict[str, Any], item: dict[str, Any], state: State) -> F
     return records.turn(role=role, text=told, native_id=native, **_fields(CODEX, row, state))
 
 
-def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: State) -> Iterator[Found]:
+def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: records.State) -> Iterator[Found]:
     id, session, output = text_of(item, "call_id"), text_of(state, "session"), item.get("output")
     if id is None or session is None:
         yield _NO_CALL
@@ -247,7 +247,7 @@ def _codex_answer(row: dict[str, Any], item: dict[str, Any], state: State) -> It
     yield from actions_of(called(state, id), text, native, fields, failed=failed, exit=exit)
 
 
-def take_gemini(row: dict[str, Any], state: State) -> Iterator[Found]:
+def take_gemini(row: dict[str, Any], state: records.State) -> Iterator[Found]:
     """Yield the records of a row of the Gemini CLI. `state` has session, folder, and `bare` for a file
     without rows.
 
@@ -276,7 +276,7 @@ def take_gemini(row: dict[str, Any], state: State) -> Iterator[Found]:
         yield from _gemini_turn(row, id, _GEMINI_ROLES[type], state)
 
 
-def _gemini_turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iterator[Found]:
+def _gemini_turn(row: dict[str, Any], id: str, role: Role, state: records.State) -> Iterator[Found]:
     session, fields = state["session"], _fields(GEMINI, row, state)
     if row.get("thoughts"):
         yield records.THINKING
@@ -289,14 +289,16 @@ def _gemini_turn(row: dict[str, Any], id: str, role: Role, state: State) -> Iter
     for index, call in enumerate(list_in(row, "toolCalls")):
         if isinstance(call, dict):
             native = native_ids.in_session(session, text_of(call, "id") or f"{id}:{index}", tool=True)
-            done, failed = call_of(text_of(call, "name") or "tool", call.get("args")), call.get("status") == "error"
+            done = call_of(text_of(call, "name") or "tool", call.get("args"))
+            failed = call.get("status") == "error"
             yield from actions_of(done, _gemini_output(call.get("result")), native, fields, failed=failed)
 
 
 def _gemini_text(content: Any) -> str:
     """Return the text of a list of parts; function calls and their answers are no text."""
     parts = content if isinstance(content, list) else [content]
-    return blocks_text([part for part in parts if not (isinstance(part, dict) and part.get("thought"))], "text")
+    spoken = (part for part in parts if not (isinstance(part, dict) and part.get("thought")))
+    return blocks_text(list(spoken), "text")
 
 
 def _gemini_output(result: Any) -> str:
@@ -325,7 +327,7 @@ def _last_rows(rows: Iterable[Row]) -> dict[str, int | None]:
     return last
 
 
-def _fields(source: str, row: dict[str, Any], state: State) -> dict[str, Any]:
+def _fields(source: str, row: dict[str, Any], state: records.State) -> dict[str, Any]:
     """Return the fields of all records of a row.
 
     Rows of Claude Code tell all, those of others only the time.
@@ -343,7 +345,9 @@ PARSERS: dict[str, records.Take] = {CLAUDE_CODE: take_claude, CODEX: take_codex,
 """The parser of a row, by the format of a file that grows row by row while a session is going on."""
 
 
-def rows_of(format: str, file: IO[bytes], state: State, offset: int = 0) -> Iterator[tuple[Row, Iterable[Found]]]:
+def rows_of(
+    format: str, file: IO[bytes], state: records.State, offset: int = 0
+) -> Iterator[tuple[Row, Iterable[Found]]]:
     """Yield the rows of a transcript from an offset on, with their records.
 
     Between two rows the file may be read elsewhere. A row of Gemini comes again under its id when it has
@@ -364,14 +368,14 @@ def rows_of(format: str, file: IO[bytes], state: State, offset: int = 0) -> Iter
         file.seek(row.end)
 
 
-def records_of(parser: records.Take, row: Row, state: State) -> Iterable[Found]:
+def records_of(parser: records.Take, row: Row, state: records.State) -> Iterable[Found]:
     """Return the records of a row, or the skip of a row that cannot be read; nothing for a blank line."""
     if isinstance(row.value, dict):
         return parser(row.value, state)
     return [] if row.value is None else [row.value]
 
 
-def records_from(path: Path, format: str, state: State, start: int) -> Iterator[Record]:
+def records_from(path: Path, format: str, state: records.State, start: int) -> Iterator[Record]:
     """Yield the records of a transcript from near an offset on: from the first whole line.
 
     Raises `OSError`.

@@ -36,7 +36,7 @@ NEW_FOLDERS_S = 30.0
 
 
 class Indexed(NamedTuple):
-    """How many records of a session, or texts of zones (`path` is None), were taken, and how many were known."""
+    """The counts of taken and of known records of a session, or texts of zones (`path` is None)."""
 
     path: Path | None
     taken: int

@@ -44,9 +44,10 @@ _LINE = re.compile(
 )
 _NO_SCOPE = "-"
 _NEAR_CHARS = 200
-_IDENTIFIER = re.compile(r"(?:[^\W\d_]+\d{0,4}|\d{1,8})(?:[-_./:](?:[^\W\d_]+\d{0,4}|\d{1,8}))*|[^\W\d_]+ [^\W\d_]+")
-"""Words, numbers and names made of them: regions, hosts, versions, releases. As secrets they are known again only where
-their line names a secret's kind, since much else may be called so."""
+_NAME = r"(?:[^\W\d_]+\d{0,4}|\d{1,8})"
+_IDENTIFIER = re.compile(rf"{_NAME}(?:[-_./:]{_NAME})*|[^\W\d_]+ [^\W\d_]+")
+"""Words, numbers and names made of them: regions, hosts, versions, releases. As secrets they are known again
+only where their line names a secret's kind, since much else may be called so."""
 
 
 class KnownSecret(NamedTuple):
@@ -120,7 +121,8 @@ class MetSecrets:
                 if start < 0 or (end != last and (end > len(text) or _WITHIN_WORD.match(text, end - 1))):
                     continue
                 secret = text[start:end]
-                said = next((it for it in _cases(secret) if self._holds(form + _digest(it, key), scope_of)), None)
+                cases = (it for it in _cases(secret) if self._holds(form + _digest(it, key), scope_of))
+                said = next(cases, None)
                 ordinary = said and _IDENTIFIER.fullmatch(said) and secret not in here
                 if said is not None and not (ordinary and not _is_named(text, start, end)):
                     yield FoundSecret(start, end, form.split()[3].decode())
@@ -260,7 +262,8 @@ def wrapped(key: bytes, passphrase: str) -> bytes:
     from cryptography.hazmat.primitives.keywrap import aes_key_wrap
 
     if len(passphrase) < MIN_PASSPHRASE_CHARS:
-        raise MemtapeError(f"A passphrase has at least {MIN_PASSPHRASE_CHARS} characters.", "Take a few random words.")
+        told = f"A passphrase has at least {MIN_PASSPHRASE_CHARS} characters."
+        raise MemtapeError(told, "Take a few random words.")
     salt = os.urandom(_SALT_BYTES)
     return _MARK + salt + aes_key_wrap(_wrapping_key(passphrase, salt), key)
 

@@ -53,7 +53,7 @@ _STYLED = (
     "\u2102-\u2138\u24b6-\u24e9\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149"
     "\U0001fbf0-\U0001fbf9"
 )
-"""Blocks of letters and digits that Unicode (NFKC) takes for plain ones: full-width, mathematical, circled."""
+"""Letters and digits that Unicode (NFKC) takes for plain ones: full-width, mathematical, circled."""
 _OTHERS = "\u0370-\u03ff\u0400-\u052f"
 _GOES_ON = r"(?:\\|(?<=[ \t])[\^`])\r?\n[ \t]*"
 """The end of a line of a shell (also of PowerShell and cmd) that goes on in the next."""
@@ -66,7 +66,7 @@ _LOOK_ALIKES = str.maketrans(
     "авеһіјкӏмнорԛѕтуѵԝхԁсԍАВЕНІЈКМОРЅТУХСαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "abehijklmhopqstyvwxdcgABEHIJKMOPSTYXCaeikvoptuxABEZHIKMNOPTYX",
 )
-"""Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones, and small capitals."""
+"""Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones."""
 
 
 class Redactor:
@@ -78,10 +78,10 @@ class Redactor:
     without a header. Without `keeps_key` nothing is written: a missing key is replaced by a key in memory.
     """
 
-    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker = lambda: (None, "agent")) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker | None = None) -> None:
         self.home = home
         self._keeps_key = keeps_key and not home.is_nowhere
-        self._speaker = speaker
+        self._speaker: Speaker = speaker or (lambda: (None, "agent"))
         self._met = MetSecrets(home.met_secrets_path, writes=self._keeps_key)
         self.counts: Counter[str] = Counter()
         self._key = RedactionKey(home.redaction_key_path, keeps=self._keeps_key)
@@ -214,7 +214,8 @@ def findings(text: str, *, names: bool = False, more: Read | None = None) -> lis
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    found = [*(_found_in_name(text) if names else _read(text, _secrets)), *(_read(text, more) if more else ())]
+    found = list(_found_in_name(text) if names else _read(text, _secrets))
+    found += _read(text, more) if more else ()
     return _apart(found, [mark.span() for mark in _SPARED.finditer(text)]) if found else []
 
 

@@ -81,7 +81,7 @@ def words_of(name: str) -> frozenset[str]:
 
 @cache
 def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
-    """Return the rules, how many of them are forms, the keywords with the rules of each, and their automaton."""
+    """Return the rules, the number of forms among them, the rules of each keyword, and the automaton."""
     from ahocorasick_rs import AhoCorasick
 
     data = _read("rules.toml")
@@ -90,7 +90,8 @@ def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
         for kind, *prefixes in map(str.split, names.split(",")):
             forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
     for names, regex in data["commands"].items():
-        told.append(Rule("password", regex, tuple(f"{name} " for name in names.split()), "line", like="given"))
+        commands = tuple(f"{name} " for name in names.split())
+        told.append(Rule("password", regex, commands, "line", like="given"))
     sought: dict[str, list[int]] = {}
     for number, rule in enumerate([*forms, *told]):
         for keyword in rule.keywords:
@@ -135,17 +136,18 @@ def _tried(regex: re.Pattern[str], rule: Rule, text: str, places: Iterable[int])
         return
     end = 0
     for place in sorted(set(places)):
-        if place < end or (rule.where != "at" and text[place].isalnum() and text[place - 1 : place].isalnum()):
-            continue
-        if rule.begins and not regex_of(rule.begins).match(text, place):
+        within = rule.where != "at" and text[place].isalnum() and text[place - 1 : place].isalnum()
+        if place < end or within or (rule.begins and not regex_of(rule.begins).match(text, place)):
             continue
         if rule.where == "at":
             if found := regex.match(text, place):
                 yield found
                 end = found.end()
             continue
-        first = max(end, text.rfind("\n", 0, place) + 1, place - AROUND_CHARS[0]) if rule.where == "around" else place
-        last = place + (AROUND_CHARS[1] if rule.where == "around" else MAX_LINE_CHARS)
+        first, last = place, place + MAX_LINE_CHARS
+        if rule.where == "around":
+            first = max(end, text.rfind("\n", 0, place) + 1, place - AROUND_CHARS[0])
+            last = place + AROUND_CHARS[1]
         stop = text.find("\n", place, last)
         end = stop if stop >= 0 else min(len(text), last)
         yield from regex.finditer(text, first, end)

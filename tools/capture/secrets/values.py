@@ -102,7 +102,7 @@ def _is_drawn(value: str) -> bool:
 def _is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-" if "-" in value else ".")
-    drawn = all(3 <= len(part) <= 12 and part.isascii() and part.isalpha() and part.islower() for part in parts)
+    drawn = all(re.fullmatch("[a-z]{3,12}", part) for part in parts)
     return len(parts) >= 4 and drawn and not excepted("sentence").search(value)
 
 
@@ -135,16 +135,18 @@ def _key_like(value: str) -> bool:
     """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
     if len(value) < 8 or " " in value or _is_no_secret(value) or excepted("technical").fullmatch(value):
         return False
-    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not excepted("type").fullmatch(value):
+    if value.isalnum() and turns(value) >= 3 and not excepted("type").fullmatch(value):
         return True
-    if _UUID.fullmatch(value) or compiled(_HEX).fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+    if _UUID.fullmatch(value) or compiled(_HEX).fullmatch(value):
         return True
-    mixed = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, str.isdigit, _MARKS.__contains__))
-    return len(value) >= 10 and mixed >= 3 and looks_random(value, 10, said=True)
+    if looks_random(value.replace("%", ""), 16, said=True):
+        return True
+    sorts = (str.isupper, str.islower, str.isdigit, _MARKS.__contains__)
+    return looks_random(value, 10, said=True) and sum(any(map(sort, value)) for sort in sorts) >= 3
 
 
 def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
-    """Return the span of a plain-word password at a place: a word that ends its sentence, or several drawn words."""
+    """Return the span of a password in plain words: a word that ends its sentence, or several drawn words."""
     found = compiled(_WORDS).match(text, start)
     if found is None:
         return []
@@ -190,7 +192,7 @@ def _assigned(found: re.Match[str]) -> Iterable[Span]:
         if "&" in value and "?" in text[max(0, found.start() - 256) : found.start()]:
             value = value.partition("&")[0]
     whole = [(start, start + len(value))]
-    shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
+    shouted = (word.isupper() and "=" in by) or (by == "=" and text.endswith(";", 0, found.start()))
     if quoted and len(value) >= 32 and _is_drawn(re.sub(r"\W", "", value)):
         return whole
     if not found["key"]:
@@ -210,7 +212,8 @@ def _said(found: re.Match[str]) -> Iterable[Span]:
         return []
     if _key_like(value) if found["key"] else _password_like(value):
         return [(start, start + len(value))]
-    is_purpose = found["by"].strip() == "to" and not quoted and found[0][:3].lower() != "has"  # "hasło to" says "is".
+    # "hasło to" says "is".
+    is_purpose = found["by"].strip() == "to" and not quoted and found[0][:3].lower() != "has"
     return [] if found["key"] or is_purpose else _words_of_password(found.string, start, value, quoted=quoted)
 
 
@@ -220,7 +223,9 @@ def _words_of_password(text: str, start: int, value: str, *, quoted: bool = Fals
 
 def _said_alone(found: re.Match[str]) -> Iterable[Span]:
     value, start = _ended(found["value"]), found.start("value")
-    return [(start, start + len(value))] if _password_like(value) else _words_of_password(found.string, start, value)
+    if _password_like(value):
+        return [(start, start + len(value))]
+    return _words_of_password(found.string, start, value)
 
 
 def _is_cursor(found: re.Match[str]) -> bool:
@@ -271,7 +276,7 @@ def _encoded_key(found: re.Match[str]) -> Iterable[Span]:
 
 
 def decoded(string: str) -> str | None:
-    """Return the printable text that a string is in base64, of either alphabet and with padding or without."""
+    """Return the printable text that a string is in base64, of either alphabet, padded or not."""
     body = string.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         said = base64.b64decode(f"{body}{'=' * (-len(body) % 4)}", validate=True).decode()
@@ -342,12 +347,13 @@ def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False)
         return False
     marks = sum(body.count(mark) for mark in "-_/")
     if marks * 100 > len(body) * (16 if said else 12) or (marks and wordy and not said and len(body) < 32):
-        return False  # A compound, such as the name of a model: in base64, one character of thirty is such a mark.
+        return False  # A compound, as the name of a model: base64 has one such mark in thirty characters.
     # An alphabet or a pattern repeats itself; random strings do little.
     counts = Counter(body)
     if len(counts) * 100 < min(len(body), 36) * (50 if mixed else 38) or max(counts.values()) * 4 > len(body):
         return False
-    return wordy * 100 < len(body) * (40 if said else 30) and turns(body) * 100 >= len(body) * (32 if mixed else 20)
+    is_wordy = wordy * 100 >= len(body) * (40 if said else 30)
+    return not is_wordy and turns(body) * 100 >= len(body) * (32 if mixed else 20)
 
 
 def _wordy(body: str) -> int:
@@ -362,13 +368,13 @@ def _wordy(body: str) -> int:
 
 
 def turns(body: str) -> int:
-    """Return how often the kind of character changes: in words seldom, in random strings at every second place."""
-    kinds = ["u" if char.isupper() else "l" if char.islower() else "d" if char.isdigit() else "m" for char in body]
+    """Return how often the kind of character changes: seldom in words, often in random strings."""
+    kinds = [(char.isupper(), char.islower(), char.isdigit()) for char in body]
     return sum(one != other for one, other in pairwise(kinds))
 
 
 def _is_data(text: str, start: int, end: int) -> bool:
-    """Whether a string is said to be a digest or an address, or is an id, a symbol of a linker, or a line of data."""
+    """Whether a string is called a digest or address, or is an id, a linker's symbol or a line of data."""
     string, before = text[start:end], text[max(0, start - 48) : start]
     if excepted("named_random").search(before[-24:]) or excepted("id").fullmatch(string):
         return True
