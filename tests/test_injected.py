@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
-from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
+from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
 from memtape.tools.importing.records import RECALLED
 from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
@@ -109,7 +109,7 @@ def test_what_is_no_such_tag_stays() -> None:
     assert text in wrap(text)
 
 
-@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *_PAIRED[:6], "a"]), max_size=12))
+@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *host_words("tags")[:6], "a"]), max_size=12))
 def test_wrapped_text_is_one_block_whatever_is_in_it(pieces: list[str]) -> None:
     assert without_injected(wrap("".join(pieces))) == ""
 

@@ -1,13 +1,11 @@
 """Actions of an agent by tools: one for each edit, command and test, with path, exit and one line of output.
 
-The rest of a tool's output is not kept: it is bulk, and stands in the project. The tool names of hosts are
-here, their rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102,
-OpenCode 1.18, Qwen Code 0.15, as they ran.
+The rest of a tool's output is not kept: it is bulk, and stands in the project. `host_texts.toml` has the
+names of tools, and what hosts put around an output; the rows of hosts are not known here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -16,10 +14,16 @@ import msgspec
 import orjson
 
 from memtape.schemas.actions import Act, action_tags
-from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
-from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
+from memtape.tools.capture.injected import (
+    asks_memory,
+    clean,
+    host_regex,
+    host_words,
+    is_memory_tool,
+    said,
+)
 from memtape.tools.importing import records
 from memtape.tools.importing.records import FinishedCommand, Record, Skipped, State, text_of
 
@@ -34,59 +38,11 @@ MAX_FILES = 50
 MAX_CALLS = 256
 """The most unanswered calls that a parser remembers."""
 
-EDITORS = frozenset("Edit MultiEdit Write NotebookEdit Create replace edit write_file write create".split())
-"""Tools that edit a file."""
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """How hosts call the argument that names the file."""
-PATCHES = ("apply_patch", "patch")
-SHELLS = frozenset(
-    """
-    Bash bash run_shell_command shell shell_command local_shell local_shell_call exec_command
-    """.split()
-)
-"""Tools that run a command."""
 
 NO_ACTION = Skipped("output of a tool that neither edits nor runs a command")
 REFUSED = Skipped("call of a tool that the user refused")
-
-_TESTING = lazy(
-    r"(?:^|[;&|]\s*|\s)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|behave|bats|ginkgo"
-    r"|nextest|playwright test|cypress run|(?:npm|pnpm|yarn|bun|deno|cargo|go|mix|dotnet|swift|dart|flutter"
-    r"|rake|bazel|make|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+"
-    r"(?:-\S+\s+|run[- ])*(?:test|tests|check|verify|spec)[\w:.-]*"
-    r"|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
-)
-"""Commands that run tests."""
-_HEAD = lazy(
-    r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID"
-    r"|Output|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b"
-    r"[^\n]*?(?:\n|\Z))+"
-)
-"""Lines that hosts put before an output."""
-_EXIT = lazy(
-    r"^(?:Exit [Cc]ode:?|Process exited with code|<shellId: \S{1,40} completed with exit code)"
-    r"\s+(-?\d{1,10})\b",
-    re.MULTILINE,
-)
-_FOOT = lazy(
-    r"^(?:(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*|<shellId: [^\n]*>)$",
-    re.MULTILINE,
-)
-_OUTPUT = lazy(r"^(?:Output|Stdout):[ \t]*", re.MULTILINE)
-_COUNTED = lazy(
-    r"\b\d+ (?:\w+ ){0,2}(?:passed|failed|failing|passing|ok|errors?|tests?)\b|test result:"
-    r"|(?-i:\bOK\b|\bFAIL)",
-    re.IGNORECASE,
-)
-"""A line in which a test runner counts."""
-_PROBLEM = lazy(r"(?i)\b(?:error|fatal|failed|failure|exception|cannot|can't|not found|denied|no such)\b")
-_REFUSED = lazy(
-    r"(?i)\s*(?:The user doesn't want to|\[Request interrupted|.{0,40}(?:rejected|aborted) by (?:the )?user)"
-)
-_PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_TAG = lazy(r"</?[\w-]{1,40}>")
-"""A line in which a host names the speaker, as `<untrusted_context>` of Gemini CLI."""
-_ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -127,15 +83,16 @@ def call_of(name: str, arguments: Any) -> Call:
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
     given = _object(arguments)
-    if short in EDITORS and (path := text_of(given, *PATHS)):
+    if short in host_words("editors") and (path := text_of(given, *PATHS)):
         return Call(short, "edit", paths=(clean(path),))
-    if short in SHELLS:
+    if short in host_words("shells"):
         command = _command(given.get("command", given.get("cmd")))
         if paths := _patched(command):  # Codex may apply a patch by its shell.
             return Call(short, "edit", paths=paths)
         if command.strip():
-            return Call(short, "test" if _TESTING.search(_one_line(command)) else "command", command=command)
-    if short in PATCHES:
+            is_test = host_regex("testing").search(_one_line(command))
+            return Call(short, "test" if is_test else "command", command=command)
+    if short in host_words("patchers"):
         whole = arguments if isinstance(arguments, str) else ""
         if paths := _patched(text_of(given, "input", "patch", "patchText") or whole):
             return Call(short, "edit", paths=paths)
@@ -160,7 +117,7 @@ def actions_of(
         yield records.RECALLED
     elif call is None or call.act is None:
         yield records.FAILED if failed else NO_ACTION
-    elif failed and _REFUSED.match(output):
+    elif failed and host_regex("refused").match(output):
         yield REFUSED
     elif call.act == "edit":
         yield from [records.FAILED] if failed else _edits(call, native_id, fields)
@@ -181,10 +138,11 @@ def _ran(
 ) -> Record:
     assert call.act is not None
     output = _ends(without_private(output))  # Only of a whole text it is known what is private in it.
-    told = _EXIT.search(output)
+    told = host_regex("exit").search(output)
     code = exit if exit is not None else int(told[1]) if told else None
     failed = failed or bool(code)
-    ran = FinishedCommand(call.act, call.command, _bare(said(_ANSI.sub("", output))), failed, code)
+    bare = _bare(said(host_regex("ansi").sub("", output)))
+    ran = FinishedCommand(call.act, call.command, bare, failed, code)
     tags = action_tags(call.act, code if code is not None else int(failed))
     about = {"actor": call.name, "tags": tags, "ran": ran, **fields}
     return Record(native_id=native_id, origin="tool", text=call.command, **about)
@@ -204,21 +162,21 @@ def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
 def _line(output: str, ran: FinishedCommand) -> str:
     """Return the most telling line of an output: the count of tests, the failure, else the first line."""
     every = map(_one_line, output.splitlines())
-    lines = [line for line in every if line.strip("-=*# ") and not _TAG.fullmatch(line)]
+    lines = [line for line in every if line.strip("-=*# ") and not host_regex("speaker").fullmatch(line)]
     if not lines:
         return ""
-    if ran.act == "test" and (counted := [line for line in lines if _COUNTED.search(line)]):
+    if ran.act == "test" and (counted := [line for line in lines if host_regex("counted").search(line)]):
         return counted[-1]
     if ran.failed:
-        return next((line for line in lines if _PROBLEM.search(line)), lines[-1])
+        return next((line for line in lines if host_regex("problem").search(line)), lines[-1])
     return lines[-1] if ran.act == "test" else lines[0]
 
 
 def _bare(output: str) -> str:
     """Return an output without the lines added by hosts."""
-    found = _OUTPUT.search(output) if _HEAD.match(output) else None
-    body = output[found.end() :] if found else _HEAD.sub("", output)
-    return _FOOT.sub("", body)
+    found = host_regex("output").search(output) if host_regex("head").match(output) else None
+    body = output[found.end() :] if found else host_regex("head").sub("", output)
+    return host_regex("foot").sub("", body)
 
 
 def _ends(output: str) -> str:
@@ -244,7 +202,8 @@ def _command(given: Any) -> str:
 
 
 def _patched(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(path.strip()) for path in _PATCHED.findall(text)))[:MAX_FILES]
+    paths = (clean(path.strip()) for path in host_regex("patched").findall(text))
+    return tuple(dict.fromkeys(paths))[:MAX_FILES]
 
 
 def _object(arguments: Any) -> dict[str, Any]:

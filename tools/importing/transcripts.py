@@ -15,7 +15,7 @@ from typing import IO, Any
 import orjson
 
 from memtape.tools.capture import native_ids
-from memtape.tools.capture.injected import clean, said
+from memtape.tools.capture.injected import clean, host_words, said
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI, Role
 from memtape.tools.importing import reading, records
 from memtape.tools.importing.actions import actions_of, call_of, called, remember_call
@@ -32,22 +32,6 @@ _INHERITED = Skipped("of the session that it was forked from")
 _AGAIN = Skipped("an earlier version of a row")
 _REWOUND = Skipped("taken back by the user")
 
-_CLAUDE_BOOKS = frozenset(
-    """
-    agent-name ai-title attribution-snapshot context-collapse-commit custom-title file-history-snapshot
-    last-prompt mode permission-mode pr-link progress queue-operation summary system tag worktree-state
-    """.split()
-)
-_MACHINE_PROMPTS = frozenset({"loop_wakeup", "poll_event", "schedule_wakeup", "system"})
-"""Sources of prompts that no person wrote (`UserPromptSubmitHookInput.source` of the Agent SDK 0.3.329)."""
-_CODEX_ITEMS = frozenset(
-    """
-    agent_message compaction compaction_summary context_compaction custom_tool_call custom_tool_call_output
-    function_call function_call_output ghost_snapshot image_generation_call local_shell_call
-    local_shell_call_output mcp_tool_call mcp_tool_call_output other tool_search_call tool_search_output
-    web_search_call
-    """.split()
-)
 _CODEX_TEXTS = ("input_text", "output_text", "text")
 _GEMINI_ROLES: dict[str, Role] = {"user": "user", "gemini": "assistant"}
 _GEMINI_NOTICES = ("info", "warning", "error")
@@ -66,7 +50,7 @@ def take_claude(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             yield from _claude_assistant(row, state)
         case "attachment":
             yield _claude_attachment(row)
-        case str(name) if name in _CLAUDE_BOOKS or name.startswith("api-re"):
+        case str(name) if name in host_words("claude_books") or name.startswith("api-re"):
             yield records.BOOKKEEPING
         case name:
             yield records.unknown(name)
@@ -86,10 +70,11 @@ def _claude_user(row: dict[str, Any], state: records.State) -> Iterator[Found]:
             case name:
                 yield records.unknown(f"user/{name}")
     text = blocks_text(message.get("content"), "text")
+    is_machines = text_of(row, "promptSource") in host_words("machine_prompts")
     if not text.strip():
         if not list_in(message, "content"):
             yield records.EMPTY
-    elif row.get("isMeta") or text_of(row, "promptSource") in _MACHINE_PROMPTS or not _is_human(row):
+    elif row.get("isMeta") or is_machines or not _is_human(row):
         yield records.INJECTED
     elif text.startswith("[Request interrupted by user"):
         yield records.BOOKKEEPING
@@ -194,7 +179,7 @@ def _codex_item(row: dict[str, Any], item: dict[str, Any], state: records.State)
             yield _codex_message(row, item, state)
         case "reasoning":
             yield records.THINKING
-        case name if name not in _CODEX_ITEMS:
+        case name if name not in host_words("codex_items"):
             yield records.unknown(f"response_item/{name}")
         case str(name) if name.endswith("_output"):
             yield from _codex_answer(row, item, state)

@@ -28,7 +28,7 @@ from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, RedactionKey, Trust
-from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, matches, regex_of
+from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, look_alikes, matches, regex_of
 from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -44,29 +44,7 @@ LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
 """Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
 _PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
-
-_INVISIBLE = (
-    "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f\U000e0100-\U000e01ef"
-)
-_STYLED = (
-    "\u2102-\u2138\u24b6-\u24e9\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\U0001f130-\U0001f149"
-    "\U0001fbf0-\U0001fbf9"
-)
-"""Letters and digits that Unicode (NFKC) takes for plain ones: full-width, mathematical, circled."""
-_OTHERS = "\u0370-\u03ff\u0400-\u052f"
-_GOES_ON = r"(?:\\|(?<=[ \t])[\^`])\r?\n[ \t]*"
-"""The end of a line of a shell (also of PowerShell and cmd) that goes on in the next."""
 _LINE_ENDS = ("\\\n", "\\\r\n", "^\n", "^\r\n", "`\n", "`\r\n")
-_DIFFERS = re.compile(
-    f"[!-~][{_INVISIBLE}]|[{_INVISIBLE}][!-~]|[{_STYLED}]|[A-Za-z][{_OTHERS}]|[{_OTHERS}][A-Za-z]|{_GOES_ON}"
-)
-_PIECE = re.compile(f"(?P<goes_on>{_GOES_ON})|(?P<invisible>[{_INVISIBLE}]+)|[^\\W\\d]+|.", re.DOTALL)
-_LOOK_ALIKES = str.maketrans(
-    "авеһіјкӏмнорԛѕтуѵԝхԁсԍАВЕНІЈКМОРЅТУХСαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "abehijklmhopqstyvwxdcgABEHIJKMOPSTYXCaeikvoptuxABEZHIKMNOPTYX",
-)
-"""Letters of Cyrillic and Greek that Unicode's list of confusables gives for Latin ones."""
 
 
 class Redactor:
@@ -317,11 +295,12 @@ def plain_text(text: str) -> tuple[str, list[int]] | None:
 
     Takes linear time.
     """
-    if (text.isascii() and not any(end in text for end in _LINE_ENDS)) or not _DIFFERS.search(text):
+    is_plain = text.isascii() and not any(end in text for end in _LINE_ENDS)
+    if is_plain or not regex_of("{DIFFERS}").search(text):
         return None
     pieces: list[str] = []
     places: list[int] = []
-    for found in _PIECE.finditer(text):
+    for found in regex_of("{PIECE}").finditer(text):
         piece, start = found[0], found.start()
         if found["goes_on"]:
             piece = " " if piece[-1] != "\n" and not text[start - 1 : start].isspace() else ""
@@ -344,4 +323,4 @@ def plainly(text: str) -> str:
 def _plain(char: str) -> str:
     """Return a character as people read it."""
     plain = unicodedata.normalize("NFKC", char)
-    return (plain if len(plain) == 1 else char).translate(_LOOK_ALIKES)
+    return (plain if len(plain) == 1 else char).translate(look_alikes())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -44,10 +44,6 @@ class FoundSecret(NamedTuple):
     kind: str
 
 
-compiled = lru_cache(maxsize=None)(re.compile)
-"""An expression is compiled when it is first tried: to compile all of them takes longer than a capture."""
-
-
 @cache
 def _read(name: str) -> dict[str, Any]:
     return msgspec.toml.decode(Path(__file__).with_name(name).read_bytes(), type=dict[str, Any])
@@ -55,7 +51,10 @@ def _read(name: str) -> dict[str, Any]:
 
 @cache
 def regex_of(text: str) -> re.Pattern[str]:
-    """Return an expression of `rules.toml`, its lines joined and with the `{PARTS}` in their places."""
+    """Return an expression of `rules.toml`, its lines joined and with the `{PARTS}` in their places.
+
+    An expression is compiled when it is first tried: to compile all of them takes longer than a capture.
+    """
     while _PART.search(text):
         text = _PART.sub(lambda found: _read("rules.toml")["parts"][found[1]], text)
     return re.compile("".join(text.split("\n")))
@@ -65,6 +64,12 @@ def regex_of(text: str) -> re.Pattern[str]:
 def denied_paths() -> tuple[str, ...]:
     """Return the globs of files that are never captured."""
     return tuple(_read("rules.toml")["denied_paths"].split())
+
+
+@cache
+def look_alikes() -> dict[int, int]:
+    """Return the letters that people take for Latin ones, with these."""
+    return str.maketrans(*_read("rules.toml")["look_alikes"])
 
 
 @cache

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from memtape.tools.capture.secrets.rules import FoundSecret, Rule, compiled, excepted, regex_of, words_of
+from memtape.tools.capture.secrets.rules import FoundSecret, Rule, excepted, regex_of, words_of
 
 MIN_CHARS = 24
 MIN_CHARS_OF_ONE_CASE = 28
@@ -27,24 +27,7 @@ _WORDLIKE = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
 _DATA_LINE = re.compile(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
 
 Span = tuple[int, int]
-_WORDS = (
-    r"(?i)(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
-    r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
-    r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now"
-    r"|please|until|til|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b"
-    r"|\s\((?:all|lower|no|yes)\b)"
-)
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_HEX = r"(?i)(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}"
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
-_CODE = re.compile(
-    r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
-    r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
-)
-_BETWEEN_CODES = re.compile(
-    r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
-)
-_NAMES = r"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 _ASKED_WORD = re.compile(r"[!-~]{8,256}")
 
 
@@ -72,7 +55,7 @@ def asked_secrets(query: str) -> Iterator[FoundSecret]:
 
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return regex_of(_NAMES).search(text) is not None
+    return regex_of("{SPOKEN}").search(text) is not None
 
 
 def _value(match: re.Match[str]) -> tuple[str, int]:
@@ -137,7 +120,7 @@ def _key_like(value: str) -> bool:
         return False
     if value.isalnum() and turns(value) >= 3 and not excepted("type").fullmatch(value):
         return True
-    if _UUID.fullmatch(value) or compiled(_HEX).fullmatch(value):
+    if regex_of("(?i){UUID}|{HEX}").fullmatch(value):
         return True
     if looks_random(value.replace("%", ""), 16, said=True):
         return True
@@ -147,12 +130,12 @@ def _key_like(value: str) -> bool:
 
 def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
     """Return the span of a password in plain words: a word that ends its sentence, or several drawn words."""
-    found = compiled(_WORDS).match(text, start)
+    found = regex_of("{WORDS}").match(text, start)
     if found is None:
         return []
     words = re.split("[ _-]", found["value"].lower())
     few = len(words) < 4
-    says = excepted("saying") if few else compiled(r".*(?:ed|ing|able|ible)")
+    says = excepted("saying") if few else excepted("participle")
     if words[0] in words_of("describing") or says.fullmatch(words[0]):
         return []
     if few and excepted("ending").fullmatch(words[-1]):
@@ -252,8 +235,8 @@ def _given(found: re.Match[str]) -> Iterable[Span]:
 def _codes(found: re.Match[str]) -> Iterator[Span]:
     """Yield the codes after their name, up to the first word of another form."""
     text, place, stop = found.string, found.end(), found.end() + 1_000
-    while gap := _BETWEEN_CODES.match(text, place, stop):
-        code = _CODE.match(text, gap.end(), stop)
+    while gap := regex_of("{BETWEEN}").match(text, place, stop):
+        code = regex_of("{CODE}").match(text, gap.end(), stop)
         if code is None or not (any(map(str.isdigit, code[0])) or code[0].isupper() or "-" in code[0]):
             return
         yield code.span()
