@@ -6,10 +6,11 @@ import base64
 import json
 import random
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import transcripts as t
-from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
@@ -22,6 +23,9 @@ from memtape.tools.client import Client
 from memtape.tools.importing.records import FAILED
 from memtape.tools.importing.transcripts import take_claude, take_gemini
 
+CASES: dict[str, Any] = msgspec.toml.decode((Path(__file__).parent / "data" / "noise.toml").read_bytes())
+NODS, SAYING = (CASES[name].strip().replace("\n", "|").split("|") for name in ("nods", "saying"))
+TOOL_ANSWERS, TOOL_ERRORS = CASES["tool_answers"], CASES["tool_errors"]
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
 SCOPE = "project:a"
@@ -32,12 +36,12 @@ def connected(home: Path) -> None:
     Home(home)
 
 
-@pytest.mark.parametrize("text", [*cases(SAYING), *ABOUT_HOST, *TOOL_ANSWERS])
+@pytest.mark.parametrize("text", [*SAYING, *CASES["about_host"], *TOOL_ANSWERS])
 def test_what_says_anything_is_no_noise(text: str) -> None:
     assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
 
 
-@pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
+@pytest.mark.parametrize("text", [*NODS, *CASES["of_host"], *TOOL_ERRORS])
 def test_what_says_nothing_is_noise(text: str) -> None:
     origin = "tool" if text in TOOL_ERRORS else "agent"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
