@@ -16,14 +16,7 @@ import orjson
 from memtape.schemas.actions import Act, action_tags
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
-from memtape.tools.capture.injected import (
-    asks_memory,
-    clean,
-    host_regex,
-    host_words,
-    is_memory_tool,
-    said,
-)
+from memtape.tools.capture.injected import asks_memory, clean, host_regex, host_words, is_memory_tool, said
 from memtape.tools.importing import records
 from memtape.tools.importing.records import FinishedCommand, Record, Skipped, State, text_of
 

@@ -71,27 +71,17 @@ class Redactor:
         same._speaker = lambda: (scope, origin)
         return same
 
-    def text(self, text: str) -> str:
-        """Return a text with a placeholder for every secret in it, and a mark for every private part."""
-        self._met.refresh()
-        return self._redacted(text)
-
     def question(self, query: str) -> str:
         """Return a question without secrets; if it names a secret's kind, also without words like a secret.
 
         Nobody tells a password with the words of a sentence to ask for it. Private parts leave no mark to be
         searched for: a question of only these is empty.
         """
-        self._met.refresh()
-        return without_marks(self._redacted(query, asked=True))
+        return without_marks(self.text(query, asked=True))
 
     def name(self, name: str) -> str:
-        """Return a name, as of a person, session or branch, without secrets of known forms.
-
-        Names may look random.
-        """
-        self._met.refresh()
-        return self._redacted(name, names=True)
+        """Return a name, as of a person or branch, without secrets of known forms. Names may look random."""
+        return self.text(name, names=True)
 
     def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
         """Return at most the first `chars` characters of a text, cut after the removal of its secrets.
@@ -107,24 +97,22 @@ class Redactor:
 
     def part(self, part: T) -> T:
         """Return an event's body, or a part of a body, without secrets in any text."""
-        self._met.refresh()
         return with_texts(part, self._said)
 
     def event(self, event: Event) -> Event:
         """Return an event without secrets in any of its texts, the names in its header included."""
-        self._met.refresh()
         own = self if event.scope is None else self.spoken(event.scope, event.actor.origin)
         return msgspec.structs.replace(
             event,
-            actor=msgspec.structs.replace(event.actor, name=own._redacted(event.actor.name, names=True)),
+            actor=msgspec.structs.replace(event.actor, name=own.name(event.actor.name)),
             body=event.body and with_texts(event.body, own._said),
-            session=event.session and own._redacted(event.session, names=True),
+            session=event.session and own.name(event.session),
         )
 
     def _said(self, said: Said) -> str:
         if said.role == "program":
             return said.text
-        return self._redacted(said.text, names=said.role == "name")
+        return self.text(said.text, names=said.role == "name")
 
     def check_path(self, path: str | None) -> None:
         """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
@@ -145,7 +133,9 @@ class Redactor:
                     "Capture what should be remembered of it in words of your own.",
                 )
 
-    def _redacted(self, text: str, *, names: bool = False, asked: bool = False) -> str:
+    def text(self, text: str, *, names: bool = False, asked: bool = False) -> str:
+        """Return a text with a placeholder for every secret in it, and a mark for every private part."""
+        self._met.refresh()
         text = self._public(text)
         here: set[str] = set()
         more = partial(self._more, here=here, asked=asked)

@@ -68,13 +68,9 @@ def _ended(value: str) -> str:
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
 
-def _is_no_secret(value: str) -> bool:
-    """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
-    return any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm"))
-
-
 def _is_named(value: str) -> bool:
-    return not _is_no_secret(value)
+    """Whether a value in the place of a secret is no example, algorithm, or reference to the secret."""
+    return not any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm"))
 
 
 def _is_drawn(value: str) -> bool:
@@ -95,7 +91,7 @@ def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) ->
     In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is
     expected there.
     """
-    if len(value) < 6 or " " in value or _is_no_secret(value):
+    if len(value) < 6 or " " in value or not _is_named(value):
         return False
     if _is_drawn(value):
         return True
@@ -116,7 +112,7 @@ def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) ->
 
 def _key_like(value: str) -> bool:
     """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
-    if len(value) < 8 or " " in value or _is_no_secret(value) or excepted("technical").fullmatch(value):
+    if len(value) < 8 or " " in value or not _is_named(value) or excepted("technical").fullmatch(value):
         return False
     if value.isalnum() and turns(value) >= 3 and not excepted("type").fullmatch(value):
         return True
@@ -181,7 +177,7 @@ def _assigned(found: re.Match[str]) -> Iterable[Span]:
     if not found["key"]:
         if _password_like(value, quoted=quoted, shouted=shouted and found["short"] is None):
             return whole
-        told = quoted and (given or ":" in by or "=" in by) and not _is_no_secret(value)
+        told = quoted and (given or ":" in by or "=" in by) and _is_named(value)
         return _plain_words(text, start, quoted=True) if told else []
     of_choice = re.search("secret|encrypt|signing|master", word, re.IGNORECASE)
     chosen = re.fullmatch(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?", value) or (shouted and _password_like(value))
@@ -201,7 +197,7 @@ def _said(found: re.Match[str]) -> Iterable[Span]:
 
 
 def _words_of_password(text: str, start: int, value: str, *, quoted: bool = False) -> Iterable[Span]:
-    return [] if _is_no_secret(value) else _plain_words(text, start, quoted=quoted)
+    return _plain_words(text, start, quoted=quoted) if _is_named(value) else []
 
 
 def _said_alone(found: re.Match[str]) -> Iterable[Span]:
