@@ -75,7 +75,7 @@ def _is_named(value: str) -> bool:
 
 def _is_drawn(value: str) -> bool:
     """Whether the characters of a word look drawn one by one."""
-    return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
+    return looks_random(value, 8, said=True)
 
 
 def _is_passphrase(value: str) -> bool:
