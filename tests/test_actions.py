@@ -15,7 +15,6 @@ from memtape.schemas.actions import act_of, has_failed
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
-from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.records import Found, Record, Skipped
 from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
@@ -103,14 +102,14 @@ CASES = [
 @pytest.mark.parametrize(("found", "told"), CASES, ids=range(len(CASES)))
 def test_an_action_is_told_in_one_line(found: list[Found], told: list[str], tmp_path: Path) -> None:
     redactor = Redactor(Home(tmp_path))
-    said = [f"- {one.reason}" if isinstance(one, Skipped) else kept_text(one, redactor) for one in found]
+    said = [f"- {one.reason}" if isinstance(one, Skipped) else one.kept(redactor) for one in found]
     assert said == told
     ids = [one.native_id for one in found if isinstance(one, Record)]
     assert len({*ids}) == len(ids)
     for one in found:
         if isinstance(one, Record):
             assert one.origin == "tool" and act_of(one.tags) in ("edit", "command", "test")
-            assert has_failed(one.tags) == (": failed" in kept_text(one, redactor))
+            assert has_failed(one.tags) == (": failed" in one.kept(redactor))
             assert (one.path is not None) == (act_of(one.tags) == "edit")
 
 
@@ -135,7 +134,7 @@ def test_whatever_a_tool_is_called_with_and_puts_out_an_action_is_short(
         of_codex("function_call", name, {"arguments": arguments}, output),
     ):
         for one in found:
-            if isinstance(one, Record) and one.ran is not None:
+            if isinstance(one, Record) and one.finish is not None:
                 redactor.text = lambda text: text  # type: ignore[method-assign]
-                text = kept_text(one, redactor)
+                text = one.kept(redactor)
                 assert "\n" not in text and len(text) <= COMMAND_CHARS + LINE_CHARS + 60

@@ -31,7 +31,6 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
 from memtape.tools.importing import exports, reading
-from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.finding import host_files, named_files
 from memtape.tools.importing.records import ImportSummary, Record, Skipped
 from memtape.tools.importing.taking import Importer, ImportOptions
@@ -532,7 +531,7 @@ def _said_by(format: str, data: bytes, rows: int, redactor: Redactor) -> list[tu
     parser = take_claude if format == "claude" else take_codex
     state: dict[str, Any] = {}
     found = [one for line in data.splitlines()[:rows] for one in parser(json.loads(line), state)]
-    return [(one.origin, kept_text(one, redactor)) for one in found if isinstance(one, Record)]
+    return [(one.origin, one.kept(redactor)) for one in found if isinstance(one, Record)]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ names of tools, and what hosts put around an output; the rows of hosts are not k
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, host_regex, host_words, is_memory_tool, said
 from memtape.tools.importing import records
-from memtape.tools.importing.records import FinishedCommand, Record, Skipped, State, text_of
+from memtape.tools.importing.records import Record, Skipped, State, text_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -133,36 +134,33 @@ def _ran(
     output = _ends(without_private(output))  # Only of a whole text it is known what is private in it.
     told = host_regex("exit").search(output)
     code = exit if exit is not None else int(told[1]) if told else None
-    failed = failed or bool(code)
-    bare = _bare(said(host_regex("ansi").sub("", output)))
-    ran = FinishedCommand(call.act, call.command, bare, failed, code)
+    how = f"failed (exit {code})" if code else "failed" if failed else "passed" if call.act == "test" else ""
+    finish = partial(_told, call, _bare(said(host_regex("ansi").sub("", output))), how)
     tags = action_tags(call.act, code if code is not None else int(failed))
-    about = {"actor": call.name, "tags": tags, "ran": ran, **fields}
+    about = {"actor": call.name, "tags": tags, "finish": finish, **fields}
     return Record(native_id=native_id, origin="tool", text=call.command, **about)
 
 
-def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
+def _told(call: Call, output: str, how: str, redactor: Redactor) -> str:
     """Return a finished command as one line. Secrets are removed before anything is cut or chosen."""
-    command, output = redactor.text(_one_line(ran.command)), redactor.text(ran.output)
-    how = "passed" if ran.act == "test" else ""
-    if ran.failed:
-        how = f"failed (exit {ran.exit})" if ran.exit else "failed"
-    verb = "tested with" if ran.act == "test" else "ran"
-    said_of = (f"{verb} `{_cut(command, COMMAND_CHARS)}`", how, _cut(_line(output, ran), LINE_CHARS))
-    return ": ".join(part for part in said_of if part)
+    command, output = redactor.text(_one_line(call.command)), redactor.text(output)
+    verb = "tested with" if call.act == "test" else "ran"
+    line = _line(output, is_test=call.act == "test", failed=how.startswith("failed"))
+    parts = (f"{verb} `{_cut(command, COMMAND_CHARS)}`", how, _cut(line, LINE_CHARS))
+    return ": ".join(filter(None, parts))
 
 
-def _line(output: str, ran: FinishedCommand) -> str:
+def _line(output: str, *, is_test: bool, failed: bool) -> str:
     """Return the most telling line of an output: the count of tests, the failure, else the first line."""
     every = map(_one_line, output.splitlines())
     lines = [line for line in every if line.strip("-=*# ") and not host_regex("speaker").fullmatch(line)]
     if not lines:
         return ""
-    if ran.act == "test" and (counted := [line for line in lines if host_regex("counted").search(line)]):
+    if is_test and (counted := [line for line in lines if host_regex("counted").search(line)]):
         return counted[-1]
-    if ran.failed:
+    if failed:
         return next((line for line in lines if host_regex("problem").search(line)), lines[-1])
-    return lines[-1] if ran.act == "test" else lines[0]
+    return lines[-1] if is_test else lines[0]
 
 
 def _bare(output: str) -> str:

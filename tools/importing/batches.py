@@ -24,14 +24,11 @@ from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.project import scope_of_folder, told_scope
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import Erased, Writer, now_us
-from memtape.tools.importing.actions import ran_text
 from memtape.tools.importing.finding import began_in, folder_of
 from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped
 
 MAX_RECORDS = 1_000
 MAX_CHARS = 8_000_000
-HEAD_CHARS = 2_000
-"""The kept head of a text that is kept only by its head, as an attachment: its subject is there."""
 OF_PROJECTS = frozenset({CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI})
 """Sources whose records belong to the project of a folder; records of an unknown folder are skipped."""
 
@@ -151,7 +148,8 @@ class Batch:
             ids = [event.id for event in new]
             known.update([whole, *ids])
             stands.update({it.id: it.body.text for it in new if isinstance(it.body, Captured)})
-            if record.kind == "turn" and record.ran is None and (sort := lessened(record.text)) is not None:
+            is_said = record.kind == "turn" and record.finish is None
+            if is_said and (sort := lessened(record.text)) is not None:
                 self._summary.lessened[sort] += 1
             # In a dry run nothing comes to stand on the log, so what it would hold is remembered here.
             self._said.update(ids if self._summary.dry_run else ())
@@ -208,16 +206,6 @@ def _ids(scope: str, record: Record) -> list[str]:
     return [derived_id("captured", scope, record.source, native) for native in natives]
 
 
-def kept_text(record: Record, redactor: Redactor) -> str:
-    """Return the kept part of a record's text; a cut text is without secrets and notes the omitted length."""
-    if record.ran is not None:
-        return ran_text(record.ran, redactor)
-    cut = len(record.text) - HEAD_CHARS
-    if cut <= 0 or not record.only_head:
-        return record.text
-    return f"{redactor.head(record.text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
-
-
 def line_of(scope: str, record: Record, redactor: Redactor) -> Line:
     """Return a record as a capture. Too long a text is cut here, after the removal of its secrets."""
     redactor = redactor.spoken(scope, record.origin)
@@ -228,7 +216,7 @@ def line_of(scope: str, record: Record, redactor: Redactor) -> Line:
 
     return msgspec.structs.replace(
         record,
-        text=kept_text(record, redactor),
+        text=record.kept(redactor),
         tags=tuple(dict.fromkeys(filter(None, (short(tag, 128) for tag in record.tags)))),
         actor=short(record.actor, 200, is_name=True),
         session=short(record.session, 200, is_name=True),

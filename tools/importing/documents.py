@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.private import without_private
@@ -22,6 +22,7 @@ from memtape.tools.capture.lines import MediaLine
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, versioned
 from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
 
+Mail = tuple[str, object, tuple[str, ...]]
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """An Office file is a zip archive; one with a larger declared content is skipped."""
@@ -49,14 +50,6 @@ _BULLET = re.compile(r"^[-*+] +(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _POINTER = re.compile(r"\A(?:\[[^\]]*\]\([^)]*\.md\)|\[\[[^\]]*\]\])")
 
 
-class Mail(NamedTuple):
-    """An e-mail: its text, its moment and the names of its attached files."""
-
-    text: str
-    at: object
-    attached: tuple[str, ...]
-
-
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
     """Yield a document, or its skip. `ending` is a key of `FORMATS`; `modified` is the default time."""
     read_as, _, origin = FORMATS[ending]
@@ -76,15 +69,15 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
     if isinstance(read, Skipped):
         yield read
         return
-    mail = read if isinstance(read, Mail) else Mail(read, None, ())
-    text = said(mail.text).strip()
+    told, at, attached = read if isinstance(read, tuple) else (read, None, ())
+    text = said(told).strip()
     if not text:
         yield _NO_TEXT if ending == ".pdf" else EMPTY
         return
-    media = tuple(MediaLine(kind="file", uri=name) for name in mail.attached[:MAX_MEDIA])
+    media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])
     yield Record(
         source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=origin, text=text,
-        path=path, at=time_of(mail.at) or modified, media=media,
+        path=path, at=time_of(at) or modified, media=media,
     )  # fmt: skip
 
 
@@ -244,6 +237,7 @@ def _sheets(data: bytes) -> str:
 
 
 def _mail(data: bytes) -> Mail:
+    """Return an e-mail's text, its moment and the names of its attached files."""
     from email import message_from_bytes, policy
 
     message = message_from_bytes(data, policy=policy.default)
@@ -255,7 +249,7 @@ def _mail(data: bytes) -> Mail:
         text = _markdown(text)
     attached = filter(None, (part.get_filename() for part in message.iter_attachments()))
     titled = _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}")
-    return Mail(titled, getattr(message["Date"], "datetime", None), tuple(attached))
+    return titled, getattr(message["Date"], "datetime", None), tuple(attached)
 
 
 def _office_problem(data: bytes) -> Skipped | None:

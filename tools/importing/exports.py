@@ -8,7 +8,8 @@ the user, and the documents of projects. mem0 answers `{"results": [{"id", "memo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
@@ -17,12 +18,17 @@ from memtape.tools.importing import records
 from memtape.tools.importing.records import Found, Record, blocks_text, list_in, object_in, text_of, time_of
 from memtape.tools.importing.transcripts import take_gemini
 
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
+
 OTHER = records.Skipped("an item of no known shape")
 _CYCLE = records.Skipped("a conversation that runs in a circle", problem=True)
 _OFF_BRANCH = records.Skipped("on a branch that was left")
 _CHATGPT_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _CHATGPT_OTHERS = {"tool": records.TOOL, "system": records.BOOKKEEPING}
 MAX_MEDIA = 64
+HEAD_CHARS = 2_000
+"""The kept head of an attachment: its subject is there."""
 _CLAUDE_ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 _CLAUDE_BLOCKS = {
     "thinking": records.THINKING,
@@ -134,8 +140,15 @@ def _claude_message(message: Any, conversation: dict[str, Any]) -> Iterator[Foun
         if extracted := said(text_of(attachment, "extracted_content") or ""):
             yield Record(
                 source=CLAUDE_AI, native_id=f"{uuid}:attachment:{index}", origin="tool", actor="attachment",
-                text=extracted, path=text_of(attachment, "file_name"), only_head=True, **fields,
+                text=extracted, path=text_of(attachment, "file_name"), finish=partial(_head, extracted),
+                **fields,
             )  # fmt: skip
+
+
+def _head(text: str, redactor: Redactor) -> str:
+    """Return the head of a long text without secrets, with the omitted length."""
+    cut = len(text) - HEAD_CHARS
+    return text if cut <= 0 else f"{redactor.head(text, HEAD_CHARS)}\n[{cut:,} more characters were cut]"
 
 
 def _claude_memory(name: str, text: str, item: dict[str, Any]) -> Found:
