@@ -17,7 +17,7 @@ its native id nor what `heard` says of it stands on the log, and a hook looks in
 | ChatGPT, Claude.ai, and other rows of Claude Code | the row's own `id` or `uuid`, which a fork keeps |
 | any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
-What a session says again is told apart by the row that said it before (`again`), if that stands in what a
+What a session says again is told apart by the row that said it before, if that stands in what a
 hook reads of the transcript; else the same words of the same role in one session are one turn of those that
 were heard.
 
@@ -71,11 +71,6 @@ def heard(session: str, role: Role, text: str) -> str:
     return f"heard:{session}:{role}:{digest(without_injected(text))}"
 
 
-def again(heard_as: str, before: str) -> str:
-    """Return the native id of a heard turn that repeats the text of the row with the native id `before`."""
-    return f"{heard_as}:after:{digest(before)}"
-
-
 def of_hook(heard_as: str, now: str | None, before: str | None, known: Collection[str], retried: bool) -> str:
     """Return the native id of a hook's turn; `heard_as` is its id without a transcript.
 
@@ -91,7 +86,7 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: Collectio
         return now
     assert before is not None
     if was_heard:
-        return again(heard_as, before)
+        return f"{heard_as}:after:{digest(before)}"
     return before if before in known else heard_as
 
 

@@ -191,21 +191,17 @@ class Writer:
             counts = self.redactor.counts
             redacted += [{} if counts == before else counts - Counter(before), *({} for _ in made[1:])]
         positions = self.log.append(events) if events else []
-        hidden = self.hidden_of(events, positions)
+        texts: dict[str, dict[str, str]] = {}
+        for event, position in zip(events, positions, strict=True):
+            if isinstance(event.body, Captured) and position != SPOOLED:
+                texts.setdefault(event.scope or "", {})[event.id] = event.body.text
+        hidden = {id for scope, its in texts.items() for id in self.hidden_among(scope, its)}
         receipts = Receipts(
             Receipt(event.id, position, taken, self.profile.name, event.id in hidden)
             for event, position, taken in zip(events, positions, redacted, strict=True)
         )
         receipts.refused = tuple(refused)
         return receipts
-
-    def hidden_of(self, events: Sequence[Event], positions: Sequence[Position]) -> dict[str, None]:
-        """Return the ids of hidden captures among those appended to the log."""
-        texts: dict[str, dict[str, str]] = {}
-        for event, position in zip(events, positions, strict=True):
-            if isinstance(event.body, Captured) and event.scope is not None and position != SPOOLED:
-                texts.setdefault(event.scope, {})[event.id] = event.body.text
-        return {id: None for scope, its in texts.items() for id in self.hidden_among(scope, its)}
 
     def hidden_among(self, scope: str, texts: Mapping[str, str]) -> list[str]:
         """Return which captures of a scope are hidden, by id with their texts. A `Writer` does not look."""

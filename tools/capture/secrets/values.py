@@ -27,21 +27,15 @@ _WORDLIKE = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
 _DATA_LINE = re.compile(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
 
 Span = tuple[int, int]
+Test = Callable[[re.Match[str]], Iterable[Span]]
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
 _ASKED_WORD = re.compile(r"[!-~]{8,256}")
 
 
 def secrets_in(rule: Rule, match: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the secrets of a rule's match: one, several codes, or none."""
-    like = rule.like
     kind = "assigned-secret" if "key" in match.re.groupindex and match["key"] else rule.id
-    if like in _MATCHES:
-        spans: Iterable[Span] = _MATCHES[like](match)
-    else:
-        value, start = _value(match)
-        value = _ended(value) if like in _SENTENCES else value
-        spans = [(start, start + len(value))] if _VALUES[like](value) else []
-    yield from (FoundSecret(*span, kind) for span in spans)
+    yield from (FoundSecret(*span, kind) for span in LIKES[rule.like](match))
 
 
 def asked_secrets(query: str) -> Iterator[FoundSecret]:
@@ -264,25 +258,36 @@ def decoded(string: str) -> str | None:
     return said if said.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else None
 
 
-_VALUES: dict[str, Callable[[str], bool]] = {
-    "any": lambda value: True,
-    "named": _is_named,
-    "password": _password_like,
-    "key": _key_like,
-    "digits": lambda value: any(map(str.isdigit, value)) and _is_named(value),
-    "user in base64": lambda value: ":" in (decoded(value) or ""),
-    "no name": _is_no_name,
-    "very sure": _is_very_sure,
-    "beside": lambda value: _is_very_sure(value) or (value.isdigit() and len(value) >= 8),
-    "beside a user": lambda value: (  # With a digit or mark, no version or path.
-        _password_like(value) and not value.isdigit() and not re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
-    ),
-    "lines of base64": lambda value: re.search(r"[A-Za-z0-9+/=]{40}", value) is not None,
-    "no sentence": lambda value: not excepted("sentence").search(value),
-}
-"""Tests of a value alone."""
-_SENTENCES = frozenset({"very sure", "beside", "beside a user"})
-_MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
+def _where(test: Callable[[str], object], *, ended: bool = False) -> Test:
+    """Return the test of a match by its value alone, `ended` without the punctuation at its end."""
+
+    def spans(found: re.Match[str]) -> Iterable[Span]:
+        value, start = _value(found)
+        value = _ended(value) if ended else value
+        return [(start, start + len(value))] if test(value) else []
+
+    return spans
+
+
+def _is_beside_a_user(value: str) -> bool:
+    """Whether a value beside a user's name is a password: with a digit or mark, no version or path."""
+    is_version = re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
+    return _password_like(value) and not value.isdigit() and not is_version
+
+
+LIKES: dict[str, Test] = {
+    "any": _where(lambda value: True),
+    "named": _where(_is_named),
+    "password": _where(_password_like),
+    "key": _where(_key_like),
+    "digits": _where(lambda value: any(map(str.isdigit, value)) and _is_named(value)),
+    "user in base64": _where(lambda value: ":" in (decoded(value) or "")),
+    "no name": _where(_is_no_name),
+    "very sure": _where(_is_very_sure, ended=True),
+    "beside": _where(lambda it: _is_very_sure(it) or (it.isdigit() and len(it) >= 8), ended=True),
+    "beside a user": _where(_is_beside_a_user, ended=True),
+    "lines of base64": _where(re.compile(r"[A-Za-z0-9+/=]{40}").search),
+    "no sentence": _where(lambda value: not excepted("sentence").search(value)),
     "form": _form,
     "encoded key": _encoded_key,
     "assigned": _assigned,
@@ -292,7 +297,7 @@ _MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
     "near": _near,
     "codes": _codes,
 }
-"""Tests of a value with the text around it."""
+"""The tests of a match, which return its secrets."""
 
 
 def random_strings(text: str) -> Iterator[FoundSecret]:
