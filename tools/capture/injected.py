@@ -13,11 +13,10 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.patterns import lazy
+from memtape.schemas.private import outermost
 
 MARKER = "memtape"
 """The tag around every context that Memtape hands to a host, as `<memtape>…</memtape>`."""
-MAX_DEPTH = 32
-"""An end looks this many open blocks back for its start."""
 MAX_ARGUMENTS_CHARS = 100_000
 CONTEXT_BEGIN, CONTEXT_END = "<!-- memtape:begin -->", "<!-- memtape:end -->"
 """The marks around a context in a file. No text can hold them, since `<` is escaped."""
@@ -99,7 +98,7 @@ def without_injected(text: str) -> str:
     if CONTEXT_BEGIN in text or CONTEXT_NOTE in text:
         text = _PRINTED.sub(" ", _MARKED.sub(" ", text))
     kept, place = [], 0
-    for start, end in _blocks(text):
+    for start, end in outermost(_tag().finditer(text), _is_begun):
         kept.append(text[place:start])
         place = end
     kept.append(text[place:])
@@ -126,31 +125,7 @@ def clean(text: str) -> str:
     return text.replace("\0", "")
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Return the outermost blocks in order, as (start, end)."""
-    opened: list[tuple[str, int]] = []
-    closed: list[tuple[int, int]] = []
-    for found in _tag().finditer(text):
-        tag = found[2].lower()
-        if not found[1]:
-            opened.append((tag, found.start()))
-        elif any(tag == name for name, _ in opened[-MAX_DEPTH:]):
-            while opened[-1][0] != tag:
-                opened.pop()
-            _close(closed, opened.pop()[1], found.end())
-    endless = next((start for _, start in opened if _is_begun(text, start)), None)
-    if endless is not None:
-        _close(closed, endless, len(text))
-    return closed
-
-
-def _is_begun(text: str, start: int) -> bool:
+def _is_begun(tag: re.Match[str]) -> bool:
     """Whether a tag that nothing ends begins a block all the same."""
+    text, start = tag.string, tag.start()
     return bool(_LINE_START.search(text, max(0, start - 80), start)) or text.startswith(_BEGUN, start)
-
-
-def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
-    """Append a span; drop earlier spans inside the new span."""
-    while closed and closed[-1][0] > start:
-        closed.pop()
-    closed.append((start, end))
