@@ -325,17 +325,14 @@ def check_person(origin: Origin, does: str, then: str = "Who is a person says --
 
 def default_actor() -> str:
     """Return the account's name of the user that runs this process: git's would be a person's full name."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or _account() or UNKNOWN
-
-
-def _account() -> str:
-    """Return the account's name of this process, empty where the system tells none, as in some containers."""
+    if name := os.environ.get("USER") or os.environ.get("LOGNAME"):
+        return name
     try:
         import pwd
 
         return pwd.getpwuid(os.getuid()).pw_name
-    except (ImportError, KeyError):
-        return ""
+    except (ImportError, KeyError):  # The system tells none, as in some containers.
+        return UNKNOWN
 
 
 def now_us() -> int:
