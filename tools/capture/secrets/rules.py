@@ -68,7 +68,7 @@ def denied_paths() -> tuple[str, ...]:
 
 @cache
 def look_alikes() -> dict[int, int]:
-    """Return the letters that people take for Latin ones, with these."""
+    """Return a table from look-alike letters to Latin letters."""
     return str.maketrans(*_read("rules.toml")["look_alikes"])
 
 
