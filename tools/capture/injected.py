@@ -37,7 +37,8 @@ _PRINTED = lazy(
 
 
 @cache
-def _host_texts() -> dict[str, dict[str, str]]:
+def host_texts() -> dict[str, dict[str, str]]:
+    """Return the tables of `host_texts.toml`."""
     data = Path(__file__).with_name("host_texts.toml").read_bytes()
     return msgspec.toml.decode(data, type=dict[str, dict[str, str]])
 
@@ -45,13 +46,13 @@ def _host_texts() -> dict[str, dict[str, str]]:
 @cache
 def host_words(name: str) -> tuple[str, ...]:
     """Return a list of words of `host_texts.toml`."""
-    return tuple(_host_texts()["words"][name].split())
+    return tuple(host_texts()["words"][name].split())
 
 
 @cache
 def host_regex(name: str) -> re.Pattern[str]:
     """Return an expression of `host_texts.toml`."""
-    return re.compile("".join(_host_texts()["expressions"][name].split("\n")))
+    return re.compile("".join(host_texts()["expressions"][name].split("\n")))
 
 
 @cache

@@ -15,6 +15,7 @@ import msgspec
 
 from memtape.schemas.events import REPOSITORY_TAG
 from memtape.schemas.times import US_PER_S
+from memtape.tools.capture.injected import host_texts
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.project import git
@@ -62,7 +63,7 @@ def _commits(top: Path) -> str:
 
 
 def _stack(top: Path) -> str:
-    found = [told for name in _LANGUAGES if (told := _told(top / name))]
+    found = [told for name in host_texts()["manifests"] if (told := _told(top / name))]
     return f"Built with: {'; '.join(found)}" if found else ""
 
 
@@ -77,7 +78,7 @@ def _told(path: Path) -> str:
 
 
 def _stated(name: str, data: bytes) -> str:
-    language = _LANGUAGES[name]
+    language = host_texts()["manifests"][name]
     match name:
         case "pyproject.toml":
             project = msgspec.toml.decode(data).get("project", {})
@@ -104,20 +105,3 @@ def _named(language: str, names: Iterable[Any]) -> str:
     held = [found[0] for name in names if isinstance(name, str) and (found := _NAME.match(name.strip()))]
     more = f" and {len(held) - DEPENDENCIES} more" if len(held) > DEPENDENCIES else ""
     return f"{language} with {', '.join(held[:DEPENDENCIES])}{more}" if held else language
-
-
-_LANGUAGES = {
-    "pyproject.toml": "Python",
-    "package.json": "JavaScript",
-    "Cargo.toml": "Rust",
-    "go.mod": "Go",
-    "Gemfile": "Ruby",
-    "pom.xml": "Java, by Maven",
-    "build.gradle": "Java, by Gradle",
-    "build.gradle.kts": "Kotlin, by Gradle",
-    "mix.exs": "Elixir",
-    "composer.json": "PHP",
-    "CMakeLists.txt": "C or C++, by CMake",
-    "Makefile": "make",
-    "Dockerfile": "Docker",
-}
