@@ -184,8 +184,10 @@ def _format_in(path: Path, *, in_rows: bool) -> str | None:
         for value in islice(values, ROWS_LOOKED_AT):
             if isinstance(value, Skipped):
                 bad = bad or (CLAUDE_CODE if in_rows else EXPORT)
-            elif found := _of_export(value) if not in_rows else format_of_row(value) if value else None:
-                return found
+            elif value is not None:
+                found = format_of_row(value) if in_rows else _of_export(value)
+                if found is not None:
+                    return found
     return CODEX if _ROLLOUT.match(path.name) else bad
 
 
