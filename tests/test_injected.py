@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
 from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call
 from memtape.tools.importing.records import RECALLED
 from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
