@@ -14,8 +14,7 @@ import msgspec
 import orjson
 
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event
-from memtape.schemas.upcasts import upcast, version_of
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, UPCASTS, Captured, Event, check_event, version_of
 
 KEYS = frozenset(Event.__struct_fields__)
 
@@ -133,7 +132,19 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
     if b"\\u0000" in payload and _holds_nul(parsed):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
-    return upcast(parsed)
+    return _upcast(parsed)
+
+
+def _upcast(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the decoded object at the newest version of its type, one step at a time."""
+    kind, version = payload["type"], payload["v"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InvalidEvent("invalid", "v is not a version.", "$.v")
+    if version > version_of(kind):
+        raise InvalidEvent("newer_version", f"A {kind} event of version {version} is newer than this reader.", "$.v")
+    for number, step in enumerate(UPCASTS.get(kind, ())[version - 1 :], version + 1):
+        payload = {**step(payload), "v": number}
+    return payload
 
 
 def _typed(parsed: dict[str, Any]) -> Event:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import mul
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -17,12 +17,10 @@ from msgspec.structs import replace
 
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.ids import ID_PATTERN, derived_id, is_slug
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
-from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import version_of
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -62,7 +60,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
 Slug = Annotated[str, Meta(min_length=1, max_length=200)]
-"""A text, since people choose slugs; `schemas.slugs` has the rules."""
+"""A text, since people choose slugs; `schemas.ids` has the rules."""
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -439,6 +437,20 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 """Every event type known to this reader, by name. A new type needs a row, and its body above."""
 
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+"""Lifts a decoded object of one type by one version.
+
+It may rename, add and compute from the object alone. It never changes once any log has an event of its version.
+"""
+UPCASTS: dict[str, tuple[Upcast, ...]] = {}
+"""By type of event the steps from each version to the next, from 1 on. A type without a row has version 1 alone."""
+
+
+def version_of(type: str) -> int:
+    """Return the newest version of a type of event, which is what this reader knows."""
+    return len(UPCASTS.get(type, ())) + 1
+
+
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
@@ -463,6 +475,28 @@ REPOSITORY_TAG = "repository"
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
+
+Act = Literal["edit", "command", "test"]
+ACTION_TAG = "action"
+"""The first tag of an action, a turn of origin `tool` whose text is one line, and whose path the edited file.
+
+The next tag is the act, as `edit`; a command's third is its end: `exit:1`.
+"""
+
+
+def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:
+    """Return the tags of an action; `exit` is the exit code of a command, not 0 after a failure."""
+    return (ACTION_TAG, act, *(() if exit is None else (f"exit:{exit}",)))
+
+
+def act_of(tags: Sequence[str]) -> str | None:
+    """Return the act named by the tags of an action, None for tags of no action."""
+    return tags[1] if len(tags) >= 2 and tags[0] == ACTION_TAG else None
+
+
+def has_failed(tags: Sequence[str]) -> bool:
+    """Return whether the tags mark an action as a failed command."""
+    return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])
 
 
 class Actor(_Body, frozen=True):

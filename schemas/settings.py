@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.retrievers import MAX_NAME_CHARS, State
+from memtape.schemas.lanes import MAX_NAME_CHARS, State
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -12,8 +12,7 @@ import msgspec
 import orjson
 
 import memtape.schemas
-from memtape.schemas.events import EVENT_TYPES, Event, EventType
-from memtape.schemas.upcasts import version_of
+from memtape.schemas.events import EVENT_TYPES, Event, EventType, version_of
 
 FOLDER = Path(memtape.schemas.__file__).parent / "json"
 

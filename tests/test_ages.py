@@ -13,12 +13,12 @@ from memtape.schemas.events import Archived, Event, ScopeChanged, make_tick
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.aging import MOST_A_PASS, retention_of
-from memtape.state.subjects.lifecycle import unit_of
+from memtape.state.subjects.captures import Bodies
+from memtape.state.subjects.memories import unit_of
 from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived, units_of
 
 QUICK = Settings(

@@ -51,6 +51,7 @@ from memtape.schemas.events import (
     make_configured,
     make_embedded,
     make_tick,
+    version_of,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
@@ -58,7 +59,6 @@ from memtape.schemas.rows import TABLES, Change, UseRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
-from memtape.schemas.upcasts import version_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog

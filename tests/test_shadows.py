@@ -19,8 +19,7 @@ from memtape import Client
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
-from memtape.schemas.lanes import LANES, ShadowLanes, shadow_lanes, shadow_of, unasked_by
-from memtape.schemas.retrievers import RANKS, Recipe, recipe_of
+from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves

@@ -17,10 +17,10 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Bodies
 
 
 class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):

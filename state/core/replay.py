@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import DeadLetter
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
+from memtape.state.subjects.captures import Bodies
 
 MakeBodies = Callable[[int], Bodies]
 """Returns the store of the bodies of a partition's turns."""

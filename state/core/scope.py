@@ -18,10 +18,9 @@ from memtape.schemas.placeholders import placeholders
 from memtape.schemas.rows import Change, Counters
 from memtape.schemas.texts import texts_of_body
 from memtape.state import subjects
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.context import Context
 from memtape.state.subjects import aging, memories, paraphrases
-from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
+from memtape.state.subjects.captures import SEEN_BITS, Bodies, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
 from memtape.state.subjects.edges import Edges

@@ -34,19 +34,18 @@ from memtape.state.subjects.lifecycle import (
     Group,
     HasLifecycle,
     Lifecycle,
-    all_rows_of,
     archive,
-    archive_id,
+    archive_rows,
     kind_of,
     living_of,
     project_rows,
     put_due,
-    rows_of,
     spoken_of,
     stand,
     summary_of,
     window_end,
 )
+from memtape.state.subjects.memories import row_of_unit
 from memtape.state.subjects.usage import Use
 from memtape.state.text.instructions import heard_in
 
@@ -96,22 +95,16 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
     for unit in checked:
         _place(state, due, unit, context)
     found, left = list[Move](), MOST_A_PASS
-    for group in sorted(state.ripe):
-        if not left:
-            break  # Further ripe groups wait for the next pass, and are not checked before.
+    for group in sorted(group for group, units in state.ready.items() if len(units) >= least_of(state, group)):
         least = least_of(state, group)
-        units = _still_due(state, group, context) if len(state.ready[group]) >= least else []
-        taken = units[:left] if len(units) >= least and left >= least else []
-        rest = units[len(taken) :]
-        if not taken:
-            if len(units) < least:
-                del state.ripe[group]
-            continue
-        state.ready[group] = dict.fromkeys(rest)
-        left -= len(taken)
-        found.append((group, tuple(taken)))
-        if not rest:
-            del state.ripe[group], state.ready[group]
+        if left < least:
+            continue  # The group waits for the next pass, and is not checked before.
+        units = _still_due(state, group, context)
+        taken = units[:left] if len(units) >= least else []
+        state.ready[group] = dict.fromkeys(units[len(taken) :])
+        if taken:
+            left -= len(taken)
+            found.append((group, tuple(taken)))
     return found
 
 
@@ -157,7 +150,7 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
 def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
-        state.due, state.ready, state.ripe = SortedDict(), {}, {}
+        state.due, state.ready = SortedDict(), {}
         for seq, capture in of.captures.by_seq.items():
             if capture.kind == "turn":
                 put_due(state.due, _earliest(state, capture, settings), seq)
@@ -183,7 +176,6 @@ def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifec
         put_due(due, -(-step.at // HOUR_US), unit)
     else:
         state.ready.setdefault(step.group, {})[unit] = None
-        state.ripe[step.group] = None
 
 
 def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
@@ -226,9 +218,9 @@ def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list
             changes += archive(state, unit, "age", context)
         elif group.level == PURGE:
             state.archived[unit].purged = True
-            changes += [*all_rows_of(scope, of, unit), Change("archive", scope, archive_id(of, unit))]
+            changes += archive_rows(context, unit, are_all=True)
         else:
-            changes += rows_of(scope, of, unit)
+            changes.append(row_of_unit(scope, of, unit))
         if state.due is not None:
             _place(state, state.due, unit, context)
     return changes

@@ -35,7 +35,7 @@ from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.memories import HasMemories, Memory
+from memtape.state.subjects.memories import HasMemories, captures_of, row_of_unit, unit_of
 from memtape.state.subjects.pins import Pins
 from memtape.state.subjects.usage import Usage
 
@@ -108,10 +108,9 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
     1 first.
 
-    `due`, `ready` and `ripe` follow from the rest: the units by the hour of their next check, so that a tick costs
-    its due texts and never the scope; the due units waiting for others of their group; and the groups of the next
-    pass. A unit may be in several hours, and one checked too early is checked again later. `due` is None if it must
-    be rebuilt.
+    `due` and `ready` follow from the rest: the units by the hour of their next check, so that a tick costs
+    its due texts and never the scope; and the due units waiting for others of their group. A unit may be in
+    several hours, and one checked too early is checked again later. `due` is None if it must be rebuilt.
     """
 
     summaries: dict[str, Summary] = {}
@@ -162,7 +161,6 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
         """Discard the due times, since other settings are in force."""
         self.due: DueUnits | None = None
         self.ready: dict[Group, dict[int, None]] = {}
-        self.ripe: dict[Group, None] = {}
 
 
 class HasLifecycle(HasMemories, Protocol):
@@ -194,7 +192,7 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
             back = again
         case _:  # Two memories of equal content became one: the content was said again.
             back = list(dict.fromkeys(unit_of(of, of.captures.by_seq[birth]) for birth in context.gone))
-    changes += [change for unit in back for change in come_back(state, unit, context)]
+    changes += [change for unit in back for change in _come_back(state, unit, context)]
     for unit in (*touched, *again):
         look_at(state, unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
@@ -204,27 +202,18 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
     return changes
 
 
-def unit_of(of: HasLifecycle, capture: Capture) -> int:
-    """Return the unit that a capture belongs to."""
-    memory = of.memories.of(capture.seq)
-    return capture.seq if memory is None else memory.birth
-
-
 def living_of(of: HasLifecycle, unit: int) -> tuple[Capture, ...]:
     """Return the visible captures of a unit, echoes left out; none of a former unit."""
-    memory = of.memories.by_birth.get(unit)
-    if memory is not None:
-        captures = (of.captures.by_seq[join.seq] for join in memory.members)
-        return tuple(capture for capture in captures if not capture.hidden)
-    capture = of.captures.by_seq.get(unit)
-    return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
+    memory, capture = of.memories.by_birth.get(unit), of.captures.by_seq.get(unit)
+    own = (capture,) if capture is not None and capture.kind == "turn" else ()
+    return tuple(it for it in (own if memory is None else captures_of(of, memory.members)) if not it.hidden)
 
 
 def spoken_of(of: HasLifecycle, unit: int) -> Capture | None:
     """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
-        return of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+        return of.captures.by_seq[memory.canonical] if memory.lives else None
     return next(iter(living_of(of, unit)), None)
 
 
@@ -239,13 +228,6 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
-    """Return the row of a unit."""
-    memory = of.memories.by_birth.get(unit)
-    named = of.captures.by_seq[unit if memory is None else memory.name]
-    return [Change("turns" if memory is None else "memories", scope, named.id)]
-
-
 def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
@@ -256,7 +238,7 @@ def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
         for seq in seqs
         if seq in known
     )
-    return [*rows_of(scope, of, unit), *vectors]
+    return [row_of_unit(scope, of, unit), *vectors]
 
 
 def look_at(state: Lifecycle, unit: int) -> None:
@@ -265,19 +247,19 @@ def look_at(state: Lifecycle, unit: int) -> None:
         put_due(state.due, 0, unit)
 
 
-def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
-    """Bring an archived unit back and return the changed rows."""
+def _come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
     look_at(state, unit)
-    rows = all_rows_of if archiving.purged else rows_of
-    return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
+    return archive_rows(context, unit, are_all=archiving.purged)
 
 
-def archive_id(of: HasLifecycle, unit: int) -> str:
-    """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
-    return of.captures.by_seq[unit].id
+def archive_rows(context: Context[HasLifecycle], unit: int, *, are_all: bool = False) -> list[Change]:
+    """Return the rows of a unit that is archived or comes back, `are_all` with its vectors."""
+    scope, of = context.scope, context.of
+    rows = all_rows_of(scope, of, unit) if are_all else [row_of_unit(scope, of, unit)]
+    return [*rows, Change("archive", scope, of.captures.by_seq[unit].id)]
 
 
 def window_end(group: Group) -> int:
@@ -287,15 +269,13 @@ def window_end(group: Group) -> int:
 
 def summary_of(scope: str, group: Group) -> Summary:
     """Return the summary of a group, with nothing in it yet."""
-    label = ":".join(map(str, group))
-    return Summary(derived_id("summary", scope, None, label), group, [])
+    return Summary(derived_id("summary", scope, None, ":".join(map(str, group))), group, [])
 
 
 def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event made, changed, hid or showed, each once."""
     of = context.of
-    captures = [of.captures.by_seq[seq] for seq in context.flipped]
-    captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
+    captures = [of.captures.by_seq[seq] for seq in context.flipped] + of.captures.found(context.touched)
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
@@ -312,16 +292,14 @@ def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
 
 
 def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
-    captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
-    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+    return list(dict.fromkeys(unit_of(of, capture) for capture in of.captures.found(ids)))
 
 
 def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:
     """Archive a unit, and return the changed rows."""
     state.archived[unit] = ArchiveState(context.clock, why)
     look_at(state, unit)
-    archived = Change("archive", context.scope, archive_id(context.of, unit))
-    return [*rows_of(context.scope, context.of, unit), archived]
+    return archive_rows(context, unit)
 
 
 def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
@@ -331,7 +309,7 @@ def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[
         state.summaries[id].units.remove(birth)
         changes.append(Change("summaries", context.scope, id))
     if state.archived.pop(birth, None) is not None:
-        changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
+        changes.append(Change("archive", context.scope, context.of.captures.by_seq[birth].id))
     return changes
 
 
@@ -375,8 +353,7 @@ def project_rows(state: Lifecycle, context: Context[HasLifecycle]) -> list[Chang
 
 def kind_of(of: HasLifecycle, unit: int) -> str:
     """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
-    capture = of.captures.by_seq[unit]
-    memory: Memory | None = of.memories.by_birth.get(unit)
+    capture, memory = of.captures.by_seq[unit], of.memories.by_birth.get(unit)
     kind = "turn" if capture.kind == "turn" else capture.family or ""
     return kind if kind in AGING and not (memory is not None and memory.made) else ""
 

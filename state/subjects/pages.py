@@ -23,8 +23,8 @@ from memtape.schemas.events import (
     Restored,
     Withdrawn,
 )
+from memtape.schemas.ids import ROOT, is_slug, root_id
 from memtape.schemas.rows import Change
-from memtape.schemas.slugs import ROOT, is_slug, root_id
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.tombstones import HasTombstones
@@ -33,8 +33,6 @@ ROOT_BIRTH = -1
 """The birth of the root of every scope."""
 NOBODY = -1
 """No version: of a page without a living version, or of an unnamed base."""
-NOWHERE = -2
-"""The end of a link to a slug without a page."""
 
 
 class PageStep(msgspec.Struct, frozen=True, gc=False):
@@ -62,11 +60,10 @@ class PageField(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct):
-    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page."""
+    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page, a text."""
 
     relation: str
-    to: int
-    slug: str
+    to: int | str
     trust: int
 
 
@@ -137,8 +134,8 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
     """The pages of a scope in order of their first event; an empty state holds no root either.
 
     All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its
-    page, relation and end, `into` has by the birth of a page the links to it, each with the birth of its page,
-    and `waiting` by slug the links that wait for a page with it.
+    page, relation and end, and `into` has by an end the links to it, each with the birth of its page: by the
+    birth of a page, or by a slug that waits for a page.
     """
 
     by_birth: dict[int, Page] = {}
@@ -147,8 +144,7 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
         self.slugs: dict[str, int] = {}
         self.of_capture: dict[int, int] = {}
         self.numbers: dict[tuple[int, str, int | str], int] = {}
-        self.into: dict[int, dict[int, int]] = {}
-        self.waiting: dict[str, dict[int, int]] = {}
+        self.into: dict[int | str, dict[int, int]] = {}
 
     def of(self, seq: int) -> Page | None:
         """Return the page of a version's capture."""
@@ -159,6 +155,10 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
         """Return the page of a slug, the root included."""
         birth = ROOT_BIRTH if slug == ROOT else self.slugs.get(slug)
         return None if birth is None else self.by_birth.get(birth)
+
+    def end(self, link: Link) -> Page | None:
+        """Return the page that a link leads to, None if no page has the slug."""
+        return self.by_birth[link.to] if isinstance(link.to, int) else None
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
         """Yield the links that lead to a page, each with its page, the earliest first."""
@@ -239,17 +239,17 @@ class _Work:
 
     def link(self, body: Linked) -> None:
         """Let a page lead to another, or to a slug, or end that."""
-        birth, to = self._birth(body.id), None if body.to is None else self._birth(body.to)
-        if birth is None or (body.to is not None and to is None):
+        birth, to = self._birth(body.id), body.slug if body.to is None else self._birth(body.to)
+        if birth is None or to is None:
             return
-        there = None if body.slug is None else self.state.at(body.slug)
-        to = there.birth if there is not None else to
-        slug = (body.slug or "") if to is None else ""
-        number = self.state.numbers.get((birth, body.relation, slug if to is None else to))
+        if isinstance(to, str) and (there := self.state.at(to)) is not None:
+            to = there.birth
+        number = self.state.numbers.get((birth, body.relation, to))
         if number is None and body.on:
-            number = self.context.seq
-            link = Link(body.relation, NOWHERE if to is None else self._page(to).birth, slug, self.trust)
-            self._changed_links(self._page(birth), number, link, on=True)
+            if isinstance(to, int):
+                self._page(to)
+            link = Link(body.relation, to, self.trust)
+            self._changed_links(self._page(birth), self.context.seq, link, on=True)
         elif number is not None:
             page = self.state.by_birth[birth]
             link = page.links[number]
@@ -260,11 +260,12 @@ class _Work:
 
     def look(self, ids: Iterable[str]) -> None:
         """Update the shown versions of pages whose captures were hidden or shown."""
-        captures = filter(None, map(self.of.captures.get, ids))
-        for page in dict.fromkeys(birth for it in captures if (birth := self.state.of_capture.get(it.seq)) is not None):
-            self.stand(self.state.by_birth[page])
+        found = (self.state.of_capture.get(capture.seq) for capture in self.of.captures.found(ids))
+        for birth in dict.fromkeys(found):
+            if birth is not None:
+                self._stand(self.state.by_birth[birth])
 
-    def stand(self, page: Page) -> None:
+    def _stand(self, page: Page) -> None:
         """Update the shown versions of a page."""
         standing = PageVersions()
         for step in page.steps:
@@ -288,7 +289,7 @@ class _Work:
         last = page.steps[-1] if page.steps else None
         if last is not None and last.seq == capture.seq and last.base == NOBODY != base and self.trust >= last.trust:
             page.steps[-1] = PageStep(capture.seq, base, self.trust)  # What it was written upon is told after it.
-            self.stand(page)
+            self._stand(page)
         else:
             self._add(page, PageStep(capture.seq, base, self.trust))
 
@@ -328,7 +329,7 @@ class _Work:
             self.state.slugs.pop(page.slug, None)
             self.state.slugs[slug] = page.birth
             page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-            for number, source in self.state.waiting.pop(slug, {}).items():
+            for number, source in self.state.into.pop(slug, {}).items():
                 self._arrive(page, self.state.by_birth[source], number)
             self._moved(page)
         page.given["slug"] = PageField(slug, self.trust, self.context.seq)
@@ -336,14 +337,14 @@ class _Work:
     def _arrive(self, page: Page, source: Page, number: int) -> None:
         """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
-        del self.state.numbers[source.birth, link.relation, link.slug]
+        del self.state.numbers[source.birth, link.relation, link.to]
         self.rows[source.birth] = None
         known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
         if known != number:
             source.links[known].trust = max(source.links[known].trust, link.trust)
             del source.links[number]
             return
-        link.to, link.slug = page.birth, ""
+        link.to = page.birth
         self.state.into.setdefault(page.birth, {})[number] = source.birth
 
     def _changed_links(self, page: Page, number: int, link: Link, *, on: bool) -> None:
@@ -352,13 +353,12 @@ class _Work:
             page.links[number] = link
             _know_link(self.state, page, number, link)
         else:
-            del page.links[number]
-            _forget_link(self.state, page, number, link)
+            del page.links[number], self.state.numbers[page.birth, link.relation, link.to]
+            del self.state.into[link.to][number]
         self.rows[page.birth] = None
         if page.is_node is not was_node:
             self._seen(page)
-        if link.to != NOWHERE:
-            target = self.state.by_birth[link.to]
+        if (target := self.state.end(link)) is not None:
             self.files[target.slug] = None
             if link.relation == CHILD:
                 self.rows[target.birth] = None
@@ -372,9 +372,8 @@ class _Work:
 
     def _moved(self, page: Page) -> None:
         """Record that a page was made, removed or moved, with all pages linked to or from the page."""
-        ends = [source for _, source in self.state.sources(page)]
-        ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
-        for other in (page, *ends):
+        sources = (source for _, source in self.state.sources(page))
+        for other in (page, *sources, *filter(None, map(self.state.end, page.links.values()))):
             self.rows[other.birth] = None
             self.files[other.slug] = None
 
@@ -426,27 +425,14 @@ def rebuild(state: Pages, of: object) -> None:
 
 
 def _know_link(state: Pages, page: Page, number: int, link: Link) -> None:
-    state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to] = number
-    if link.to == NOWHERE:
-        state.waiting.setdefault(link.slug, {})[number] = page.birth
-    else:
-        state.into.setdefault(link.to, {})[number] = page.birth
-
-
-def _forget_link(state: Pages, page: Page, number: int, link: Link) -> None:
-    del state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to]
-    ends: dict[Any, dict[int, int]] = state.waiting if link.to == NOWHERE else state.into
-    end = link.slug if link.to == NOWHERE else link.to
-    del ends[end][number]
-    if not ends[end]:
-        del ends[end]
+    state.numbers[page.birth, link.relation, link.to] = number
+    state.into.setdefault(link.to, {})[number] = page.birth
 
 
 def _is_page(capture: Capture) -> bool:
     """Return whether a capture may be a page: one part of a longer text is none."""
-    return (
-        capture.kind == "page" and capture.own is not None and (capture.own.part is None or capture.own.part.count == 1)
-    )
+    part = None if capture.own is None else capture.own.part
+    return capture.kind == "page" and (part is None or part.count == 1)
 
 
 def _slug_in(capture: Capture) -> str:

@@ -56,7 +56,7 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
         case Forgotten(ids=ids):
             _count(state, ids, context)
         case Restored(ids=ids):
-            for capture in filter(None, map(of.captures.get, ids)):
+            for capture in of.captures.found(ids):
                 lifted = state.hidden.get(capture.seq)
                 if lifted is None and capture.family is not None:
                     lifted = state.root_of.get(_key(capture, of))
@@ -79,7 +79,7 @@ def take_up(state: Paraphrases) -> None:
 def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbeddings]) -> None:
     """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
-    for capture in filter(_folds, filter(None, map(context.of.captures.get, ids))):
+    for capture in filter(_folds, context.of.captures.found(ids)):
         key = _key(capture, context.of)
         if key not in state.root_of:
             alike = _alike(state, capture, context)

@@ -13,8 +13,7 @@ from itertools import chain
 
 import msgspec
 
-from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event
+from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, act_of, has_failed
 from memtape.schemas.rows import Change
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context

@@ -18,8 +18,8 @@ from typing import Protocol
 import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, Withdrawn
+from memtape.schemas.places import zone_path
 from memtape.schemas.rows import Change
-from memtape.schemas.zones import zone_path
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 
@@ -67,7 +67,7 @@ def ban_of(capture: Capture) -> str:
 
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
+    """Apply a `captured`, `forgotten`, `restored` or `withdrawn` event; record the captures hidden or shown."""
     of, rows = context.of, list[str]()
     match event.body:
         case Captured():
@@ -80,10 +80,10 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
                 state.withdrawn.pop(id, None)
             for id in ids:
                 _ban(state, id, None, context, rows)
-                if (capture := of.captures.get(id)) is not None:
+                for capture in of.captures.found((id,)):
                     _look(state, capture, context)
         case Withdrawn(ids=ids, on=on):
-            for capture in filter(None, map(of.captures.get, ids)):
+            for capture in of.captures.found(ids):
                 if on:
                     state.withdrawn[capture.id] = None
                 else:
@@ -92,9 +92,7 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
         case _:
             return []
     changes = [Change("tombstones", context.scope, id) for id in rows]
-    for seq in context.flipped:
-        changes += shown_changes(context.scope, of.captures.by_seq[seq])
-    return changes
+    return changes + [it for seq in context.flipped for it in shown_changes(context.scope, of.captures.by_seq[seq])]
 
 
 def _ban(
@@ -120,7 +118,7 @@ def _ban(
 
 
 def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
-    """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
+    """Hide a new capture if its id or text is banned already; end the ban of a text that a person says again."""
     waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
     ban = state.bans.get(ban_of(capture)) if capture.family else None
     if waiting is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memtape.schemas.ids import root_id
 from memtape.schemas.rows import PageRow
-from memtape.schemas.slugs import root_id
 
 BREADTH, DEPTH = 6, 6
 """How many pages a level is followed by at most, and how many levels (spec R4)."""

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import PEOPLE
+from memtape.schemas.events import PEOPLE, act_of, has_failed
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many

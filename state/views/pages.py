@@ -8,6 +8,7 @@ from itertools import islice
 
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
+from memtape.schemas.places import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE_PAGES, PROJECT_PAGES, RECENT, THREADS
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     Change,
@@ -27,14 +28,14 @@ from memtape.schemas.rows import (
     replaced,
 )
 from memtape.schemas.settings import Settings
-from memtape.schemas.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE, PROJECTS, RECENT, THREADS
 from memtape.schemas.times import format_day
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
-from memtape.state.subjects.lifecycle import Summary, unit_of
+from memtape.state.subjects.lifecycle import Summary
+from memtape.state.subjects.memories import unit_of
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.named import key_of_name
 from memtape.state.views.context import is_left_out
@@ -93,7 +94,7 @@ def page(scope: Scope, path: str, settings: Settings) -> Page:
     if path in STANDING:
         return STANDING[path](scope)
     folder, _, name = path.removesuffix(".md").partition("/")
-    if folder in (PEOPLE, PROJECTS):
+    if folder in (PEOPLE_PAGES, PROJECT_PAGES):
         return person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtape.schemas.slugs import ROOT
+from memtape.schemas.ids import ROOT
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.tombstones import ban_of

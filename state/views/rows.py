@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from memtape.schemas.events import PEOPLE, Captured, Kind
@@ -39,8 +39,8 @@ from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
-from memtape.state.subjects.memories import Join, Memory
+from memtape.state.subjects.lifecycle import sources_of, window_end
+from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, shown_of, unit_of
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
@@ -61,13 +61,12 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry of the scope as a change, for comparing whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
-    captures = scope.captures.by_seq.values()
-    life = scope.lifecycle
+    captures, life = scope.captures.by_seq.values(), scope.lifecycle
     journal = [capture.id for capture in captures if capture.kind == "journal" and not capture.made]
     # The pages of days keep the turns that have left the tables.
     journal += [capture.id for capture in captures if capture.kind == "turn" and life.is_purged(capture.seq)]
     # A text that stands for nothing, and a project that was dormant once, have had `MEMORY.md` written too.
-    whole = [Change("scope", scope.name, "")] if scope.captures.by_seq or life.project.since else []
+    whole = [Change("scope", scope.name, "")] if captures or life.project.since else []
     whole += [Change("threads", scope.name, "")] if scope.threads.open else []
     whole += [Change("people", scope.name, key) for key in scope.people.told]
     whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
@@ -96,12 +95,10 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     over = scope.covers.over(scope, memory)
     made = scope.covers.of_text(capture.id) if memory.made else None
     by_seq = scope.captures.by_seq
-    members = [by_seq[join.seq] for join in memory.members]
-    shown = [member for member in members if not member.hidden] or members
-    spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
+    shown = shown_of(scope, memory.members)
+    spoken = by_seq[memory.canonical] if memory.lives else capture
     value = _value(scope, memory, spoken)
     importances = (scope.captures.body(member).importance_given for member in shown)
-    family = capture.family
     return made_from(
         MemoryRow,
         scope.captures.body(spoken),
@@ -114,11 +111,10 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
-        ids=tuple(by_seq[join.seq].id for join in memory.joins),
+        ids=tuple(ids_of(scope, memory.joins)),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
-        replaced=family in REPLACING and scope.validity.current.get(family) != memory.birth,
-        hidden=memory.canonical < 0,
+        hidden=not memory.lives,
         provenance=_provenance(scope, memory),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
@@ -129,7 +125,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         session=spoken.session,
         at=spoken.at,
         **value,
-        **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
+        **_standing(scope, memory, shown, spoken, is_ended=value["replaced_by"] is not None),
     )
 
 
@@ -153,17 +149,18 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
     }
 
 
-def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> dict[str, Any]:
+def _standing(
+    scope: Scope, memory: Memory, shown: Sequence[Capture], spoken: Capture, *, is_ended: bool
+) -> dict[str, Any]:
     """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
-    family = shown[0].family
-    is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
+    replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
     uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
     is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
-    spoken = scope.captures.by_seq[memory.canonical] if memory.canonical >= 0 else shown[0]
     body = scope.captures.body(spoken)
     return {
+        "replaced": replaced,
         "importance_confirmed": importance_confirmed(len(shown) - 1),
-        "status": "deprecated" if is_ended else "stable" if is_stable else "draft",
+        "status": "deprecated" if is_ended or replaced else "stable" if is_stable else "draft",
         "category": category_of(body.kind, body.tags, body.text),
         "polarity": polarity(body.text),
         "uses": sum(use.used for use in uses),
@@ -188,30 +185,24 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
 
 def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
     """Return the living texts of a memory except its canonical one; none if it is hidden."""
-    if memory.canonical < 0 or len(memory.joins) == 1:
+    if not memory.lives or len(memory.joins) == 1:
         return ()
-    by_seq = scope.captures.by_seq
-    spoken = by_seq[memory.canonical]
-    living = [capture for join in memory.joins if not (capture := by_seq[join.seq]).hidden]
+    spoken = scope.captures.by_seq[memory.canonical]
     best: dict[str, Capture] = {}
-    for capture in (spoken, *sorted(living, key=lambda capture: capture.rank, reverse=True)):
+    for capture in (spoken, *sorted(shown_of(scope, memory.joins), key=lambda it: it.rank, reverse=True)):
         best.setdefault(" ".join(scope.captures.body(capture).text.split()), capture)
     return tuple(Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
 
 
 def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
     """Return the origins and sessions of a memory's living captures, each once, echoes last."""
-    captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
-    shown = [capture for capture in captures if not capture.hidden] or captures
+    shown = shown_of(scope, memory.joins)
     return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
 
 
 def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
-    captures = (scope.captures.by_seq[join.seq] for join in joins)
-    return tuple(
-        MemberRow(capture.id, join.how, join.similarity, capture.offset)
-        for join, capture in zip(joins, captures, strict=True)
-    )
+    pairs = zip(joins, captures_of(scope, joins), strict=True)
+    return tuple(MemberRow(it.id, join.how, join.similarity, it.offset) for join, it in pairs)
 
 
 def _turn_row(scope: Scope, id: str) -> TurnRow | None:
@@ -360,19 +351,18 @@ def captions(body: Captured) -> tuple[str, ...]:
     return tuple(media.caption for media in body.media if media.caption)
 
 
+def _ids(scope: Scope, seqs: Iterable[int]) -> Iterator[str]:
+    return (scope.captures.by_seq[seq].id for seq in seqs)
+
+
 def _turn_ids(scope: Scope) -> Iterator[str]:
     captures, life = scope.captures.by_seq.values(), scope.lifecycle
     return (it.id for it in captures if it.kind == "turn" and not life.is_purged(it.seq))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
-    for memory in scope.memories.by_birth.values():
-        if not (has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth)):
-            yield scope.captures.by_seq[memory.name].id
-
-
-def _tombstone_ids(scope: Scope) -> Iterator[str]:
-    yield from scope.tombstones.bans
+    kept = (it for it in scope.memories.by_birth.values() if not scope.lifecycle.is_purged(it.birth))
+    return _ids(scope, (it.name for it in kept if not has_ended(scope, scope.covers, it)))
 
 
 def _vector_ids(scope: Scope) -> Iterator[str]:
@@ -383,34 +373,29 @@ def _vector_ids(scope: Scope) -> Iterator[str]:
 
 
 def _use_ids(scope: Scope) -> Iterator[str]:
-    yield from (scope.captures.by_seq[seq].id for seq, use in scope.usage.own.items() if use.used)
+    yield from _ids(scope, (seq for seq, use in scope.usage.own.items() if use.used))
     yield from (other_row_id(id) for id, use in scope.usage.others.items() if use.used)
-
-
-def _edge_ids(scope: Scope) -> Iterator[str]:
-    by_seq = scope.captures.by_seq
-    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned)
 
 
 class Made(NamedTuple):
     """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
     row: Callable[[Scope, str], Row | None]
-    ids: Callable[[Scope], Iterator[str]]
+    ids: Callable[[Scope], Iterable[str]]
 
 
 ROWS: dict[TableName, Made] = {
     "memories": Made(memory_row, _memory_ids),
     "turns": Made(_turn_row, _turn_ids),
-    "tombstones": Made(_tombstone_row, _tombstone_ids),
+    "tombstones": Made(_tombstone_row, lambda scope: scope.tombstones.bans),
     "vectors": Made(_vector_row, _vector_ids),
     "uses": Made(_use_row, _use_ids),
-    "edges": Made(_edge_row, _edge_ids),
-    "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
+    "edges": Made(_edge_row, lambda it: (row_id(*_ids(it, pair)) for pair in it.edges.pairs | it.edges.learned)),
+    "conflicts": Made(conflict_row, lambda scope: scope.conflicts.by_id),
     "summaries": Made(
         summary_row, lambda scope: (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
     ),
-    "archive": Made(_archive_row, lambda scope: (archive_id(scope, unit) for unit in scope.lifecycle.archived)),
+    "archive": Made(_archive_row, lambda scope: _ids(scope, scope.lifecycle.archived)),
     "pages": Made(page_row, page_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

@@ -18,18 +18,18 @@ from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
-from memtape.schemas.scopes import slug
-from memtape.schemas.standing_pages import (
+from memtape.schemas.places import (
     ARCHIVE,
     BUFFER,
     ESSENTIALS,
     LIMITS,
-    PEOPLE,
-    PROJECTS,
+    PEOPLE_PAGES,
+    PROJECT_PAGES,
     RECENT,
     THREADS,
 )
+from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
+from memtape.schemas.scopes import slug
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
@@ -133,7 +133,7 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
 
 def person_path(key: str) -> str:
     """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
-    folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
+    folder, key = (PROJECT_PAGES, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE_PAGES, key)
     if _PLAIN_KEY.fullmatch(key):
         return f"{folder}/{key.replace(' ', '-')}.md"
     return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"

@@ -22,8 +22,8 @@ from memtape.schemas.events import (
     Withdrawn,
     may_write,
 )
+from memtape.schemas.ids import is_slug
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
-from memtape.schemas.slugs import is_slug
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import ends_ban, text_row_id
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtape.schemas.events import CHILD, SYSTEM
+from memtape.schemas.ids import ROOT
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage
-from memtape.schemas.slugs import ROOT
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.pages import NOWHERE, Link, Page
+from memtape.state.subjects.pages import Link, Page
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.own_words import sentences
 
@@ -71,7 +71,7 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
 def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
     """Yield the links of a page, except children that exist."""
     for link, other in _linked(scope, page):
-        yield PageEnd(link.relation, name_of(other) if other else link.slug, other is not None)
+        yield PageEnd(link.relation, name_of(other) if other else str(link.to), other is not None)
 
 
 def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
@@ -115,7 +115,7 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         children=tuple(child.id for child in children_of(scope, page)),
         parents=tuple(parent.id for parent in parents_of(scope, page)),
         edges=tuple(
-            PageEdge(link.relation, other.id if other else None, "" if other else link.slug)
+            PageEdge(link.relation, other.id if other else None, "" if other else str(link.to))
             for link, other in _linked(scope, page)
         ),
         version=None if spoken is None else spoken.id,
@@ -166,9 +166,8 @@ def text_of(scope: Scope, page: Page) -> str:
 
 def children_of(scope: Scope, page: Page) -> Iterator[Page]:
     """Yield the living pages below a page, in the order of their links."""
-    by_birth = scope.pages.by_birth
-    found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
-    return (child for child in found if child.lives)
+    found = (scope.pages.end(link) for link in page.links.values() if link.relation == CHILD)
+    return (child for child in found if child is not None and child.lives)
 
 
 def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
@@ -179,7 +178,7 @@ def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
 def _linked(scope: Scope, page: Page) -> Iterator[tuple[Link, Page | None]]:
     """Yield the links of a page with their pages, None for one not yet written; no existing children."""
     for link in page.links.values():
-        other = None if link.to == NOWHERE else scope.pages.by_birth[link.to]
+        other = scope.pages.end(link)
         if other is None or (link.relation != CHILD and other.lives):
             yield link, other
 

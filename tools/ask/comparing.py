@@ -20,10 +20,20 @@ from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used, make_event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.lanes import LANES, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.lanes import (
+    LANES,
+    ORDINARY,
+    SHADOW,
+    Ranks,
+    Recipe,
+    ShadowLanes,
+    recipe_of,
+    shadow_lanes,
+    shadow_of,
+    unasked_by,
+)
 from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.metrics import OnPhase
-from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
@@ -59,7 +69,7 @@ def asks_of(
 
     `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense` (cosine
     alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without lanes
-    (`schemas.retrievers`). Raises `MemtapeError` where a retriever needs vectors and none exist.
+    (`schemas.lanes`). Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
     recipes = {name: recipe_of(name) for name in names}
     ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}

@@ -11,9 +11,8 @@ import msgspec
 
 from memtape.schemas.embedding import CHOICES
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.lanes import LANES, Lane
+from memtape.schemas.lanes import LANES, STATES, Lane, State
 from memtape.schemas.placeholders import head_of
-from memtape.schemas.retrievers import STATES, State
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from memtape.schemas.actions import Act, action_tags
+from memtape.schemas.events import Act, action_tags
 from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private

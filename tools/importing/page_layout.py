@@ -17,8 +17,8 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from memtape.schemas.ids import slug_of
 from memtape.schemas.patterns import lazy
-from memtape.schemas.slugs import slug_of
 
 _WIKI = lazy(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _ENDING = ".md"

@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from memtape.schemas.actions import Act
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Kind, Origin
+from memtape.schemas.events import Act, Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
 from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import Line
