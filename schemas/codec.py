@@ -19,6 +19,8 @@ from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, UPCASTS, Captur
 KEYS = frozenset(Event.__struct_fields__)
 
 _PATH = re.compile(r" - at `(\$[^`]*)`\Z")
+_NUL_ESCAPE, _NUL = b"\\u0000", re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""The character NUL, which JSON can say only by this escape, behind escaped backslashes at most."""
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -56,7 +58,7 @@ def encode(event: Event) -> bytes:
         raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
     if len(payload) > MAX_EVENT_BYTES:
         check_event(event)  # It names the field that is too large, where `decode` only sees many bytes.
-    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and b"\\u0000" not in payload
+    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and _NUL_ESCAPE not in payload
     if is_plain and (capture := _as_capture(payload)) is not None:
         check_event(capture)
     else:
@@ -129,8 +131,7 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     if not isinstance(type_name, str) or type_name not in EVENT_TYPES:
         said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
         raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")
-    # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
-    if b"\\u0000" in payload and _holds_nul(parsed):
+    if _NUL_ESCAPE in payload and _NUL.search(payload):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
     return _upcast(parsed)
 
@@ -174,16 +175,3 @@ def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
     where = where.replace("$", "$.body", 1) if inside else where
     said = _PATH.sub("", message)
     return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
-
-
-def _holds_nul(value: Any) -> bool:
-    rest = [value]
-    for inner in rest:  # Not by recursion, since JSON can be deeper than Python's stack.
-        if isinstance(inner, str):
-            if "\x00" in inner:
-                return True
-        elif isinstance(inner, dict):
-            rest += [*inner, *inner.values()]
-        elif isinstance(inner, list):
-            rest += inner
-    return False

@@ -564,8 +564,6 @@ def check_event(event: Event) -> None:
             raise InvalidEvent("invalid", "A conflict is of two memories, of which one or both are kept.", "$.body")
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
-        case _:
-            pass
 
 
 def may_write(event: Event) -> bool:

@@ -48,11 +48,12 @@ TableName = Literal[
 StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
-def made_from(cls: type[StructT], source: Any, /, **more: Any) -> StructT:
-    """Return a struct with the values of the fields that it shares with a source by name, and `more`."""
-    of: object = type(source)
-    fields = {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
-    return cls(**fields, **more)
+def made_from(cls: type[StructT], /, *sources: Any, **more: Any) -> StructT:
+    """Return a struct of `more` and of the fields that it shares with sources by name, of the first that has one."""
+    for source in sources:
+        of: object = type(source)
+        more |= {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
+    return cls(**more)
 
 
 @cache

@@ -66,7 +66,8 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
             _check_place(state, event)
         except InvalidEvent as error:
             state.counters.dead_letters += 1
-            folded.dead_letters.append(dead_letter(slot, error))
+            digest = blake2b(slot.payload, digest_size=16).hexdigest()  # A dead letter has nothing of the payload.
+            folded.dead_letters.append(DeadLetter(slot.partition, slot.offset, error.reason, digest))
         else:
             folded.changes.update(dict.fromkeys(evolve(state, event, slot.offset), slot.offset))
         state.offset = slot.offset + 1
@@ -99,12 +100,6 @@ def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Sc
     return Context(scope.name, scope.seq, offset, at, state.clock or 0, state.settings, state.counters, scope)
 
 
-def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
-    """Return the dead letter of a slot, without any of its payload."""
-    digest = blake2b(slot.payload, digest_size=16).hexdigest()
-    return DeadLetter(slot.partition, slot.offset, error.reason, digest)
-
-
 def snapshot(state: Partition) -> bytes:
     """Return the bytes from which `restore` makes an equal state."""
     return msgspec.msgpack.encode((state, state.bodies.kept()))
@@ -117,7 +112,7 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     for offset, body in kept.items():
         state.bodies.put(offset, body)
     for scope in state.scopes.values():
-        scope_state.rebuilt(scope, state.bodies)
+        scope_state.rebuild(scope, state.bodies)
     return state
 
 

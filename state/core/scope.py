@@ -169,23 +169,12 @@ def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> li
     return changes
 
 
-def snapshot(state: Scope) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(state)
-
-
-def restore(data: bytes, bodies: Bodies) -> Scope:
-    """Return the state of a snapshot; `bodies` has the bodies of its turns."""
-    return rebuilt(msgspec.msgpack.decode(data, type=Scope), bodies)
-
-
-def rebuilt(state: Scope, bodies: Bodies) -> Scope:
-    """Return a decoded state with all that follows from its fields."""
+def rebuild(state: Scope, bodies: Bodies) -> None:
+    """Make all that follows from the fields of a decoded state; `bodies` has the bodies of its turns."""
     state.captures.bodies = bodies
     for subject in SUBJECTS:
         if hasattr(subject.module, "rebuild"):
             subject.module.rebuild(getattr(state, subject.name), state)
-    return state
 
 
 def take_up(state: Scope, embedder: str) -> None:

@@ -19,32 +19,16 @@ from typing import NamedTuple
 from sortedcontainers import SortedDict
 
 from memtape.schemas.events import PEOPLE
+from memtape.schemas.ids import derived_id
 from memtape.schemas.rows import Change
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.context import Context
 from memtape.state.lifecycle.retention import Retention, RetentionInputs, falls_at, importance_of, retention
+from memtape.state.subjects import lifecycle
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.lifecycle import (
-    DAYS_A_WEEK,
-    LONG,
-    MID,
-    DueUnits,
-    Group,
-    HasLifecycle,
-    Lifecycle,
-    archive,
-    archive_rows,
-    kind_of,
-    living_of,
-    project_rows,
-    put_due,
-    spoken_of,
-    stand,
-    summary_of,
-    window_end,
-)
+from memtape.state.subjects.lifecycle import LONG, MID, Group, HasLifecycle, Lifecycle, Summary
 from memtape.state.subjects.memories import row_of_unit
 from memtape.state.subjects.usage import Use
 from memtape.state.text.instructions import heard_in
@@ -55,7 +39,7 @@ LEAST_IN_GROUP = 3
 """Minimum number of texts in a new summary; later ones join an existing summary."""
 ARCHIVE, PURGE = 3, 4
 """The steps besides summing up, as the level of their group."""
-WEEK_US = DAYS_A_WEEK * DAY_US
+WEEK_US = lifecycle.DAYS_A_WEEK * DAY_US
 _MONDAY_US = 4 * DAY_US
 """1970-01-05 was a Monday."""
 _MOST_KEPT = 100
@@ -110,8 +94,8 @@ def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
 
 def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
     """Return the retention of a unit at a time, None if it does not age or is hidden."""
-    living = living_of(of, unit)
-    if not living or not kind_of(of, unit):
+    living = lifecycle.living_of(of, unit)
+    if not living or not lifecycle.kind_of(of, unit):
         return None
     return retention(_kept_of(unit, of, living, _accessed(of, unit, living)), now)
 
@@ -119,10 +103,10 @@ def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
 def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
     """Return the next step of a unit, None if time alone brings none."""
     of, settings, now = context.of, context.settings, context.clock
-    archiving, living = state.archived.get(unit), living_of(of, unit)
+    archiving, living = state.archived.get(unit), lifecycle.living_of(of, unit)
     if archiving is not None:
         return _purge_step(state, unit, settings)
-    if not living or not kind_of(of, unit) or is_pinned(of, unit):
+    if not living or not lifecycle.kind_of(of, unit) or is_pinned(of, unit):
         return None
     said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
     if tier == LONG:
@@ -133,7 +117,7 @@ def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> Agin
     level = tier + 1
     group = _summed_group(of, unit, level, said_at)
     days, hundredths = moves_after(settings, level)
-    old_at = window_end(group) + days * DAY_US
+    old_at = lifecycle.window_end(group) + days * DAY_US
     if old_at > now:
         return AgingStep(group, old_at)
     low_at = _low_at(unit, of, living, hundredths * 10_000, now)
@@ -147,15 +131,15 @@ def moves_after(settings: Settings, level: int) -> tuple[int, int]:
     return settings.long_after_days, settings.long_retention_hundredths
 
 
-def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
+def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> lifecycle.DueUnits:
     """Return the calendar of due units, rebuilt if missing by one check of every unit."""
     if state.due is None:
         state.due, state.ready = SortedDict(), {}
         for seq, capture in of.captures.by_seq.items():
             if capture.kind == "turn":
-                put_due(state.due, _earliest(state, capture, settings), seq)
+                lifecycle.put_due(state.due, _earliest(state, capture, settings), seq)
         for birth in of.memories.by_birth:
-            put_due(state.due, 0, birth)
+            lifecycle.put_due(state.due, 0, birth)
     return state.due
 
 
@@ -167,13 +151,13 @@ def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
     return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
 
 
-def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
+def _place(state: Lifecycle, due: lifecycle.DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
     """Mark a unit ready if its step is due, else postpone it."""
     step = step_of(state, unit, context)
     if step is None:
         return
     if step.at > context.clock:
-        put_due(due, -(-step.at // HOUR_US), unit)
+        lifecycle.put_due(due, -(-step.at // HOUR_US), unit)
     else:
         state.ready.setdefault(step.group, {})[unit] = None
 
@@ -190,7 +174,7 @@ def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -
 
 def _said_at(of: HasLifecycle, unit: int) -> int:
     """Return the time of a unit's last text; of its first if hidden, since it can still leave the views."""
-    return max((capture.at for capture in living_of(of, unit)), default=of.captures.by_seq[unit].at)
+    return max((capture.at for capture in lifecycle.living_of(of, unit)), default=of.captures.by_seq[unit].at)
 
 
 def least_of(state: Lifecycle, group: Group) -> int:
@@ -204,8 +188,8 @@ def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list
     group, units = move
     if group.level in (MID, LONG):
         if group not in state.summed:
-            made = summary_of(scope, group)
-            state.summaries[made.id], state.summed[group] = made, made.id
+            id = state.summed[group] = derived_id("summary", scope, None, ":".join(map(str, group)))
+            state.summaries[id] = Summary(id, group, [])
         summary = state.summaries[state.summed[group]]
         summary.units += units
         paths: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -215,10 +199,10 @@ def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list
         changes.append(Change("summaries", scope, summary.id))
     for unit in units:
         if group.level == ARCHIVE:
-            changes += archive(state, unit, "age", context)
+            changes += lifecycle.archive(state, unit, "age", context)
         elif group.level == PURGE:
             state.archived[unit].purged = True
-            changes += archive_rows(context, unit, are_all=True)
+            changes += lifecycle.archive_rows(context, unit, are_all=True)
         else:
             changes.append(row_of_unit(scope, of, unit))
         if state.due is not None:
@@ -235,11 +219,11 @@ def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change
         last = max(project.active_at, project.git_at)
         if settings.dormant_after_days < 0 or now < last + settings.dormant_after_days * DAY_US:
             return []
-        return stand(state, "dormant", context)
+        return lifecycle.stand(state, "dormant", context)
     if project.purged or settings.purge_after_days < 0 or now < project.since + settings.purge_after_days * DAY_US:
         return []
     project.purged = True
-    return project_rows(state, context)
+    return lifecycle.project_rows(state, context)
 
 
 def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | None:
@@ -261,7 +245,7 @@ def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, 
 
 def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture], accessed: tuple[int, int]) -> RetentionInputs:
     """Return the inputs of a unit's retention; `living` are its visible captures."""
-    spoken, (used_at, accesses) = spoken_of(of, unit), accessed
+    spoken, (used_at, accesses) = lifecycle.spoken_of(of, unit), accessed
     assert spoken is not None  # Something of the unit lives.
     bodies = [of.captures.body(capture) for capture in living]
     given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
@@ -292,7 +276,7 @@ def is_pinned(of: HasLifecycle, unit: int) -> bool:
 
 def _binds(of: HasLifecycle, unit: int) -> bool:
     """Return whether a unit has a person's standing instruction, given at every start without a question."""
-    spoken = spoken_of(of, unit)
+    spoken = lifecycle.spoken_of(of, unit)
     if spoken is None or spoken.actor.origin not in PEOPLE:
         return False
     return heard_in(of.captures.body(spoken).text).instructs
@@ -306,10 +290,10 @@ def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
 def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:
     """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
     if level == LONG:
-        return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")
+        return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, lifecycle.kind_of(of, unit), "")
     capture: Capture = of.captures.by_seq[unit]
     label = capture.session if capture.kind == "turn" and capture.session is not None else capture.actor.name
-    return _group(level, said_at)._replace(kind=kind_of(of, unit), label=label)
+    return _group(level, said_at)._replace(kind=lifecycle.kind_of(of, unit), label=label)
 
 
 def _group(level: int, at: int) -> Group:

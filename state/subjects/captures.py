@@ -7,7 +7,6 @@ with none. `covers` stores which memories.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any, Protocol, TypeVar
@@ -168,11 +167,6 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         """Return the seq of the capture of this id, None where the scope has none."""
         capture = self.get(id)
         return None if capture is None else capture.seq
-
-    def day_place(self, capture: Capture) -> tuple[str, int]:
-        """Return the UTC day of an entry of the daily log and how many came before it on the log that day."""
-        day = format_day(capture.at)
-        return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
 
 
 def evolve(state: Captures, event: Event, context: Context[object]) -> list[Change]:

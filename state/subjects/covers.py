@@ -140,8 +140,6 @@ def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[C
             for number, cover in state.touching(pinned).items():
                 if cover.by not in pinned and cover.op != "add":
                     _end(state, number, cover, context, touched)
-        case _:
-            pass
     if state.holding and (context.touched or touched):
         _end_what_does_not_hold(state, context, touched)
     named = memories_of(of, dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by)))

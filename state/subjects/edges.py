@@ -16,6 +16,7 @@ Nothing else writes it, no tick and no read.
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from decimal import Context as Arithmetic
@@ -211,12 +212,10 @@ def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> lis
     """
     first = [seq for seq, look in looks if look == 1]
     later = [(seq, look) for seq, look in looks if look > 1]
-    touched: dict[Pair, None] = {}
-    for seq, look in later:
-        for other in first:
-            touched[pair_of(seq, other)] = None
-            _strengthen(state, pair_of(seq, other), at, ONE // look, windows=0)
-    return list(touched | dict.fromkeys(_trim(state, touched)))
+    touched = [pair_of(seq, other) for seq, _ in later for other in first]
+    for pair, look in zip(touched, (look for _, look in later for _ in first), strict=True):
+        _strengthen(state, pair, at, ONE // look, windows=0)
+    return list(dict.fromkeys((*touched, *_trim(state, touched))))
 
 
 def _looks(body: Recalled, of: HasCaptures) -> list[tuple[int, int]]:
@@ -247,10 +246,8 @@ def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> li
     """
     listed = list(ties)
     now = max((at for _, _, at in listed), default=0)
-    ranked = sorted(
-        ((decayed(weight, now - at), number) for number, weight, at in listed), key=lambda it: (-it[0], it[1])
-    )
-    return [number for worth, number in ranked if worth >= PRUNED_BELOW][:limit]
+    ranked = sorted((-decayed(weight, now - at), number) for number, weight, at in listed)
+    return [number for negative, number in ranked if -negative >= PRUNED_BELOW][:limit]
 
 
 def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[Tie]:
@@ -262,10 +259,10 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
     """
     found: dict[tuple[str, str], Tie] = {}
     for tie in ties:
-        source, target = name_of.get(tie.source), name_of.get(tie.target)
-        if source is None or target is None or source == target:
+        named = sorted({name_of[id]: None for id in (tie.source, tie.target) if id in name_of})
+        if len(named) < 2:
             continue
-        ends = (source, target) if source < target else (target, source)
+        ends = (named[0], named[1])
         before = found.get(ends, Tie(*ends, 0, now, 0))
         weight = before.weight + decayed(tie.weight, now - tie.at)
         learned = max(before.learned, believed(tie.learned, now))
@@ -285,25 +282,24 @@ def weight_at(tie: Tie, now: int) -> int:
 
 
 def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
-    """Return the resolved edges that are proposed for curated ones, strongest first: at most 20, and 3 of a source."""
-    held: dict[str, int] = {}
+    """Return the resolved edges proposed for curated ones, strongest first: at most 20, and 3 of a source."""
+    held = Counter[str]()
     found: list[Tie] = []
     for tie in sorted(edges, key=lambda tie: (-decayed(tie.weight, now - tie.at), tie.source, tie.target)):
-        is_strong = decayed(tie.weight, now - tie.at) >= PROMOTED_FROM
-        if is_strong and held.get(tie.source, 0) < PROMOTED_PER_SOURCE and len(found) < PROMOTED:
-            held[tie.source] = held.get(tie.source, 0) + 1
+        if decayed(tie.weight, now - tie.at) >= PROMOTED_FROM and held[tie.source] < PROMOTED_PER_SOURCE:
+            held[tie.source] += 1
             found.append(tie)
-    return found
+    return found[:PROMOTED]
 
 
 def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
     """Return the ends of the edges kept by a weight: the strongest, at most `limit` of an item."""
-    kept, held = dict[tuple[str, str], None](), dict[str, int]()
+    kept, held = dict[tuple[str, str], None](), Counter[str]()
     for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
         ends = (tie.source, tie.target)
-        if weight_of(tie) >= least and all(held.get(end, 0) < limit for end in ends):
+        if weight_of(tie) >= least and all(held[end] < limit for end in ends):
             kept[ends] = None
-            held.update({end: held.get(end, 0) + 1 for end in ends})
+            held.update(ends)
     return kept
 
 
@@ -384,7 +380,8 @@ def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequen
             state.learned[pair] = Learned(weight, windows, max(known, at) if pair in together else known)
             _link(state.learned_of, pair)
         elif before is not None:
-            _unlearn(state, pair)
+            del state.learned[pair]
+            _unlink(state.learned_of, pair)
         if state.learned.get(pair) != before:
             changed.append(pair)
     return changed + _trim_learned(state, changed)
@@ -399,11 +396,6 @@ def _association(state: Edges, pair: Pair) -> tuple[int, int]:
     return npmi(together, first.bit_count(), second.bit_count(), len(state.kept)), together
 
 
-def _unlearn(state: Edges, pair: Pair) -> None:
-    del state.learned[pair]
-    _unlink(state.learned_of, pair)
-
-
 def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
     """Drop the learned weights of pairs' ends beyond the strongest of each, and too old ones; return their pairs."""
     dropped, newest = [], state.kept[-1].start
@@ -413,5 +405,6 @@ def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
         for place, (other, learned) in enumerate(ranked):
             if place >= LEARNED_PER_ITEM or not believed(learned, newest).weight:
                 dropped.append(pair_of(seq, other))
-                _unlearn(state, dropped[-1])
+                del state.learned[dropped[-1]]
+                _unlink(state.learned_of, dropped[-1])
     return dropped

@@ -13,23 +13,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import msgspec
 from sortedcontainers import SortedDict
 
-from memtape.schemas.events import (
-    Archived,
-    Captured,
-    Edited,
-    Event,
-    Forgotten,
-    Linked,
-    Pinned,
-    Recalled,
-    Restored,
-    ScopeChanged,
-    Settled,
-    Tier,
-    Unfolded,
-    Used,
-)
-from memtape.schemas.ids import derived_id
+from memtape.schemas.events import Archived, Captured, Event, Pinned, ScopeChanged, Tier, Used
 from memtape.schemas.rows import Change, LifeMark, made_from
 from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
@@ -46,8 +30,8 @@ MID, LONG = 1, 2
 AGING = ("turn", "journal", "fact")
 """Turns, and the families of memories, that move through the tiers and are archived by age."""
 DAYS_A_WEEK = 7
-ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Edited, Settled, Archived)
-"""Events that count as work in a project."""
+IDLE = ("configured", "decided", "embedded", "scope_changed", "withdrawn")
+"""Events that do not count as work in a project."""
 
 
 class Group(NamedTuple):
@@ -197,7 +181,7 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
         look_at(state, unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
     changes += [Change("summaries", context.scope, id) for id in summaries]
-    if isinstance(event.body, ACTIVE):
+    if event.type not in IDLE:
         changes += _wake(state, context)
     return changes
 
@@ -265,11 +249,6 @@ def archive_rows(context: Context[HasLifecycle], unit: int, *, are_all: bool = F
 def window_end(group: Group) -> int:
     """Return when the window of a group ends, in microseconds, which is no longer part of it."""
     return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
-
-
-def summary_of(scope: str, group: Group) -> Summary:
-    """Return the summary of a group, with nothing in it yet."""
-    return Summary(derived_id("summary", scope, None, ":".join(map(str, group))), group, [])
 
 
 def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
@@ -356,8 +335,3 @@ def kind_of(of: HasLifecycle, unit: int) -> str:
     capture, memory = of.captures.by_seq[unit], of.memories.by_birth.get(unit)
     kind = "turn" if capture.kind == "turn" else capture.family or ""
     return kind if kind in AGING and not (memory is not None and memory.made) else ""
-
-
-def copy_of(state: Lifecycle) -> Lifecycle:
-    """Return a state equal to another, to try a pass on."""
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)

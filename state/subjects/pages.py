@@ -12,17 +12,8 @@ from typing import Any
 
 import msgspec
 
-from memtape.schemas.events import (
-    CHILD,
-    OF_MEMORIES,
-    Captured,
-    Edited,
-    Event,
-    Forgotten,
-    Linked,
-    Restored,
-    Withdrawn,
-)
+from memtape.schemas import events
+from memtape.schemas.events import Event
 from memtape.schemas.ids import ROOT, is_slug, root_id
 from memtape.schemas.rows import Change
 from memtape.state.core.context import Context
@@ -90,7 +81,7 @@ class Page(msgspec.Struct):
     @property
     def is_node(self) -> bool:
         """Return whether the page has children."""
-        return any(link.relation == CHILD for link in self.links.values())
+        return any(link.relation == events.CHILD for link in self.links.values())
 
     @property
     def versions(self) -> list[int]:
@@ -174,13 +165,13 @@ def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[
     """
     work = _Work(state, context, TRUST[event.actor.origin])
     match event.body:
-        case Captured(kind="page"):
+        case events.Captured(kind="page"):
             work.capture()
-        case Edited() as edited:
+        case events.Edited() as edited:
             work.edit(edited)
-        case Linked(relation=relation) as linked if relation not in OF_MEMORIES:
+        case events.Linked(relation=relation) as linked if relation not in events.OF_MEMORIES:
             work.link(linked)
-        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth:
+        case events.Forgotten(ids=ids) | events.Restored(ids=ids) | events.Withdrawn(ids=ids) if state.by_birth:
             work.look(ids)
         case _:
             return []
@@ -216,7 +207,7 @@ class _Work:
         page = self._page(capture.seq)
         self._place(page, slug)
 
-    def edit(self, body: Edited) -> None:
+    def edit(self, body: events.Edited) -> None:
         """Apply edited fields, then the text. A field set with more trust than the actor's stays."""
         birth = self._birth(body.id)
         if birth is None:
@@ -237,7 +228,7 @@ class _Work:
         elif base == page.standing.current != NOBODY:
             self._add(page, PageStep(base, base, self.trust))
 
-    def link(self, body: Linked) -> None:
+    def link(self, body: events.Linked) -> None:
         """Let a page lead to another, or to a slug, or end that."""
         birth, to = self._birth(body.id), body.slug if body.to is None else self._birth(body.to)
         if birth is None or to is None:
@@ -360,14 +351,14 @@ class _Work:
             self._seen(page)
         if (target := self.state.end(link)) is not None:
             self.files[target.slug] = None
-            if link.relation == CHILD:
+            if link.relation == events.CHILD:
                 self.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
         """Record a changed page; the indexes with the page change too."""
         self.rows[page.birth] = None
         for link, source in self.state.sources(page):
-            if link.relation == CHILD:
+            if link.relation == events.CHILD:
                 self.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:

@@ -62,8 +62,6 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
                     lifted = state.root_of.get(_key(capture, of))
                 if lifted is not None:
                     _show(state, lifted, context)
-        case _:
-            pass
     for seq in [seq for seq in context.flipped if seq in state.hidden]:
         if not of.captures.by_seq[seq].hidden:  # Another ban on it has ended, or its source says it again.
             of.captures.by_seq[seq].hidden = True

@@ -59,8 +59,6 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
             changes.append(Change("buffer", context.scope, ""))
         case Decided() as decided:
             _settle(state, decided, context)
-        case _:
-            pass
     for cluster in context.dropped:
         state.dropped += 1
         state.queued.setdefault(cluster, (0, context.seq))

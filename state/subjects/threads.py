@@ -19,18 +19,8 @@ from memtape.schemas.times import DAY_US
 from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
-from memtape.state.text.open_ends import (
-    ClosingSigns,
-    OpenEnd,
-    answers,
-    edits,
-    ends,
-    leaves_open,
-    open_ends,
-    said_in,
-    said_of,
-    told_by,
-)
+from memtape.state.text import open_ends
+from memtape.state.text.open_ends import ClosingSigns, OpenEnd
 from memtape.state.text.terms import ENGLISH, terms
 
 OPEN_DAYS = 30
@@ -100,7 +90,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         """Return the signs that close an open end, computed at the first call."""
         its = self._told.get(key)
         if its is None:
-            its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
+            its = self._told[key] = open_ends.told_by(text_of(of, key[0], self.open[key]))
             for begin in its.begins:
                 self._begun.setdefault(begin, []).append(key)
         return its
@@ -127,17 +117,15 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
 def text_of(of: HasCaptures, seq: int, end: OpenEnd) -> str:
     """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
-    return said_of(of.captures.body(capture).text, end, capture.at)
+    return open_ends.said_of(of.captures.body(capture).text, end, capture.at)
 
 
 def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
     """Drop too old open ends when a later day begins."""
     if day <= state.day:
         return False
-    state.day = day
-    by_seq = of.captures.by_seq
-    old = [key for key in state.open if by_seq[key[0]].at // DAY_US < day - OPEN_DAYS]
-    return state.close_all(old)
+    state.day, by_seq = day, of.captures.by_seq
+    return state.close_all([it for it in state.open if by_seq[it[0]].at // DAY_US < day - OPEN_DAYS])
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
@@ -148,15 +136,16 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
     action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
     near = state.near(action, of)
     said: list[tuple[frozenset[str], bool]] = []
-    if near:
-        said = [*said_in(body.text, near.values())] if act is None else [(frozenset(terms(action, ENGLISH)), True)]
-    ended = [
-        key
-        for key, told in near.items()
-        if any((is_done or state.open[key].kind == "question") and ends(told, terms) for terms, is_done in said)
-    ]
+    if near and act is None:
+        said = list(open_ends.said_in(body.text, near.values()))
+    elif near:
+        said = [(frozenset(terms(action, ENGLISH)), True)]
+    ended = []
+    for key, told in near.items():
+        closing = (terms for terms, is_done in said if is_done or state.open[key].kind == "question")
+        ended += [key] if any(open_ends.ends(told, terms) for terms in closing) else []
     if act == "edit" and body.path is not None:
-        ended += [key for key in state.open if edits(state.told(key, of), body.path)]
+        ended += [key for key in state.open if open_ends.edits(state.told(key, of), body.path)]
     return state.close_all(ended)
 
 
@@ -172,7 +161,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
     waiting = state.waiting.get(session, ())
     if not waiting:
         return False
-    is_answer, is_unknown = answers(text), leaves_open(text)
+    is_answer, is_unknown = open_ends.answers(text), open_ends.leaves_open(text)
     ended, left = [], []
     for key in waiting:
         by, is_asked = of.captures.by_seq[key[0]].actor, key in state.open and state.open[key].kind == "question"
@@ -194,7 +183,7 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
         # In a session with a single speaker, answers are not captured.
         heard = state.spoken.get(session, ("", False))[1]
         is_said = capture.actor.origin in SPEAKING
-        found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
+        found = open_ends.open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
     else:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
         found = [OpenEnd("task", 0, len(body.text))] if is_task else []

@@ -20,7 +20,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.retention import Retention
 from memtape.state.subjects import aging, lifecycle
 from memtape.state.subjects.aging import ARCHIVE, PURGE, AgingStep, is_pinned, least_of, retention_of, step_of
-from memtape.state.subjects.lifecycle import LONG, MID, Group, ProjectState, kind_of, living_of, window_end
+from memtape.state.subjects.lifecycle import LONG, MID, ProjectState, kind_of, living_of, window_end
 
 Place = Literal["mid", "long", "archived", "purged"]
 """Where a pass moves a unit."""
@@ -140,21 +140,15 @@ def standing(scope: Scope) -> UnitCounts:
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
-    tried, context = lifecycle.copy_of(scope.lifecycle), _context(scope, settings, at)
+    copied = msgspec.msgpack.encode(scope.lifecycle)
+    tried, context = msgspec.msgpack.decode(copied, type=lifecycle.Lifecycle), _context(scope, settings, at)
     if settings.lifecycle:
         aging.age_project(tried, context)
     moves = aging.moves(tried, context) if settings.lifecycle else []
     moved = {unit: group for group, units in moves for unit in units}
-    stays: Counter[Stays] = Counter()
-    due: Counter[Group] = Counter()
-    for unit in units_of(scope):
-        if unit in moved:
-            continue
-        why = _why_stays(scope, unit, context)
-        if isinstance(why, AgingStep):
-            due[why.group] += 1
-        else:
-            stays[why] += 1
+    reasons = [_why_stays(scope, unit, context) for unit in units_of(scope) if unit not in moved]
+    due = Counter(why.group for why in reasons if isinstance(why, AgingStep))
+    stays = Counter[Stays](why for why in reasons if not isinstance(why, AgingStep))
     begun = dict.fromkeys(group for group, _ in moves)
     for group, count in due.items():
         is_full = group in begun or count >= least_of(scope.lifecycle, group)
@@ -226,9 +220,8 @@ def _apart(scope: Scope, unit: int) -> Stays | None:
 
 def _place(scope: Scope, unit: int) -> str:
     """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
-    apart = _apart(scope, unit)
+    apart, capture = _apart(scope, unit), scope.captures.by_seq[unit]
     if apart == "does not age":
-        capture = scope.captures.by_seq[unit]
         return "consolidated" if capture.made else capture.kind
     return apart or scope.lifecycle.tier(unit)
 
@@ -237,20 +230,14 @@ def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | Agin
     """Return why a unit cannot move at the time of a context, or the step that is due."""
     apart, settings, now = _apart(scope, unit), context.settings, context.clock
     step = step_of(scope.lifecycle, unit, context) if settings.lifecycle else None
-    if apart not in (None, "archived", "purged"):
-        return apart
-    if step is not None and step.at <= now:
+    if step is not None and step.at <= now and apart in (None, "archived", "purged"):
         return step
-    if apart is not None:
-        return apart
-    if not settings.lifecycle:
-        return "switched off"
+    if apart is not None or not settings.lifecycle:
+        return apart or "switched off"
     if scope.lifecycle.tier(unit) == "long":
         return "too young" if step is not None else "used" if settings.archive_after_days >= 0 else "switched off"
-    is_young = (
-        step is not None and window_end(step.group) + aging.moves_after(settings, step.group.level)[0] * DAY_US > now
-    )
-    return "too young" if is_young else "worth keeping"
+    old_at = 0 if step is None else window_end(step.group) + aging.moves_after(settings, step.group.level)[0] * DAY_US
+    return "too young" if old_at > now else "worth keeping"
 
 
 def _becomes(then: ProjectState, now: ProjectState) -> Literal["dormant", "purged"] | None:

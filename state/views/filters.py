@@ -91,16 +91,17 @@ def passes(result: Narrowed, filters: Filters) -> bool:
     memory must have both a named origin and a named session. An excluded value excludes the results that the
     value alone would allow.
     """
+    made = result.provenance
     return (
         (not filters.kinds or result.kind in filters.kinds)
         and result.kind not in filters.not_kinds
         and (not filters.tiers or result.tier in filters.tiers)
         and not any(tag in result.tags for tag in filters.not_tags)
-        and not _is_left_out(result, filters)
+        and not any(it.origin in filters.not_origins or it.session in filters.not_sessions for it in made)
         and all(tag in result.tags for tag in filters.tags)
         and (filters.since is None or result.at >= filters.since)
         and (filters.until is None or result.at < filters.until)
-        and (not (filters.origins or filters.sessions) or _is_made_by(result, filters))
+        and (not (filters.origins or filters.sessions) or any(_has_made(it, filters) for it in made))
     )
 
 
@@ -123,15 +124,6 @@ def summary_passes(row: SummaryRow, filters: Filters) -> bool:
     )
 
 
-def _is_made_by(result: Narrowed, filters: Filters) -> bool:
-    return any(
-        (not filters.origins or made.origin in filters.origins)
-        and (not filters.sessions or made.session in filters.sessions)
-        for made in result.provenance
-    )
-
-
-def _is_left_out(result: Narrowed, filters: Filters) -> bool:
-    return bool(filters.not_origins or filters.not_sessions) and any(
-        made.origin in filters.not_origins or made.session in filters.not_sessions for made in result.provenance
-    )
+def _has_made(it: Provenance, filters: Filters) -> bool:
+    is_named = not filters.sessions or it.session in filters.sessions
+    return is_named and (not filters.origins or it.origin in filters.origins)

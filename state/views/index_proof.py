@@ -17,17 +17,7 @@ from memtape.state.index.entries import number_of, usual_language
 from memtape.state.index.parts import EVERY_TEXT, joined, languages_of, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.vectors import VectorSegment, merged_vectors
-from memtape.state.views.indexed import (
-    FOUND,
-    GONE,
-    KEPT,
-    TABLE_NAMES,
-    heard_at,
-    languages_of_rows,
-    segment_of_rows,
-    told_of_row,
-    vector_key,
-)
+from memtape.state.views import indexed
 from memtape.state.views.rows import ROWS
 
 ROWS_AT_ONCE = 5_000
@@ -73,13 +63,13 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
     """Yield the expected `content` of an index of rows."""
     for _, row in rows:
         if isinstance(row, VectorRow):
-            yield ("vectors", f"{vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
-    indexed = [(table, row) for table, row in rows if table in (*FOUND, *KEPT)]
-    told = [told_of_row(row) for _, row in indexed]
-    usual = usual_language(languages_of_rows((row for _, row in indexed), told))
-    for start in range(0, len(indexed), ROWS_AT_ONCE):
+            yield ("vectors", f"{indexed.vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
+    kept = [Guarded(table, row, 0, 0) for table, row in rows if table in (*indexed.FOUND, *indexed.KEPT)]
+    told = [indexed.told_of_row(it.row) for it in kept]
+    usual = usual_language(indexed.languages_of_rows((it.row for it in kept), told))
+    for start in range(0, len(kept), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
-        segment = segment_of_rows([Guarded(table, row, 0, 0) for table, row in indexed[some]], told[some], usual)
+        segment = indexed.segment_of_rows(kept[some], told[some], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
 
 
@@ -110,9 +100,9 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
     keys = segment.row_keys()
     for row in np.flatnonzero(alive).tolist():
         table = int(segment.tables[row])
-        if table == GONE:
+        if table == indexed.GONE:
             continue
-        found, heard = heard_at(segment, row)
+        found, heard = indexed.heard_at(segment, row)
         said: list[object] = [int(keys[row]), logical_row(found), called[row], heard]
         if row < segment.size:
             part = slice(int(starts[row]), int(starts[row + 1]))
@@ -121,7 +111,8 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
         number = row - segment.head_of(row)
-        yield (TABLE_NAMES[table], f"{found.id} in wording {number}" if number else found.id), digest([_plain(said)])
+        name = f"{found.id} in wording {number}" if number else found.id
+        yield (indexed.TABLE_NAMES[table], name), digest([_plain(said)])
 
 
 def _vector_digest(data: bytes) -> str:

@@ -8,28 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from memtape.schemas import rows as values
 from memtape.schemas.events import PEOPLE, Captured, Kind
-from memtape.schemas.rows import (
-    ArchiveRow,
-    Change,
-    ConflictRow,
-    EdgeRow,
-    GoneRow,
-    Guarded,
-    Held,
-    MemberRow,
-    MemoryRow,
-    Provenance,
-    Row,
-    SummaryRow,
-    TableName,
-    TombstoneRow,
-    TurnRow,
-    UseRow,
-    VectorRow,
-    Wording,
-    made_from,
-)
+from memtape.schemas.rows import Change, Guarded, MemoryRow, Row, TableName, made_from
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.summing import summed
@@ -76,7 +59,7 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 def row_of(scope: Scope, change: Change) -> Row:
     """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
-    return ROWS[change.table].row(scope, change.id) or GoneRow(**_named(scope, change.id))
+    return ROWS[change.table].row(scope, change.id) or values.GoneRow(**_named(scope, change.id))
 
 
 def _named(scope: Scope, id: str) -> dict[str, Any]:
@@ -102,6 +85,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     return made_from(
         MemoryRow,
         scope.captures.body(spoken),
+        spoken.actor,
         **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
@@ -121,7 +105,6 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         wordings=_wordings(scope, memory),
         canonical=spoken.id,
         actor=spoken.actor.name,
-        origin=spoken.actor.origin,
         session=spoken.session,
         at=spoken.at,
         **value,
@@ -142,7 +125,7 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
         "valid_to": None if after is None else max(since, validity.valid_from(scope, after)),
         "replaced_by": None if after is None else by_seq[after.name].id,
         "replaces": tuple(by_seq[other.name].id for other in before),
-        "held": tuple(Held(*times) for times in validity.held(scope, memory)),
+        "held": tuple(values.Held(*times) for times in validity.held(scope, memory)),
         "outdated_by": None if outdated is None else by_seq[outdated.name].id,
         "contradicts": None if stronger is None else by_seq[stronger.name].id,
         "before": _value_before(scope, before[0], spoken) if before else "",
@@ -183,7 +166,7 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
         waiting += () if inner is None else reversed(inner.ids)
 
 
-def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
+def _wordings(scope: Scope, memory: Memory) -> tuple[values.Wording, ...]:
     """Return the living texts of a memory except its canonical one; none if it is hidden."""
     if not memory.lives or len(memory.joins) == 1:
         return ()
@@ -191,61 +174,58 @@ def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
     best: dict[str, Capture] = {}
     for capture in (spoken, *sorted(shown_of(scope, memory.joins), key=lambda it: it.rank, reverse=True)):
         best.setdefault(" ".join(scope.captures.body(capture).text.split()), capture)
-    return tuple(Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
+    return tuple(values.Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
 
 
-def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
+def _provenance(scope: Scope, memory: Memory) -> tuple[values.Provenance, ...]:
     """Return the origins and sessions of a memory's living captures, each once, echoes last."""
     shown = shown_of(scope, memory.joins)
-    return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
+    return tuple(dict.fromkeys(values.Provenance(capture.actor.origin, capture.session) for capture in shown))
 
 
-def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
+def _ties(scope: Scope, joins: list[Join]) -> tuple[values.MemberRow, ...]:
     pairs = zip(joins, captures_of(scope, joins), strict=True)
-    return tuple(MemberRow(it.id, join.how, join.similarity, it.offset) for join, it in pairs)
+    return tuple(values.MemberRow(it.id, join.how, join.similarity, it.offset) for join, it in pairs)
 
 
-def _turn_row(scope: Scope, id: str) -> TurnRow | None:
+def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
     capture = scope.captures.get(id)
     if capture is None or scope.lifecycle.is_purged(capture.seq):
         return None
     body = scope.captures.body(capture)
     return made_from(
-        TurnRow,
+        values.TurnRow,
         body,
+        capture,
+        capture.actor,
         **_named(scope, capture.id),
         captions=captions(body),
         actor=capture.actor.name,
-        origin=capture.actor.origin,
-        session=capture.session,
-        seq=capture.seq,
-        at=capture.at,
         pinned=scope.pins.has_any([capture.id]),
         tier=scope.lifecycle.tier(capture.seq),
         archived_at=_archived_at(scope, capture.seq),
         offset_of=capture.offset,
-        hidden=capture.hidden,
         polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
     )
 
 
-def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
+def _tombstone_row(scope: Scope, row_id: str) -> values.TombstoneRow | None:
     tombstone = scope.tombstones.bans.get(row_id)
     if tombstone is None:
         return None
-    return TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
+    return values.TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
 
 
-def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
+def _vector_row(scope: Scope, row_id: str) -> values.VectorRow | None:
     id, _, embedder = row_id.partition(":")
     capture = scope.captures.get(id)
     vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
     if vector is None or capture is None or scope.lifecycle.is_purged(unit_of(scope, capture)):
         return None
-    return VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
+    return values.VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
 
 
-def _use_row(scope: Scope, row_id: str) -> UseRow | None:
+def _use_row(scope: Scope, row_id: str) -> values.UseRow | None:
     seq = scope.captures.seq_of(row_id)
     if seq is not None:
         use = scope.usage.own.get(seq)
@@ -253,10 +233,10 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
         use = next((use for id, use in scope.usage.others.items() if other_row_id(id) == row_id), None)
     if use is None or use.last is None:
         return None
-    return UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
+    return values.UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
 
 
-def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
+def _edge_row(scope: Scope, row_id: str) -> values.EdgeRow | None:
     source, _, target = row_id.partition("~")
     low, high = scope.captures.seq_of(source), scope.captures.seq_of(target)
     if low is None or high is None:
@@ -265,26 +245,24 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     if edge is None and learned is None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
-    return EdgeRow(
+    return values.EdgeRow(
         **_named(scope, row_id),
         source=source,
         target=target,
-        weight=edge.weight,
-        at=edge.at,
-        count=edge.count,
+        **msgspec.structs.asdict(edge),
         learned=learned.weight,
         learned_windows=learned.windows,
         learned_at=learned.at,
     )
 
 
-def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
+def conflict_row(scope: Scope, id: str) -> values.ConflictRow | None:
     """Return the row of a conflict, None where the scope has none of this id."""
     conflict = scope.conflicts.by_id.get(id)
     if conflict is None:
         return None
     return made_from(
-        ConflictRow,
+        values.ConflictRow,
         conflict,
         **_named(scope, id),
         a=conflict.ids[0],
@@ -294,7 +272,7 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     )
 
 
-def summary_row(scope: Scope, id: str) -> SummaryRow | None:
+def summary_row(scope: Scope, id: str) -> values.SummaryRow | None:
     """Return the row of a summary, None without a visible source."""
     summary = scope.lifecycle.summaries.get(id)
     spoken = sources_of(scope, summary) if summary is not None else []
@@ -304,7 +282,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     ordered = sorted(spoken, key=lambda its: (its.at, its.seq))
     made = summed(tuple((whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
     times = [capture.at for capture in spoken]
-    return SummaryRow(
+    return values.SummaryRow(
         **_named(scope, id),
         level=group.level,
         kind=_SUMMED_KINDS[group.kind],
@@ -324,13 +302,13 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
 _SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}
 
 
-def _archive_row(scope: Scope, id: str) -> ArchiveRow | None:
+def _archive_row(scope: Scope, id: str) -> values.ArchiveRow | None:
     capture = scope.captures.get(id)
     unit = None if capture is None else unit_of(scope, capture)
     archiving = None if unit is None else scope.lifecycle.archived.get(unit)
     if capture is None or archiving is None or unit != capture.seq:
         return None
-    return ArchiveRow(
+    return values.ArchiveRow(
         **_named(scope, id),
         kind=capture.kind,
         at=capture.at,

@@ -9,6 +9,7 @@ it to its length; `pages` decides which change touches which page.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
@@ -66,8 +67,8 @@ _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 def day_path(scope: Scope, capture: Capture) -> str:
     """Return the path of the daily log of a turn or an entry of the journal."""
-    day, place = scope.captures.day_place(capture)
-    part = place // ENTRIES_PER_PAGE
+    day = format_day(capture.at)
+    part = bisect_left(scope.captures.days[day], capture.seq) // ENTRIES_PER_PAGE
     return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
 
 
@@ -80,6 +81,11 @@ def zone_captures(scope: Scope, path: str) -> list[Capture]:
 def zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
     """Return the living texts from the zone of a page, in the order of the log."""
     return tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
+
+
+def page_at(scope: Scope, path: str) -> dict[str, Any]:
+    """Return the fields that every page has."""
+    return {"scope": scope.name, "path": path, "zone": zone_texts(scope, path)}
 
 
 def is_told(scope: Scope, memory: Memory) -> bool:
@@ -157,10 +163,8 @@ def _page(
     scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
 ) -> StandingPage:
     """Return a page of a scope with the zone and the limit that its path has."""
-    limit, zone = LIMITS.get(path, PERSON_CHARS), zone_texts(scope, path)
-    return StandingPage(
-        scope=scope.name, path=path, title=title, limit=limit, lines=tuple(lines), sections=sections, zone=zone, **more
-    )
+    limit, told = LIMITS.get(path, PERSON_CHARS), tuple(lines)
+    return StandingPage(**page_at(scope, path), title=title, limit=limit, lines=told, sections=sections, **more)
 
 
 def _essentials(scope: Scope) -> StandingPage:
@@ -248,11 +252,6 @@ _NAME = lazy(
 )
 
 
-def _threads(scope: Scope) -> StandingPage:
-    sections = tuple(_OPEN.values())
-    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how="`memtape search`")
-
-
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
     """Yield the open ends, latest first, each text once, except those forgotten or replaced since."""
     told, names = dict[str, None](), names_left_out(scope)
@@ -280,15 +279,8 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
 
 def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
     """Return whether the statement of a turn of this text, if any, is neither forgotten nor replaced."""
-    for seq in scope.captures.stated.get(capture.seq, ()):
-        stated = scope.captures.by_seq[seq]
-        if scope.captures.body(stated).text == text and not _is_open(scope, stated):
-            return False
-    return True
-
-
-def _recents(scope: Scope) -> StandingPage:
-    return _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",))
+    statements = map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(capture.seq, ()))
+    return all(_is_open(scope, it) for it in statements if scope.captures.body(it).text == text)
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
@@ -309,16 +301,13 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
 
 def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
     """Yield the lines of a turn: its valid decisions and corrections, else its beginning."""
-    path, told = day_path(scope, capture), _who_when(capture)
-    decided = False
-    for seq in scope.captures.stated.get(capture.seq, ()):
-        stated = scope.captures.by_seq[seq]
+    texts = []
+    for stated in map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(capture.seq, ())):
         body = scope.captures.body(stated)
         if body.tags[1:2] in (("decision",), ("correction",)) and _is_open(scope, stated):
-            decided = True
-            yield PageLine("", f"decided: {body.text}", told, capture.id, path)
-    if not decided:
-        yield PageLine("", scope.captures.body(capture).text, told, capture.id, path)
+            texts.append(f"decided: {body.text}")
+    for text in texts or [scope.captures.body(capture).text]:
+        yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
 
 
 def _buffer(scope: Scope) -> StandingPage:
@@ -336,7 +325,7 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         if seq < scope.passes.until:
             return
         capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
-        if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
+        if memory is None or memory.made or not memory.lives or memory.name != seq:
             continue
         if capture.family == CONSOLIDATED and is_told(scope, memory):
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
@@ -379,8 +368,8 @@ def _gone_lines(scope: Scope, found: list[tuple[int, ArchiveState, Capture]]) ->
 def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
     """Yield the valid facts that a person stated, then captures that mention the person."""
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
-    names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
-    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not is_left_out(row.text, left_out))
+    found = (memory_row(scope, scope.captures.by_seq[it.name].id) for it in told if is_told(scope, it))
+    rows = (row for row in found if row is not None and not is_left_out(row.text, left_out))
     yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
     for capture in _naming(scope, key, left_out):
         text = scope.captures.body(capture).text
@@ -413,17 +402,9 @@ def _wanted(scope: Scope) -> Iterator[Known]:
         speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq
         if speaks and _is_open(scope, capture):
             body = scope.captures.body(capture)
-            yield made_from(
-                Known,
-                body,
-                id=scope.captures.by_seq[memory.name].id if memory is not None else capture.id,
-                scope=scope.name,
-                at=capture.at,
-                last_at=capture.at,
-                order=capture.seq,
-                actor=capture.actor.name,
-                origin=capture.actor.origin,
-            )
+            name = capture if memory is None else scope.captures.by_seq[memory.name]
+            by, told = capture.actor, {"last_at": capture.at, "order": capture.seq}
+            yield made_from(Known, body, by, capture, id=name.id, scope=scope.name, actor=by.name, **told)
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
@@ -434,8 +415,10 @@ def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
 
 STANDING: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
-    THREADS: _threads,
-    RECENT: _recents,
+    THREADS: lambda scope: _page(
+        scope, THREADS, f"Open in {scope.name}", _open_ends(scope), tuple(_OPEN.values()), how="`memtape search`"
+    ),
+    RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
     BUFFER: _buffer,
     ARCHIVE: _archive,
 }
