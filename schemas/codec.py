@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 import orjson
 
+from memtape.schemas import events
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, UPCASTS, Captured, Event, check_event, version_of
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event, version_of
 
 KEYS = frozenset(Event.__struct_fields__)
 
@@ -106,7 +107,7 @@ def body_of_capture(payload: bytes) -> Captured | None:
 
 
 def blanked(payload: bytes) -> bytes:
-    """Return the bytes of an event without its body, version and header as they are; `null` if it cannot be read."""
+    """Return the bytes of an event without its body, version and header as they are; `null` if unreadable."""
     if event_of(payload) is None:
         return b"null"
     return orjson.dumps(orjson.loads(payload) | {"body": None}, option=orjson.OPT_SORT_KEYS)
@@ -125,8 +126,8 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     if parsed.keys() != KEYS:
         strange = sorted(parsed.keys() - KEYS)
         missing = sorted(KEYS - parsed.keys())
-        said = f"the field {strange[0][:60]!r} is unknown" if strange else f"the field {missing[0]!r} is missing"
-        raise InvalidEvent("invalid", f"Not an event: {said}.", "$")
+        said = f"{strange[0][:60]!r} is unknown" if strange else f"{missing[0]!r} is missing"
+        raise InvalidEvent("invalid", f"Not an event: the field {said}.", "$")
     type_name = parsed["type"]
     if not isinstance(type_name, str) or type_name not in EVENT_TYPES:
         said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
@@ -137,13 +138,13 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
 
 
 def _upcast(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return the decoded object at the newest version of its type, one step at a time."""
     kind, version = payload["type"], payload["v"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise InvalidEvent("invalid", "v is not a version.", "$.v")
     if version > version_of(kind):
-        raise InvalidEvent("newer_version", f"A {kind} event of version {version} is newer than this reader.", "$.v")
-    for number, step in enumerate(UPCASTS.get(kind, ())[version - 1 :], version + 1):
+        said = f"A {kind} event of version {version} is newer than this reader."
+        raise InvalidEvent("newer_version", said, "$.v")
+    for number, step in enumerate(events.UPCASTS.get(kind, ())[version - 1 :], version + 1):
         payload = {**step(payload), "v": number}
     return payload
 

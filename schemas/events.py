@@ -61,6 +61,7 @@ Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
 Slug = Annotated[str, Meta(min_length=1, max_length=200)]
 """A text, since people choose slugs; `schemas.ids` has the rules."""
+Hint = Annotated[str, Meta(min_length=1, max_length=400)]
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -207,11 +208,11 @@ class Used(_Body, frozen=True):
 
 
 class Embedded(_Body, frozen=True):
-    """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
+    """The vector of one text under one embedder, or why it has none; `refs` names the event with the text.
 
-    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16, and null
-    where the text failed at this attempt: then `reason` says why, and holds nothing of the text. An attempt beyond
-    `MAX_ATTEMPTS` is one of a text that had been given up.
+    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16,
+    and null if the text failed at this attempt: then `reason` says why, and holds nothing of the text. An
+    attempt beyond `MAX_ATTEMPTS` is one of a text that had been given up.
     """
 
     attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS + 1)]
@@ -284,7 +285,7 @@ class Edited(_Body, frozen=True):
 
     base: Id | None
     by: Id | None
-    hints: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=400)], ...], Meta(max_length=64)] | None
+    hints: Annotated[tuple[Hint, ...], Meta(max_length=64)] | None
     id: Id
     refs: Annotated[tuple[Label, ...], Meta(max_length=256)] | None
     rest: Annotated[str, Meta(max_length=MAX_TEXT_BYTES)] | None
@@ -293,14 +294,15 @@ class Edited(_Body, frozen=True):
     title: Annotated[str, Meta(max_length=400)] | None
 
 
-NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
+_NO_FIELDS: dict[str, Any] = dict.fromkeys(Edited.__struct_fields__)
+NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})
 """An edit without page or changes, a base for others."""
 
 
 def edit_of(**fields: str | Sequence[str] | None) -> Edited:
     """Return an edit of these fields; a list without texts changes nothing."""
-    given = {name: value if isinstance(value, str) or not value else tuple(value) for name, value in fields.items()}
-    return replace(NO_EDIT, **{name: None if value in ((), []) else value for name, value in given.items()})
+    given = {name: it if it is None or isinstance(it, str) else tuple(it) for name, it in fields.items()}
+    return replace(NO_EDIT, **{name: None if value == () else value for name, value in given.items()})
 
 
 class Settled(_Body, frozen=True):
@@ -350,7 +352,7 @@ class ScopeChanged(_Body, frozen=True):
 
 
 class Input(_Body, frozen=True):
-    """A memory that a decision is about, by a captured id, and the `seq` of the capture that spoke for it then."""
+    """A memory that a decision is about, by a captured id, and the `seq` of its canonical capture by then."""
 
     id: Id
     seq: Count
@@ -440,10 +442,10 @@ EVENT_TYPES: dict[str, EventType] = {
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 """Lifts a decoded object of one type by one version.
 
-It may rename, add and compute from the object alone. It never changes once any log has an event of its version.
+An upcast may rename, add and compute from the object alone, and never changes once a log has its version.
 """
 UPCASTS: dict[str, tuple[Upcast, ...]] = {}
-"""By type of event the steps from each version to the next, from 1 on. A type without a row has version 1 alone."""
+"""By type of event the steps from each version to the next, from 1 on; other types have version 1 alone."""
 
 
 def version_of(type: str) -> int:
@@ -561,7 +563,7 @@ def check_event(event: Event) -> None:
             _check_slug(slug)
             check_text_size("rest", rest or "")
         case Settled(ids=ids, keep=keep) if len(frozenset(ids)) < 2 or not frozenset(ids).issuperset(keep):
-            raise InvalidEvent("invalid", "A conflict is of two memories, of which one or both are kept.", "$.body")
+            raise InvalidEvent("invalid", "A conflict is of two memories; one or both are kept.", "$.body")
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
 
@@ -604,7 +606,9 @@ def make_event(
     )  # fmt: skip
 
 
-def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
+def make_configured(
+    log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str
+) -> Event:  # fmt: skip
     """Return the `configured` event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
     return make_event("configured", id, body, None, SYSTEM, (), sent)
@@ -638,19 +642,20 @@ def _check_linked(linked: Linked) -> None:
 
 def _check_slug(slug: str | None) -> None:
     if slug is not None and not is_slug(slug):
-        said = "A slug is segments of a-z, 0-9, _ and -, each at most 80 characters, joined by /, at most 200 in all."
+        said = "A slug is segments of a-z, 0-9, _ and -, each at most 80 characters, joined by /, 200 in all."
         raise InvalidEvent("invalid", said, "$.body.slug")
 
 
 def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
     if len(refs) != 1:
-        raise InvalidEvent("invalid", "An embedded event names the one event that carried the text.", "$.refs")
+        raise InvalidEvent("invalid", "An embedded event names the one event with the text.", "$.refs")
     if (embedded.vector is None) is (embedded.reason is None):
         raise InvalidEvent("invalid", "Either vector or reason is null, and not both.", "$.body")
     if embedded.vector is None:
         return
-    if len(embedded.vector) != 2 * embedded.dimensions or dimensions_of(embedded.embedder) != embedded.dimensions:
-        raise InvalidEvent("invalid", "The vector, dimensions and embedder differ in length.", "$.body.vector")
+    dimensions = embedded.dimensions
+    if len(embedded.vector) != 2 * dimensions or dimensions_of(embedded.embedder) != dimensions:
+        raise InvalidEvent("invalid", "Vector, dimensions and embedder differ in length.", "$.body.vector")
     values = array("h", embedded.vector)
     if sys.byteorder == "big":
         values.byteswap()
@@ -672,8 +677,8 @@ def _check_decided(decided: Decided) -> None:
         fault = "No memory is named twice."
     elif not inputs.issuperset(named):
         fault = "An operation names what is no input."
-    elif any((operation.op not in MAKING) is not (operation.by in inputs) for operation in decided.operations):
-        fault = "An input alone survives what is removed or is in conflict, and no input is a text that was made."
+    elif any((it.op not in MAKING) is not (it.by in inputs) for it in decided.operations):
+        fault = "An input alone survives what is removed or is in conflict, and no made text is an input."
     elif any(operation.by in covered for operation in decided.operations):
         fault = "What stands for others is not itself removed or replaced."
     elif any(id in covered for id in opposed):

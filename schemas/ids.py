@@ -1,6 +1,6 @@
 """Ids of events, and slugs: people's names of the pages of a scope.
 
-An id is a lower-case UUID, version 7 where new, version 8 where a source names its own things. Making a version 7
+An id is a lower-case UUID, version 7 if new, version 8 if a source names its own things. Making a version 7
 needs a clock and randomness and therefore happens in `tools`.
 
 A slug is segments of `[a-z0-9_-]`, each at most 80 characters, joined by `/`, at most 200 in all. `_root` is
@@ -75,7 +75,8 @@ def _segment(part: str) -> str:
     kept = _NOT_IN_SEGMENT.sub("-", plain.lower()).strip("-")
     if not kept:
         return f"page-{_digest(part)}"
-    return kept if len(kept) <= SEGMENT_CHARS else f"{kept[: SEGMENT_CHARS - _DIGEST_CHARS - 1]}-{_digest(part)}"
+    short = kept[: SEGMENT_CHARS - _DIGEST_CHARS - 1]
+    return kept if len(kept) <= SEGMENT_CHARS else f"{short}-{_digest(part)}"
 
 
 def _digest(text: str) -> str:

@@ -18,7 +18,7 @@ STEPS: tuple[Step, ...] = get_args(Step)
 OnStep = Callable[[Step, int, int], None]
 """Called with a finished step, its partition, and its duration in nanoseconds."""
 OnPhase = Callable[[str, int, int], None]
-"""Called with the phase of a long command (`projecting`, `copying`), the amount done, and the amount in all."""
+"""Called with the phase of a long command (`projecting`, `copying`), the done amount, and the whole."""
 Fault = Literal["cli", "hook", "mcp", "page", "worker"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 

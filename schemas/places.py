@@ -1,8 +1,9 @@
 """The places of texts of files: the part of a document, and the zone of people in a page of the vault.
 
-`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the `path` of the event of the
-fourth of seven parts. The parts of a document without a path have paths that begin with `#`. `tools.capture.documents`
-cuts documents. `sinks/zones.py` reads the bytes of a zone, `state/text/markdown.py` its content.
+`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the `path` of the event
+of the fourth of seven parts. The parts of a document without a path have paths that begin with `#`.
+`tools.capture.documents` cuts documents. `sinks/zones.py` reads the bytes of a zone,
+`state/text/markdown.py` its content.
 """
 
 from __future__ import annotations
@@ -82,8 +83,9 @@ def zone_path(source: str | None, origin: Origin) -> str | None:
     return source.removeprefix(_SOURCE)
 
 
-ESSENTIALS, THREADS, RECENT, BUFFER, ARCHIVE = "essentials.md", "threads.md", "recent.md", "buffer.md", "archive.md"
+ESSENTIALS, THREADS, RECENT = "essentials.md", "threads.md", "recent.md"
+BUFFER, ARCHIVE = "buffer.md", "archive.md"
 PEOPLE_PAGES, PROJECT_PAGES = "people", "projects"
-"""The standing pages of a scope, and the folders of those of people and projects (`state/views/standing_pages.py`)."""
+"""The standing pages of a scope (`state/views/standing_pages.py`), and folders of people and projects."""
 LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
 """The most characters of each standing page."""

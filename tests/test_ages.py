@@ -16,9 +16,9 @@ from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.aging import MOST_A_PASS, retention_of
+from memtape.state.subjects.lifecycle import MOST_A_PASS, retention_of, units_of
 from memtape.state.subjects.memories import unit_of
-from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived, units_of
+from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived
 
 QUICK = Settings(
     mid_after_days=0, long_after_days=0, mid_retention_hundredths=60, long_retention_hundredths=45,

@@ -66,7 +66,7 @@ from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
-from memtape.state.subjects import aging
+from memtape.state.subjects import lifecycle
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
@@ -968,7 +968,7 @@ def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
 @given(histories())
 def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Event]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aging, "MOST_A_PASS", 4)
+        patch.setattr(lifecycle, "MOST_A_PASS", 4)
         patch.setattr(model_aging, "MOST_MOVED", 4)
         agree(slots([configured(), *events]), 1)
 

@@ -1,4 +1,4 @@
-"""The start of a consolidation pass, and its clusters: memories new since the last pass, each with similar memories.
+"""The start of a consolidation pass, and its clusters: new memories since the last pass, with similar ones.
 
 Similarity compares words, so that a pass needs no vectors. Decisions about clusters are made elsewhere.
 """
@@ -121,10 +121,8 @@ def gate(mark: PassMark, now: int) -> Gate:
         return Gate(True, many(mark.confirmed, "confirmation"))
     if mark.queued:
         return Gate(True, f"{many(mark.queued, 'cluster')} to be looked at again")
-    return Gate(
-        False,
-        f"{mark.new} of {ENOUGH_NEW} new memories and {mark.confirmed} of {ENOUGH_CONFIRMED} confirmations are there",
-    )
+    new = f"{mark.new} of {ENOUGH_NEW} new memories"
+    return Gate(False, f"{new} and {mark.confirmed} of {ENOUGH_CONFIRMED} confirmations are there")
 
 
 def plan(scope: Scope) -> Plan:
@@ -149,8 +147,8 @@ def plan(scope: Scope) -> Plan:
 
 def _failed(scope: Scope, cluster: Cluster) -> int:
     """Return the number of failures of a cluster: of the most failed cluster contained in it."""
-    ids = frozenset(candidate.id for candidate in cluster)
-    return max((failed for queued, (failed, _) in scope.passes.queued.items() if ids.issuperset(queued)), default=0)
+    own, queue = frozenset(candidate.id for candidate in cluster), scope.passes.queued.items()
+    return max((failed for queued, (failed, _) in queue if own.issuperset(queued)), default=0)
 
 
 def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
@@ -217,8 +215,8 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
         if spoken.family != CONSOLIDATED or not is_shown(scope, scope.covers, memory):
             continue
         ids, body = ids_of(scope, memory.joins), scope.captures.body(spoken)
-        apart = any(id in scope.covers.apart for id in ids)
-        if apart or scope.pins.has_any(ids) or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
+        apart = scope.pins.has_any(ids) or any(id in scope.covers.apart for id in ids)
+        if apart or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
             continue
         if heard_in(body.text).standing:
             continue

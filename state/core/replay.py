@@ -1,4 +1,4 @@
-"""The oracle: the whole of a log folded in plain Python, which every flow and every view is tested against."""
+"""The oracle: a whole log folded in plain Python. Every flow and every view is tested against it."""
 
 from __future__ import annotations
 

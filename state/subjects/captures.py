@@ -16,9 +16,8 @@ import msgspec
 from memtape.schemas.events import MAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.places import zone_path
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import format_day
-from memtape.state.core.context import Context
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}

@@ -16,8 +16,7 @@ import msgspec
 
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Captured, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Severity
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Context, Severity
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memory, captures_of, ids_of, memories_of, memory_of
 from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor, ties_of
@@ -25,6 +24,7 @@ from memtape.state.text.instructions import heard_in
 from memtape.state.text.opposing import oppose, standing_of
 
 Pair: TypeAlias = tuple[Memory, Memory]
+Evidence = tuple[tuple[str, ...], tuple[str, ...]]
 MOST_ABOUT_ONE = 8
 """Statements on one topic compared with a later one: the latest."""
 MAX_EVIDENCE = 10
@@ -43,7 +43,7 @@ class ConflictState(msgspec.Struct):
     ids: tuple[str, str]
     why: ConflictWhy
     severity: Severity
-    evidence: tuple[tuple[str, ...], tuple[str, ...]]
+    evidence: Evidence
     raised_at: int
     status: ConflictStatus = "pending"
     kept: str | None = None
@@ -55,8 +55,8 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
     """The conflicts of a scope by id in the order in which they were raised.
 
     `uses` has by the seq of a capture of a memory with a rival the last event that used the capture: seq, id.
-    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. `naming`
-    follows from the rest: it has by captured id its conflicts.
+    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it.
+    `naming` follows from the rest: it has by captured id its conflicts.
     """
 
     by_id: dict[str, ConflictState] = {}
@@ -103,8 +103,9 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     changed = dict[str, None]()
     if isinstance(body, Settled):
         _settle(state, event, body, context, changed)
-    for conflict in _to_look_at(state, of, touched, all_of=bool(told)):
-        if _is_over(of, conflict):
+    for conflict in state.pending if told else _to_look_at(state, of, touched):
+        one, other = (memory_of(of, id) for id in conflict.ids)
+        if one is None or other is None or one is other or _has_lost_side(of, one, other):
             conflict.status, conflict.settled_at = "expired", context.at
             changed[conflict.id] = None
     for birth in dict.fromkeys((*touched, *used)):
@@ -149,7 +150,7 @@ def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) ->
 
 
 def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> tuple[str, ...]:
-    """Return the ids of the events that affirmed a memory after a seq: living members, no echoes, and uses."""
+    """Return the ids of the events that affirmed a memory after a seq: living members and uses."""
     members = captures_of(of, (join for join in memory.members if join.seq > after))
     found = {capture.seq: capture.id for capture in members if not capture.hidden}
     uses = (use for join in memory.joins if (use := state.uses.get(join.seq)) is not None)
@@ -161,7 +162,7 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
 
 
 def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> ConflictState | None:
-    """Return the conflict that a pair of memories is to raise now, None if people need not be asked, or were."""
+    """Return the conflict that a pair is to raise now, None if people need not be asked, or were."""
     of = context.of
     if not _may_be_asked(state, of, pair):
         return None
@@ -235,9 +236,7 @@ def _opposed_wishes(
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 
-def _raised(
-    pair: Pair, why: ConflictWhy, evidence: tuple[tuple[str, ...], tuple[str, ...]], context: Context[HasValidity]
-) -> ConflictState:
+def _raised(pair: Pair, why: ConflictWhy, evidence: Evidence, context: Context[HasValidity]) -> ConflictState:
     of, (one, other) = context.of, pair
     ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
     return ConflictState(
@@ -269,21 +268,15 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
     return one if newer.get(other.birth, {}).get(one.birth) == "contradicted" else None
 
 
-def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[ConflictState]:
+def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int]) -> list[ConflictState]:
     """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     pending = state.pending
-    if all_of or not pending:
-        return pending
+    if not pending:
+        return []
     memories = [memory for birth in touched if (memory := of.memories.by_birth.get(birth)) is not None]
     memories += [before for memory in list(memories) for before in predecessors(of, memory)]
     ids = dict.fromkeys(conflict.id for memory in memories for conflict in state.of_memory(of, memory))
     return [conflict for conflict in pending if conflict.id in ids]
-
-
-def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
-    """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
-    one, other = (memory_of(of, id) for id in conflict.ids)
-    return one is None or other is None or one is other or _has_lost_side(of, one, other)
 
 
 def _has_lost_side(of: HasValidity, one: Memory, other: Memory) -> bool:
@@ -308,8 +301,10 @@ def _settle(
         return
     kept = [memory_of(of, id) for id in dict.fromkeys(settled.keep)]
     for conflict in _about(state, of, (one, other)):
-        conflict.status, conflict.settled_at = "accepted" if len(kept) == 1 else "dismissed", context.at
-        conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0]) if len(kept) == 1 else None
+        conflict.status, conflict.settled_at, conflict.kept = "dismissed", context.at, None
+        if len(kept) == 1:
+            conflict.status = "accepted"
+            conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0])
         conflict.note = settled.note
         changed[conflict.id] = None
 

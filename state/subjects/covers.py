@@ -14,8 +14,7 @@ from typing import Literal
 import msgspec
 
 from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinned, Unfolded
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.memories import HasMemories, Memory, ids_of, memories_of, memory_of, row_of_unit
 
@@ -184,7 +183,10 @@ def _decide(state: Covers, decided: Decided, context: Context[HasMemories], touc
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
         if operation.op == "remove":
-            if _is_removable(state, of, cover):
+            # The inputs are unchanged, save by the operations before.
+            as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
+            survivor = memory_of(of, cover.by)
+            if as_seen and all(memory_of(of, id) is not survivor for id in cover.ids):
                 state.hold(of, cover)
                 touched.append(cover)
             else:
@@ -206,7 +208,9 @@ def _take_text(state: Covers, id: str, context: Context[HasMemories], touched: l
         context.dropped.append(cover.cluster)
 
 
-def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories], touched: list[Cover]) -> None:
+def _end(
+    state: Covers, number: int, cover: Cover, context: Context[HasMemories], touched: list[Cover]
+) -> None:  # fmt: skip
     state.end(number)
     touched.append(cover)
     context.dropped.append(cover.cluster)
@@ -215,13 +219,6 @@ def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories]
 def _is_as_seen(state: Covers, of: HasMemories, input: Input) -> bool:
     memory = memory_of(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
-
-
-def _is_removable(state: Covers, of: HasMemories, cover: Cover) -> bool:
-    """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
-    survivor = memory_of(of, cover.by)
-    is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
-    return is_as_seen and all(memory_of(of, id) is not survivor for id in cover.ids)
 
 
 def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:

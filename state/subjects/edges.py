@@ -8,9 +8,9 @@ and a result of a later look are linked too, the more weakly the later the look.
 
 The learned weight of a pair is the normalised pointwise mutual information of two items over 90 days, with
 shares of the windows kept (Bouma 2009, "Normalized (pointwise) mutual information in collocation
-extraction"). Each window counts from its first use on. A use that completes a pair in a window sets the weight;
-for a pair with a weight, so does a later window's use of either end, since use without the other reduces it.
-Nothing else writes it, no tick and no read.
+extraction"). Each window counts from its first use on. A use that completes a pair in a window sets the
+weight; for a pair with a weight, so does a later window's use of either end, since use without the other
+reduces it. Nothing else writes it, no tick and no read.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.events import Event, Recalled
-from memtape.schemas.rows import Change, EdgeRow
+from memtape.schemas.rows import Change, Context, EdgeRow
 from memtape.schemas.times import DAY_US, US_PER_S
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import HasCaptures
 from memtape.state.subjects.weights import ONE, decayed
 
 SPAN_US = 90 * DAY_US
-"""How far behind the latest window one may open and still count, and how long a reader believes a weight (spec R7)."""
+"""How far behind the latest window one may open and still count; how long a weight is believed (spec R7)."""
 WINDOWS_KEPT = 4_096
 """Maximum number of windows counted, 45 a day; the earliest opened are dropped."""
 TOGETHER_FROM = 3
@@ -45,10 +44,11 @@ LEARNED_PER_ITEM = 6
 _CONTEXT = Arithmetic(prec=18, rounding=ROUND_HALF_EVEN)
 
 Pair = tuple[int, int]
+Ends = tuple[str, str]
 
 
 class Window(msgspec.Struct):
-    """The uses of one session since `start`, as seqs in their order; `slot` is its bit in `holding`, -1 for none."""
+    """The uses of one session since `start`, as seqs in their order; `slot` is a bit in `holding`, or -1."""
 
     start: int
     seqs: list[int]
@@ -67,13 +67,11 @@ UNLEARNED = Learned(0, 0, 0)
 
 
 def _link(of: dict[int, dict[int, None]], pair: Pair) -> None:
-    """Let each end of a pair lead to the other."""
     for end, other in (pair, pair[::-1]):
         of.setdefault(end, {})[other] = None
 
 
 def _unlink(of: dict[int, dict[int, None]], pair: Pair) -> None:
-    """Let no end of a pair lead to the other."""
     for end, other in (pair, pair[::-1]):
         del of[end][other]
         if not of[end]:
@@ -132,10 +130,10 @@ class Edge(msgspec.Struct):
 class Edges(msgspec.Struct, dict=True, array_like=True):
     """The edges of a scope by pair of seqs, the lower first, and the open windows by session.
 
-    `kept` are the windows counted for learned weights, in order of their start. `learned` has by pair the learned
-    weight, also of a pair without an edge. The rest follows: `of` and `learned_of` have the other ends of each
-    seq, `holding` has for each seq its windows as bits, so that a pair's windows are counted at once, and `taken`
-    the bits in use.
+    `kept` are the windows counted for learned weights, in order of their start. `learned` has by pair the
+    learned weight, also of a pair without an edge. The rest follows: `of` and `learned_of` have the other
+    ends of each seq, `holding` has for each seq its windows as bits, so that a pair's windows are counted at
+    once, and `taken` the bits in use.
     """
 
     pairs: dict[Pair, Edge] = {}
@@ -240,7 +238,7 @@ def row_id(low: str, high: str) -> str:
 
 
 def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> list[int]:
-    """Return the numbers of the strongest of (number, weight, at), first the strongest; equals by their number.
+    """Return the numbers of the strongest of (number, weight, at), the strongest first; equals by number.
 
     All decay alike, so that the order is the same at any time.
     """
@@ -257,7 +255,7 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
     of parallel edges add up, and the greatest learned weight counts. Weights below a hundredth are dropped,
     and six edges of each kind stay at an item. The strongest come first, equals by their ids.
     """
-    found: dict[tuple[str, str], Tie] = {}
+    found: dict[Ends, Tie] = {}
     for tie in ties:
         named = sorted({name_of[id]: None for id in (tie.source, tie.target) if id in name_of})
         if len(named) < 2:
@@ -292,9 +290,9 @@ def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
     return found[:PROMOTED]
 
 
-def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
+def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[Ends, None]:
     """Return the ends of the edges kept by a weight: the strongest, at most `limit` of an item."""
-    kept, held = dict[tuple[str, str], None](), Counter[str]()
+    kept, held = dict[Ends, None](), Counter[str]()
     for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
         ends = (tie.source, tie.target)
         if weight_of(tie) >= least and all(held[end] < limit for end in ends):
@@ -360,7 +358,7 @@ def _count_window(state: Edges, window: Window) -> None:
                 del state.holding[seq]
 
 
-def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
+def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair], at: int) -> list[Pair]:
     """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
 
     A window too old to count changes no weight.
@@ -369,8 +367,8 @@ def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequen
         return []
     for seq in added:
         state.holding[seq] = state.holding.get(seq, 0) | 1 << window.slot
-    together = dict.fromkeys(completed)
-    pairs = together | dict.fromkeys(pair_of(seq, other) for seq in added for other in state.learned_of.get(seq, ()))
+    together, learned_of = dict.fromkeys(completed), state.learned_of
+    pairs = together | dict.fromkeys(pair_of(seq, it) for seq in added for it in learned_of.get(seq, ()))
     changed = []
     for pair in pairs:
         before = state.learned.get(pair)
@@ -397,7 +395,7 @@ def _association(state: Edges, pair: Pair) -> tuple[int, int]:
 
 
 def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
-    """Drop the learned weights of pairs' ends beyond the strongest of each, and too old ones; return their pairs."""
+    """Drop the learned weights of pairs' ends beyond the strongest, and too old ones; return their pairs."""
     dropped, newest = [], state.kept[-1].start
     for seq in dict.fromkeys(end for pair in pairs for end in pair):
         found = [(other, state.learned[pair_of(seq, other)]) for other in state.learned_of.get(seq, ())]

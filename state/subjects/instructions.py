@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import HasCaptures
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.orders import may_order

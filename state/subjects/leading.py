@@ -12,8 +12,7 @@ from heapq import merge
 
 from sortedcontainers import SortedDict
 
-from memtape.state.subjects.aging import is_pinned
-from memtape.state.subjects.lifecycle import HasLifecycle
+from memtape.state.subjects.lifecycle import HasLifecycle, is_pinned
 from memtape.state.subjects.memories import Memory, shown_of
 from memtape.state.subjects.weights import importance, worth
 from memtape.state.text.named import key_of_name

@@ -14,8 +14,7 @@ import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Unfolded
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
 from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
@@ -279,7 +278,6 @@ def _place(
     state: Memories, it: Capture, verdict: Verdict, shown: Seqs, context: Context[HasMemories],
     echoed: bool = False,
 ) -> None:  # fmt: skip
-    """Add a capture to the memory of a verdict, or make it a memory of its own."""
     of = context.of
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
@@ -304,7 +302,6 @@ def _place(
 
 
 def _has_any(memory: Memory, seqs: Seqs) -> bool:
-    """Return whether any of these captures is one of a memory's."""
     return bool(seqs) and any(join.seq in seqs for join in memory.joins)
 
 

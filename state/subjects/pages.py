@@ -15,8 +15,7 @@ import msgspec
 from memtape.schemas import events
 from memtape.schemas.events import Event
 from memtape.schemas.ids import ROOT, is_slug, root_id
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.tombstones import HasTombstones
 
@@ -51,7 +50,7 @@ class PageField(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct):
-    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page, a text."""
+    """A link of a page with its relation, to the page of the birth `to`, or to the slug of no page."""
 
     relation: str
     to: int | str
@@ -171,8 +170,8 @@ def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[
             work.edit(edited)
         case events.Linked(relation=relation) as linked if relation not in events.OF_MEMORIES:
             work.link(linked)
-        case events.Forgotten(ids=ids) | events.Restored(ids=ids) | events.Withdrawn(ids=ids) if state.by_birth:
-            work.look(ids)
+        case events.Forgotten() | events.Restored() | events.Withdrawn() if state.by_birth:
+            work.look(event.body.ids)
         case _:
             return []
     work.flip()
@@ -257,7 +256,6 @@ class _Work:
                 self._stand(self.state.by_birth[birth])
 
     def _stand(self, page: Page) -> None:
-        """Update the shown versions of a page."""
         standing = PageVersions()
         for step in page.steps:
             if self._lives(step.seq):
@@ -277,12 +275,13 @@ class _Work:
             return
         if self.state.of_capture.setdefault(capture.seq, page.birth) != page.birth:
             return
-        last = page.steps[-1] if page.steps else None
-        if last is not None and last.seq == capture.seq and last.base == NOBODY != base and self.trust >= last.trust:
-            page.steps[-1] = PageStep(capture.seq, base, self.trust)  # What it was written upon is told after it.
+        step, last = PageStep(capture.seq, base, self.trust), page.steps[-1] if page.steps else None
+        is_again = last is not None and last.seq == step.seq and last.base == NOBODY != base
+        if last is not None and is_again and self.trust >= last.trust:
+            page.steps[-1] = step  # The version that it was written upon is told after it.
             self._stand(page)
         else:
-            self._add(page, PageStep(capture.seq, base, self.trust))
+            self._add(page, step)
 
     def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
@@ -393,7 +392,6 @@ class _Work:
         return page
 
     def _version(self, page: Page, id: str | None) -> int:
-        """Return the version of a page that an id names."""
         seq = None if id is None else self.of.captures.seq_of(id)
         return seq if seq is not None and self.state.of_capture.get(seq) == page.birth else NOBODY
 
@@ -427,6 +425,5 @@ def _is_page(capture: Capture) -> bool:
 
 
 def _slug_in(capture: Capture) -> str:
-    """Return the slug in a page's capture, empty without one."""
     path = capture.own.path if capture.own is not None and _is_page(capture) else None
     return path if path is not None and is_slug(path) else ""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.text.named import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
 
@@ -127,7 +126,6 @@ def days_of(person: Person) -> tuple[int, int] | None:
 
 
 def _known(state: People, name: str, key: str) -> Person | None:
-    """Return the person of a name, None for an invalid name."""
     if not key:
         return None
     person = state.known.get(key)

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from memtape.schemas.events import Event, Pinned
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.memories import HasMemories, row_of_unit, unit_of
 
 

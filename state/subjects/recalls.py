@@ -13,10 +13,9 @@ import msgspec
 
 from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import unasked_by
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 
 ECHOING = ("agent", "tool", "model")

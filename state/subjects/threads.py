@@ -14,9 +14,8 @@ from itertools import chain
 import msgspec
 
 from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, act_of, has_failed
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.text import open_ends
@@ -164,7 +163,8 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
     is_answer, is_unknown = open_ends.answers(text), open_ends.leaves_open(text)
     ended, left = [], []
     for key in waiting:
-        by, is_asked = of.captures.by_seq[key[0]].actor, key in state.open and state.open[key].kind == "question"
+        by, end = of.captures.by_seq[key[0]].actor, state.open.get(key)
+        is_asked = end is not None and end.kind == "question"
         if by.name == who.name:
             ended += [key] if by.origin == "agent" else []
         elif is_asked and is_answer:
@@ -172,7 +172,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
         elif is_asked and is_unknown:
             left.append(key)
     if ended or left:
-        put_latest(state.waiting, session, tuple(key for key in waiting if key not in ended and key not in left))
+        put_latest(state.waiting, session, tuple(key for key in waiting if key not in (*ended, *left)))
     return state.close_all(ended)
 
 

@@ -19,8 +19,7 @@ import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, Withdrawn
 from memtape.schemas.places import zone_path
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 
 
@@ -67,7 +66,7 @@ def ban_of(capture: Capture) -> str:
 
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Apply a `captured`, `forgotten`, `restored` or `withdrawn` event; record the captures hidden or shown."""
+    """Apply a capture, or an event that hides or shows texts; record the captures hidden or shown."""
     of, rows = context.of, list[str]()
     match event.body:
         case Captured():
@@ -91,8 +90,8 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
                 _look(state, capture, context)
         case _:
             return []
-    changes = [Change("tombstones", context.scope, id) for id in rows]
-    return changes + [it for seq in context.flipped for it in shown_changes(context.scope, of.captures.by_seq[seq])]
+    changes, scope = [Change("tombstones", context.scope, id) for id in rows], context.scope
+    return changes + [it for seq in context.flipped for it in shown_changes(scope, of.captures.by_seq[seq])]
 
 
 def _ban(
@@ -118,7 +117,7 @@ def _ban(
 
 
 def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
-    """Hide a new capture if its id or text is banned already; end the ban of a text that a person says again."""
+    """Hide a new capture whose id or text is banned; end the ban of a text that a person says again."""
     waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
     ban = state.bans.get(ban_of(capture)) if capture.family else None
     if waiting is not None:
@@ -132,7 +131,6 @@ def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], r
 
 
 def _look(state: Tombstones, capture: Capture, context: Context[HasCaptures]) -> None:
-    """Hide or show a capture, as the bans and withdrawals in force say."""
     hidden = state.hides(capture)
     if capture.hidden is not hidden:
         capture.hidden = hidden

@@ -17,9 +17,8 @@ import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Recalled, Used
 from memtape.schemas.lanes import unasked_by
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import US_PER_S
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import HasMemories, row_of_unit, unit_of
 from memtape.state.subjects.recalls import put_latest
@@ -33,7 +32,7 @@ ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
-"""How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
+"""How many recalls of a session are compared with its answers, beside a start, and the results of each."""
 TURN_US = 60 * 60 * US_PER_S
 """Maximum duration of a recall's turn after the recall, unless the user speaks again."""
 PROMPT_US = 10 * US_PER_S
@@ -43,7 +42,7 @@ ASKED = 3
 
 
 class Use(msgspec.Struct):
-    """The numbers of recalls and uses of one captured id, the last use, and the times in the window, sorted."""
+    """The numbers of recalls and uses of one captured id, the last use, and sorted times in the window."""
 
     recalled: int = 0
     used: int = 0
@@ -106,8 +105,8 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
                 told_of = context.of.captures.found(dict.fromkeys(results))
                 # The session's own captures are known to its agent without a recall.
                 others = tuple(capture.seq for capture in told_of if capture.session != event.session)
-                shown = Shown(event.id, context.at, context.at + TURN_US, query, others[:SHOWN_RESULTS], start=start)
-                _show(state, event.session, shown)
+                end, seqs = context.at + TURN_US, others[:SHOWN_RESULTS]
+                _show(state, event.session, Shown(event.id, context.at, end, query, seqs, start=start))
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
@@ -116,7 +115,8 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
             told = [seq for _, seq in found if seq is not None]
             known = _mark(state, recall, told)
             context.used = [seq for seq in told if seq not in known]
-            changes += [Change("uses", context.scope, other_row_id(id)) for id, _ in found if id in state.others]
+            others_used = (other_row_id(id) for id, _ in found if id in state.others)
+            changes += [Change("uses", context.scope, id) for id in others_used]
         case Captured(kind="turn"):
             context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)
         case _:
@@ -215,6 +215,5 @@ def _count_words(state: Usage, of: HasMemories, end: int) -> None:
 
 
 def _text(seq: int, of: HasMemories) -> str:
-    """Return the text that speaks for a capture."""
     memory = of.memories.of(seq)
     return of.captures.body(of.captures.by_seq[memory.canonical if memory and memory.lives else seq]).text

@@ -12,8 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
 from memtape.state.subjects.memories import (
     HasMemories,
@@ -104,7 +103,8 @@ def _first(of: HasValidity, memory: Memory, tie: Tie, said: LastStatement | None
     ties = of.validity.newer.get(memory.birth, {})
     known = -1 if said is None else said.seq
     others = _living(of, (birth for birth, its in ties.items() if its == tie and birth > known))
-    found = [other for other in others if not _is_replaced_by(of, other, memory)]
+    words = ((other, _said_of(of, other)) for other in others)
+    found = [it for it, word in words if not (word and word.to and memory_of(of, word.to) is memory)]
     return min(found, key=lambda other: _when(of, other), default=None)
 
 
@@ -164,7 +164,8 @@ def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
         return []
     older = [it for it in state.older.get(memory.birth, ()) if state.newer[it][memory.birth] == "replaced"]
     newer = [it for it, tie in state.newer.get(memory.birth, {}).items() if tie == "replaced"]
-    shown = ((it, said) for it in (memory, *_living(of, (*older, *newer))) for said in shown_of(of, it.members))
+    both = (memory, *_living(of, (*older, *newer)))
+    shown = ((it, said) for it in both for said in shown_of(of, it.members))
     found, since, until = list[tuple[int, int]](), None, valid_from(of, memory)
     for at, is_other in sorted((said.at, it is not memory) for it, said in shown if said.at <= until):
         if since is None and not is_other:
@@ -203,7 +204,8 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
             _choose_current(state, family, of, touched)
     found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
     # Daily logs mark replaced entries.
-    entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
+    seqs = (join.seq for memory in found for join in memory.joins)
+    entries = dict.fromkeys(id for seq in seqs for id in entries_with(of, seq))
     changes = [row_of_unit(context.scope, of, memory.birth) for memory in found]
     return changes + [Change("journal", context.scope, id) for id in entries]
 
@@ -234,7 +236,9 @@ def _take_word(
     _put_word(state, linked.id, word, of, touched)
 
 
-def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
+def _take_answer(
+    state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]
+) -> None:  # fmt: skip
     """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
     for id in settled.ids:
         relation, to = ("holds", None) if id in settled.keep else ("replaced_by", settled.keep[0])
@@ -244,7 +248,6 @@ def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, t
 def _put_word(
     state: Validity, id: str, word: LastStatement | None, of: HasValidity, touched: dict[int, None]
 ) -> None:  # fmt: skip
-    """Set the last statement about a captured id, or remove it."""
     before = state.said.pop(id, None)
     if before is not None and before.to is not None:
         state.replacing[before.to].pop(id)
@@ -284,14 +287,15 @@ def _said_of(of: HasValidity, memory: Memory) -> LastStatement | None:
 
 
 def _words(of: HasValidity, memory: Memory) -> list[LastStatement]:
-    """Return the last statements about a living memory's captures, by actors with its author's trust or more."""
+    """Return the last statements about a living memory's captures, by actors with at least its trust."""
     said, least = of.validity.said, _trust(of.captures.by_seq[memory.canonical])
     return [said[id] for id in ids_of(of, memory.joins) if id in said and said[id].trust >= least]
 
 
 def _is_turned_round(of: HasValidity, word: LastStatement, memory: Memory, other: Memory) -> bool:
     """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
-    later = (it for it in _words(of, other) if it.seq > word.seq and (it.trust >= TRUST["user"] or not word.settled))
+    least = TRUST["user"] if word.settled else 0
+    later = (it for it in _words(of, other) if it.seq > word.seq and it.trust >= least)
     return any(it.to is not None and memory_of(of, it.to) is memory for it in later)
 
 
@@ -301,12 +305,6 @@ def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[i
     said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
     for other in memories_of(of, (*said, *(other for id in ids for other in state.replacing.get(id, ())))):
         _touch(state, other.birth, touched)
-
-
-def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
-    """Return whether a statement says that a memory was replaced by another."""
-    word = _said_of(of, memory)
-    return word is not None and word.to is not None and memory_of(of, word.to) is other
 
 
 # --- Conclusions from the texts ---
@@ -377,7 +375,7 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
-    """Return the texts of a family. They are taken in when first needed, after a start and a restore alike."""
+    """Return the texts of a family, taken in when first needed, after a start and a restore alike."""
     if state._sharing is None:
         state._sharing = {family: Sharing() for family in FAMILIES.values()}
         _share(state._sharing, state.judged, of)
@@ -403,8 +401,9 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
-    """Set the goal or plan in force: of those that hold and contradict no memory with more trust, the last."""
-    aims = [of.memories.by_birth[birth] for birth in state.judged if of.captures.by_seq[birth].family == family]
+    """Set the goal or plan in force: the last that holds and contradicts no memory with more trust."""
+    births = (birth for birth in state.judged if of.captures.by_seq[birth].family == family)
+    aims = [of.memories.by_birth[birth] for birth in births]
     valid = (it for it in aims if it.lives and holds(of, it) and contradicted(of, it) is None)
     last = {memory.birth: _last_said(of, memory) for memory in valid}
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)

@@ -48,8 +48,8 @@ def check(scope: Scope) -> list[TreeProblem]:
             if link.relation not in EDGES
         ]
         if page.standing.beside:
-            versions = 1 + len(page.standing.beside)
-            found.append(_problem(page, "diverged", f"{versions} versions stand, since nobody has seen all of them"))
+            what = f"{1 + len(page.standing.beside)} versions stand, since nobody has seen all of them"
+            found.append(_problem(page, "diverged", what))
     order: tuple[Kind, ...] = ("dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged")
     return sorted(found, key=lambda problem: order.index(problem.kind))
 
@@ -66,11 +66,12 @@ def _dangling(scope: Scope) -> Iterator[TreeProblem]:
     for page in _living(scope):
         for link in page.links.values():
             end = scope.pages.end(link)
+            what = f"{link.relation} leads to {link.to if end is None else name_of(end)}, which"
             if end is None:
-                yield _problem(page, "dangling", f"{link.relation} leads to {link.to}, which nobody has written")
+                yield _problem(page, "dangling", f"{what} nobody has written")
             elif not end.lives:
-                what = f"{link.relation} leads to {name_of(end)}, which is gone"
-                yield _problem(page, "dangling", what, _link(page, link.relation, end.id, on=False))
+                fix = _link(page, link.relation, end.id, on=False)
+                yield _problem(page, "dangling", f"{what} is gone", fix)
 
 
 def _closing(scope: Scope) -> dict[int, int]:
@@ -85,7 +86,7 @@ def _closing(scope: Scope) -> dict[int, int]:
 
 
 def _child_links(scope: Scope) -> Iterator[tuple[int, int, int]]:
-    """Yield the links from living pages to living children, page by page: number, birth of the page, of the child."""
+    """Yield the links from living pages to living children: number, birth of the page, birth of the child."""
     for page in _living(scope):
         for number, link in page.links.items():
             end = scope.pages.end(link)
@@ -118,8 +119,9 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
             children.setdefault(source, []).append(child)
             parents[child] = source
     known = dict.fromkeys(reached(children, ROOT_BIRTH))
-    lost = [page for page in _living(scope) if page.birth not in known and (page.slug or page.birth in children)]
-    top = sorted((page for page in lost if page.birth not in parents), key=lambda page: (page.slug, page.birth))
+    unknown = (page for page in _living(scope) if page.birth not in known)
+    lost = [page for page in unknown if page.slug or page.birth in children]
+    top = sorted((it for it in lost if it.birth not in parents), key=lambda it: (it.slug, it.birth))
     fixes: dict[int, Linked] = {}
     for page in top:
         above = _above(scope, page, dict.fromkeys(reached(children, page.birth)))
@@ -190,7 +192,8 @@ def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
     up: dict[int, list[int]] = {}
     closing: dict[int, int] = {}
     for number, source, target in sorted(links):
-        walks = zip(reached(down, target), reached(up, source), strict=False)  # The shorter walk ends the search.
+        # The shorter walk ends the search.
+        walks = zip(reached(down, target), reached(up, source), strict=False)
         if any(low == source or high == target for low, high in walks):
             closing[number] = source
         else:

@@ -204,7 +204,7 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     held = frozenset(it.text for it in facts)
     items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
+    items += [item_of("repository", it, it.text) for _, it in sorted(of_repository.items())]
     items += [item_of("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
@@ -251,8 +251,7 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     An item that does not fit is left out, and later ones may still fit. If none fits, or none of the existing
     standing instructions, the first chosen item stands alone, cut if needed.
     """
-    bare = count(form.begin) + count(form.end) + 4
-    picker = _Picker(items, form, count, budget, max(0, budget - bare))
+    picker = _Picker(items, form, count, budget)
     for section in FIRST:
         picker.take(section, picker.left)
     picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
@@ -279,9 +278,8 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
 class _Picker:
     """Picks items in order as long as they fit the rest of a budget, estimated by parts."""
 
-    def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int, left: int) -> None:
-        self.left = left
-        self._room = left
+    def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int) -> None:
+        self.left = self._room = max(0, budget - count(form.begin) - count(form.end) - 4)
         self._ends_left = budget // ENDS_SHARE
         self._form, self._count = form, count
         self._waiting: dict[Section, list[tuple[int, ContextItem]]] = {name: [] for name in SECTIONS}
@@ -330,12 +328,12 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     """
     found: dict[str, ContextItem] = {}
     said: dict[str, None] = {}
-    people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
+    silent = ("document", "page", "goal", "plan")
+    people = [it for it in known if it.origin in INSTRUCTING and it.kind not in silent]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        of_part = it.kind == "turn" or bool(heard_of(it).orders)
-        is_stated = it.tags[:2] == (STATED_TAG, "instruction")
-        texts = heard_of(it).standing if of_part else (it.text,) if is_stated or heard_of(it).instructs else ()
-        for text in texts:
+        heard, is_stated = heard_of(it), it.tags[:2] == (STATED_TAG, "instruction")
+        texts = (it.text,) if is_stated or heard.instructs else ()
+        for text in heard.standing if it.kind == "turn" or heard.orders else texts:
             told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
@@ -349,7 +347,8 @@ def _is_task(known: Known) -> bool:
 def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[ContextItem]:
     """Return the goal or plan that is in force in each scope, that of the asked scope first."""
     last: dict[str, Known] = {}
-    for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
+    aims = (it for it in known if it.kind == kind and not it.replaced)
+    for it in sorted(aims, key=lambda it: (it.order, it.id)):
         last[it.scope] = it
     ordered = sorted(last.values(), key=lambda it: (it.scope == "global", it.scope))
     return [item_of(kind, it, it.text) for it in ordered]

@@ -28,8 +28,8 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The changed memories, by kind of change, and the number of new turns.
 
-    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it replaced another, else
-    in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
+    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it replaced another,
+    else in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
     """
 
     added: list[Changed]
@@ -60,7 +60,8 @@ def joined(parts: Iterable[Changes]) -> Changes:
     """Return the changes of several parts as one."""
     whole = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=0)
     for part in parts:
-        whole = Changes(**{name: getattr(whole, name) + getattr(part, name) for name in Changes.__struct_fields__})
+        for name in Changes.__struct_fields__:
+            whole = msgspec.structs.replace(whole, **{name: getattr(whole, name) + getattr(part, name)})
     return whole
 
 

@@ -56,8 +56,10 @@ FILTERS = Filters.__struct_fields__
 """The names of the filters, equal to the keywords of `make_filters`."""
 
 
-def make_filters(now_us: int, *, since: str | None = None, until: str | None = None, **named: Sequence[str]) -> Filters:
-    """Return filters by their names; times are given in ISO 8601 or as an age before `now_us`, in microseconds."""
+def make_filters(
+    now_us: int, *, since: str | None = None, until: str | None = None, **named: Sequence[str]
+) -> Filters:  # fmt: skip
+    """Return filters by their names; times are in ISO 8601, or an age before `now_us`, in microseconds."""
     if unknown := named.keys() - FILTERS:
         raise TypeError(f"There is no filter {min(unknown)}.")
     values: dict[str, Any] = {name: tuple(named.get(name, ())) for name in FILTERS}
@@ -77,11 +79,13 @@ def check_filters(filters: Filters) -> None:
         ("tier", filters.tiers, get_args(Tier)),
     ):
         if strange := [value for value in named if value not in known]:
-            raise MemtapeError(f"There is no {what} {str(strange[0])[:60]!r}.", f"There are {', '.join(known)}.")
+            said = f"There is no {what} {str(strange[0])[:60]!r}."
+            raise MemtapeError(said, f"There are {', '.join(known)}.")
     try:
         msgspec.convert(msgspec.to_builtins(filters), Filters)
     except msgspec.ValidationError as error:
-        raise MemtapeError(f"The search cannot be narrowed to that: {error}.", "Ask with other filters.") from None
+        said = f"The search cannot be narrowed to that: {error}."
+        raise MemtapeError(said, "Ask with other filters.") from None
 
 
 def passes(result: Narrowed, filters: Filters) -> bool:

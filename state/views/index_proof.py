@@ -75,8 +75,9 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
     """Return the expected content of a scope's index, by table and id."""
-    rows = [(table, row) for table, made in ROWS.items() for id in made.ids(scope) if (row := made.row(scope, id))]
-    return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
+    made = ((table, its.row(scope, id)) for table, its in ROWS.items() for id in its.ids(scope))
+    rows = [(table, row) for table, row in made if row is not None and not isinstance(row, GoneRow)]
+    return dict(expected_content(rows))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
@@ -84,8 +85,8 @@ def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]
 
     Vectors are in the leaf of their own table, byte for byte.
     """
-    said_by = ((name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items()))
-    digests = [said for said in said_by if said[1] != "vectors"]
+    found = ((name, *key, said) for name, its in expected.items() for key, said in its.items())
+    digests = sorted(said for said in found if said[1] != "vectors")
     return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
 
 
@@ -106,7 +107,8 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
         said: list[object] = [int(keys[row]), logical_row(found), called[row], heard]
         if row < segment.size:
             part = slice(int(starts[row]), int(starts[row + 1]))
-            of_terms = sorted(zip([terms[n] for n in held[part].tolist()], counts[part].tolist(), strict=True))
+            held_terms = [terms[n] for n in held[part].tolist()]
+            of_terms = sorted(zip(held_terms, counts[part].tolist(), strict=True))
             said += [int(getattr(segment, name)[row]) for name in COLUMNS]
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]

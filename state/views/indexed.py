@@ -80,7 +80,8 @@ def row_at(segment: Segment, place: int) -> Any:
 
 def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
     """Return the row at a place as in `row_at`, and the instructions of people in it."""
-    found: tuple[Any, Heard] = _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
+    record, table = segment.record(segment.head_of(place)), int(segment.tables[place])
+    found: tuple[Any, Heard] = _DECODERS[table].decode(record)
     return found
 
 
@@ -105,7 +106,7 @@ def texts_of(row: values.Row) -> tuple[str, ...]:
 
 
 def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> list[IndexEntry]:
-    """Return a memory, turn or summary as the index takes it in, and each other wording of a memory behind it."""
+    """Return a memory, turn or summary as the index takes it in, with each other wording of a memory."""
     if isinstance(row, values.SummaryRow):
         return [_summary_entry(row)]
     if isinstance(row, values.TurnRow):
@@ -118,10 +119,8 @@ def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> li
 
 def _summary_entry(row: values.SummaryRow) -> IndexEntry:
     """Return the index entry of a summary: without speaker or session, at the time of its last text."""
-    (text,) = texts_of(row)
-    return IndexEntry(
-        text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record_of(row), said_number(row.text), (row.id,)
-    )
+    (text,), said, record = texts_of(row), said_number(row.text), record_of(row)
+    return IndexEntry(text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
 
 
 def _worded(head: IndexEntry, number: int, wording: values.Wording) -> IndexEntry:

@@ -30,11 +30,12 @@ from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
+_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS, "buffer": BUFFER}
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
 CONFLICTS_ON_PAGE, SETTLED_ON_PAGE = 100, 50
 INDEX_LINES_BESIDE_FACTS = 40
-"""Headings, goal, plan, notes, links and marks of the zone, which share the lines of `MEMORY.md` with the facts."""
+"""Headings, goal, plan, notes, links and marks of the zone, which share the page's lines with the facts."""
 
 
 def pages_of(partition: Partition, changes: Iterable[Change]) -> list[values.Page]:
@@ -76,22 +77,16 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     match change.table:
         case "edges":
             yield from _named_paths(scope, change.id.split("~"))
-        case "conflicts":
-            yield from (INDEX_PATH, CONFLICTS_PATH)
+        case "conflicts" | "archive" | "threads" | "buffer" as table:
+            yield from (INDEX_PATH, _PAGE_OF[table])
         case "summaries":
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
         case "scope":
-            yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, BUFFER, *map(standing.person_path, scope.people.told))
+            yield from (INDEX_PATH, *_introducing(scope))
         case "files":
             yield path_of(change.id)
         case "pages":
             yield from path_of_id(scope, change.id)
-        case "archive":
-            yield from (INDEX_PATH, ARCHIVE)
-        case "threads":
-            yield from (INDEX_PATH, THREADS)
-        case "buffer":
-            yield from (INDEX_PATH, BUFFER)
         case "people":
             yield from (INDEX_PATH, standing.person_path(change.id))
         case "uses" | "standing" | "memories" | "turns" | "journal":
@@ -121,12 +116,16 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
     yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
 
 
+def _introducing(scope: Scope) -> Iterator[str]:
+    yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(standing.person_path, scope.people.told))
+
+
 def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     """Yield the standing pages, and pages of people, that may have a turn or the captures of a memory."""
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
     if any(seq in scope.instructions.orders for seq in seqs):
-        yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(standing.person_path, scope.people.told))
+        yield from _introducing(scope)
     if scope.threads.has_any(seqs):
         yield THREADS
     if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):
@@ -189,7 +188,7 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
     told = (row for it in islice(shown, max(0, lines)) if (row := memory_row(scope, it.id)))
     facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
-    summaries = scope.lifecycle.summaries.values()
+    summaries = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda it: it.group)
     return values.IndexPage(
         **standing.page_at(scope, INDEX_PATH),
         goal=goal,
@@ -199,7 +198,7 @@ def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),
-        summary_pages=tuple(map(_summary_path, nlargest(SUMMARIES_ON_INDEX, summaries, key=lambda it: it.group))),
+        summary_pages=tuple(map(_summary_path, summaries)),
         project=values.project_told(scope.lifecycle.mark()),
         standing=standing.shown_on_index(scope),
         people=standing.people_on_index(scope),
@@ -247,7 +246,8 @@ def _latest_memory_pages(scope: Scope) -> list[str]:
     ordinals, paths = scope.captures.ordinals, []
     for number in range((len(ordinals) - 1) // standing.MEMORIES_PER_PAGE, -1, -1):
         seqs = ordinals[number * standing.MEMORIES_PER_PAGE : (number + 1) * standing.MEMORIES_PER_PAGE]
-        named = (it for seq in seqs if (it := scope.memories.of(seq)) is not None and it.lives and it.name == seq)
+        found = ((seq, memory) for seq in seqs if (memory := scope.memories.of(seq)) is not None)
+        named = (memory for seq, memory in found if memory.lives and memory.name == seq)
         if not all(has_ended(scope, scope.covers, memory) for memory in named):
             paths.append(standing.memory_path(number * standing.MEMORIES_PER_PAGE))
         if len(paths) == MEMORY_PAGES_ON_INDEX:
@@ -264,8 +264,8 @@ def _summary_page(scope: Scope, path: str, id: str) -> values.SummaryPage:
 
 def _summary_path(summary: Summary) -> str:
     """Return the path of the page of a summary, with its day and kind, and the whole id."""
-    group = summary.group
-    return f"{SUMMARIES}/{format_day(group.start)}-{values.TOLD_LEVELS[group.level]}-{group.kind}-{summary.id}.md"
+    start, level, kind, _ = summary.group
+    return f"{SUMMARIES}/{format_day(start)}-{values.TOLD_LEVELS[level]}-{kind}-{summary.id}.md"
 
 
 def _latest_days(scope: Scope) -> list[str]:
@@ -276,7 +276,8 @@ def _latest_days(scope: Scope) -> list[str]:
 
 def _memory_page(scope: Scope, path: str, number: int) -> values.MemoryPage:
     first = (number - 1) * standing.MEMORIES_PER_PAGE
-    names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + standing.MEMORIES_PER_PAGE])
+    seqs = scope.captures.ordinals[first : first + standing.MEMORIES_PER_PAGE]
+    names = (scope.captures.by_seq[seq] for seq in seqs)
     found = (memory_row(scope, capture.id) for capture in names if not capture.hidden)
     rows = tuple(row for row in found if row)
     links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}

@@ -17,12 +17,11 @@ from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.summing import summed
 from memtape.state.subjects import validity
-from memtape.state.subjects.aging import is_pinned
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
 from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.lifecycle import sources_of, window_end
+from memtape.state.subjects.lifecycle import is_pinned, sources_of, window_end
 from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, shown_of, unit_of
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
@@ -63,7 +62,6 @@ def row_of(scope: Scope, change: Change) -> Row:
 
 
 def _named(scope: Scope, id: str) -> dict[str, Any]:
-    """Return the columns that name a row."""
     return {"key": f"{scope.name}/{id}", "id": id, "scope": scope.name}
 
 
@@ -81,6 +79,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     shown = shown_of(scope, memory.members)
     spoken = by_seq[memory.canonical] if memory.lives else capture
     value = _value(scope, memory, spoken)
+    origins = (values.Provenance(it.actor.origin, it.session) for it in shown_of(scope, memory.joins))
     importances = (scope.captures.body(member).importance_given for member in shown)
     return made_from(
         MemoryRow,
@@ -99,7 +98,7 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
         hidden=not memory.lives,
-        provenance=_provenance(scope, memory),
+        provenance=tuple(dict.fromkeys(origins)),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
@@ -118,7 +117,9 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
-    since = validity.valid_from(scope, memory)
+    since, text = validity.valid_from(scope, memory), scope.captures.body(spoken).text
+    older = scope.captures.body(by_seq[before[0].canonical]).text if before else ""
+    found = replaces(older, text) if older else None  # None if the value is not separable from its text.
     return {
         "valid_from": since,
         # The replacement may have been said before the memory, which then never held.
@@ -128,7 +129,7 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
         "held": tuple(values.Held(*times) for times in validity.held(scope, memory)),
         "outdated_by": None if outdated is None else by_seq[outdated.name].id,
         "contradicts": None if stronger is None else by_seq[stronger.name].id,
-        "before": _value_before(scope, before[0], spoken) if before else "",
+        "before": "" if found is None else found.older,
     }
 
 
@@ -151,12 +152,6 @@ def _standing(
     }
 
 
-def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
-    """Return the value of a replaced memory, as said; empty if the value is not separable from its text."""
-    found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
-    return "" if found is None else found.older
-
-
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
     """Yield the inputs of a text, and of each that is itself a text; a text is captured after its inputs."""
     waiting = [*reversed(cover.ids)]
@@ -174,13 +169,8 @@ def _wordings(scope: Scope, memory: Memory) -> tuple[values.Wording, ...]:
     best: dict[str, Capture] = {}
     for capture in (spoken, *sorted(shown_of(scope, memory.joins), key=lambda it: it.rank, reverse=True)):
         best.setdefault(" ".join(scope.captures.body(capture).text.split()), capture)
-    return tuple(values.Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
-
-
-def _provenance(scope: Scope, memory: Memory) -> tuple[values.Provenance, ...]:
-    """Return the origins and sessions of a memory's living captures, each once, echoes last."""
-    shown = shown_of(scope, memory.joins)
-    return tuple(dict.fromkeys(values.Provenance(capture.actor.origin, capture.session) for capture in shown))
+    others = (it for it in best.values() if it is not spoken)
+    return tuple(values.Wording(it.id, scope.captures.body(it).text) for it in others)
 
 
 def _ties(scope: Scope, joins: list[Join]) -> tuple[values.MemberRow, ...]:
@@ -355,6 +345,14 @@ def _use_ids(scope: Scope) -> Iterator[str]:
     yield from (other_row_id(id) for id, use in scope.usage.others.items() if use.used)
 
 
+def _edge_ids(scope: Scope) -> Iterator[str]:
+    return (row_id(*_ids(scope, pair)) for pair in scope.edges.pairs | scope.edges.learned)
+
+
+def _summary_ids(scope: Scope) -> Iterator[str]:
+    return (id for id, summary in scope.lifecycle.summaries.items() if sources_of(scope, summary))
+
+
 class Made(NamedTuple):
     """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
@@ -368,11 +366,9 @@ ROWS: dict[TableName, Made] = {
     "tombstones": Made(_tombstone_row, lambda scope: scope.tombstones.bans),
     "vectors": Made(_vector_row, _vector_ids),
     "uses": Made(_use_row, _use_ids),
-    "edges": Made(_edge_row, lambda it: (row_id(*_ids(it, pair)) for pair in it.edges.pairs | it.edges.learned)),
+    "edges": Made(_edge_row, _edge_ids),
     "conflicts": Made(conflict_row, lambda scope: scope.conflicts.by_id),
-    "summaries": Made(
-        summary_row, lambda scope: (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
-    ),
+    "summaries": Made(summary_row, _summary_ids),
     "archive": Made(_archive_row, lambda scope: _ids(scope, scope.lifecycle.archived)),
     "pages": Made(page_row, page_ids),
 }

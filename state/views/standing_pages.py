@@ -58,10 +58,12 @@ LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
 _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
-_OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
+_OPEN: dict[EndKind, str] = {
+    "question": "Questions without an answer", "promise": "Promises", "task": "Tasks"
+}  # fmt: skip
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
-_BACK = "To bring one back: `memtape archive --undo ID`. All that went by age: `memtape archive --undo --all-of age`."
+_BACK = "To bring one back: `memtape archive --undo ID`. All by age: `memtape archive --undo --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
@@ -78,25 +80,24 @@ def zone_captures(scope: Scope, path: str) -> list[Capture]:
     return [capture for capture in captures if not capture.hidden]
 
 
-def zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
-    """Return the living texts from the zone of a page, in the order of the log."""
-    return tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
-
-
 def page_at(scope: Scope, path: str) -> dict[str, Any]:
     """Return the fields that every page has."""
-    return {"scope": scope.name, "path": path, "zone": zone_texts(scope, path)}
+    zone = tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
+    return {"scope": scope.name, "path": path, "zone": zone}
 
 
 def is_told(scope: Scope, memory: Memory) -> bool:
     """Return whether a memory is shown by itself, holds, and is not archived."""
-    return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
+    is_valid = is_shown(scope, scope.covers, memory) and holds(scope, memory)
+    return is_valid and not is_archived(scope, memory.birth)
 
 
 def place_of(scope: Scope, capture: Capture) -> str:
     """Return the path of the page with a turn, or with the memory of a capture."""
     memory = scope.memories.of(capture.seq)
-    return day_path(scope, capture) if memory is None else memory_path(scope.captures.by_seq[memory.name].ordinal)
+    if memory is None:
+        return day_path(scope, capture)
+    return memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
 def memory_path(ordinal: int) -> str:
@@ -139,7 +140,8 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
 
 def person_path(key: str) -> str:
     """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
-    folder, key = (PROJECT_PAGES, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE_PAGES, key)
+    folder = PROJECT_PAGES if key.startswith(PROJECT_KEY) else PEOPLE_PAGES
+    key = key.removeprefix(PROJECT_KEY)
     if _PLAIN_KEY.fullmatch(key):
         return f"{folder}/{key.replace(' ', '-')}.md"
     return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
@@ -162,9 +164,8 @@ def person_page(scope: Scope, path: str) -> StandingPage:
 def _page(
     scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
 ) -> StandingPage:
-    """Return a page of a scope with the zone and the limit that its path has."""
-    limit, told = LIMITS.get(path, PERSON_CHARS), tuple(lines)
-    return StandingPage(**page_at(scope, path), title=title, limit=limit, lines=told, sections=sections, **more)
+    more |= {"limit": LIMITS.get(path, PERSON_CHARS), "lines": tuple(lines), **page_at(scope, path)}
+    return StandingPage(title=title, sections=sections, **more)
 
 
 def _essentials(scope: Scope) -> StandingPage:
@@ -187,7 +188,8 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
 def _has_essential(scope: Scope) -> bool:
     """Return whether `_essential` yields anything, in the time of one line."""
     names, said = names_left_out(scope), dict[str, None]()
-    return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
+    parts = chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said))
+    return next(parts, None) is not None
 
 
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
@@ -212,7 +214,8 @@ def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     for birth in scope.leading.worthiest(scope):
         memory = scope.memories.by_birth[birth]
         body = scope.captures.body(scope.captures.by_seq[memory.canonical])
-        if body.tags[:2] == (STATED_TAG, "task") or not is_told(scope, memory) or is_left_out(body.text, names):
+        is_task = body.tags[:2] == (STATED_TAG, "task")
+        if is_task or not is_told(scope, memory) or is_left_out(body.text, names):
             continue
         row = memory_row(scope, scope.captures.by_seq[memory.name].id)
         if row is not None and row.id not in said:
@@ -248,8 +251,14 @@ def _subjects(row: MemoryRow) -> Iterator[str]:
 
 
 _NAME = lazy(
-    r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})(?![\w/])"
+    r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})"
+    r"(?![\w/])"
 )
+
+
+def _threads(scope: Scope) -> StandingPage:
+    sections, how = tuple(_OPEN.values()), "`memtape search`"
+    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how=how)
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
@@ -262,7 +271,9 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         if not _is_open(scope, capture):
             continue
         text = text_of(scope, seq, end)
-        if text in told or not _holds_as_said(scope, capture, text) or is_left_out(text, names):
+        stated = map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(seq, ()))
+        alike = (it for it in stated if scope.captures.body(it).text == text)
+        if text in told or not all(_is_open(scope, it) for it in alike) or is_left_out(text, names):
             continue
         told[text] = None
         since = (f"{signature(capture.actor.name, capture.actor.origin)}, since {format_day(capture.at)}",)
@@ -275,12 +286,6 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
         return False
     memory = scope.memories.of(capture.seq)
     return not is_archived(scope, capture.seq) if memory is None else is_told(scope, memory)
-
-
-def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
-    """Return whether the statement of a turn of this text, if any, is neither forgotten nor replaced."""
-    statements = map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(capture.seq, ()))
-    return all(_is_open(scope, it) for it in statements if scope.captures.body(it).text == text)
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
@@ -313,8 +318,8 @@ def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
 def _buffer(scope: Scope) -> StandingPage:
     lines = tuple(islice(_waiting(scope), BUFFERED))
     since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`." if lines else ""
-    title = f"Not yet consolidated in {scope.name}"
+    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`."
+    title, about = f"Not yet consolidated in {scope.name}", about if lines else ""
     return _page(scope, BUFFER, title, lines, ("",), about=about, how="`memtape search`")
 
 
@@ -410,14 +415,13 @@ def _wanted(scope: Scope) -> Iterator[Known]:
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
     told = () if section == _SAYS or row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
-    return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
+    path = memory_path(scope.captures.by_seq[row.seq].ordinal)
+    return PageLine(section, row.text, told + about, row.id, path)
 
 
 STANDING: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
-    THREADS: lambda scope: _page(
-        scope, THREADS, f"Open in {scope.name}", _open_ends(scope), tuple(_OPEN.values()), how="`memtape search`"
-    ),
+    THREADS: _threads,
     RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
     BUFFER: _buffer,
     ARCHIVE: _archive,

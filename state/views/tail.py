@@ -54,7 +54,9 @@ class Bans:
     gives the time of a ban in the views, None for none.
     """
 
-    def __init__(self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]) -> None:
+    def __init__(
+        self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]
+    ) -> None:  # fmt: skip
         self._keys_of = keys_of
         self._banned_at = banned_at
         self._own: dict[str, list[str]] = {}
@@ -68,7 +70,7 @@ class Bans:
         hidden.
         """
         self.moves_pages = False
-        """Whether the tail has an edit that may let another version of a page be shown: then all pages wait."""
+        """Whether an edit of the tail may let another version of a page be shown: then all pages wait."""
         self.touched: dict[str, None] = {}
         """Every id named by the tail, whose rows may be hidden or shown by now."""
 
@@ -109,7 +111,8 @@ class Bans:
         """Return whether a capture of the tail is a page that may be a decision's, or is no longer shown."""
         if not isinstance(event.body, events.Captured) or event.body.kind != "page":
             return False
-        return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id
+        is_last = self.paths.get(event.body.path or "", event.id) == event.id
+        return self.moves_pages or bool(event.refs) or not is_last
 
     def _keys(self, id: str) -> list[str]:
         """Return the keys by which an id's capture can be hidden; of an unknown id its own ban's."""

@@ -103,6 +103,7 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         return None
     by_seq = scope.captures.by_seq
     spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
+    by = SYSTEM if spoken is None else spoken.actor
     return PageRow(
         key=f"{scope.name}/{page.id}",
         id=page.id,
@@ -113,7 +114,7 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         hints=page.told("hints", ()),
         refs=page.told("refs", ()),
         children=tuple(child.id for child in children_of(scope, page)),
-        parents=tuple(parent.id for parent in parents_of(scope, page)),
+        parents=tuple(it.id for link, it in scope.pages.sources(page) if link.relation == CHILD and it.lives),
         edges=tuple(
             PageEdge(link.relation, other.id if other else None, "" if other else str(link.to))
             for link, other in _linked(scope, page)
@@ -121,8 +122,8 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         version=None if spoken is None else spoken.id,
         beside=tuple(by_seq[seq].id for seq in page.standing.beside),
         versions=len(page.versions),
-        actor=spoken.actor.name if spoken else SYSTEM.name,
-        origin=spoken.actor.origin if spoken else SYSTEM.origin,
+        actor=by.name,
+        origin=by.origin,
         at=spoken.at if spoken else 0,
         first_at=first.at if first else 0,
     )
@@ -168,11 +169,6 @@ def children_of(scope: Scope, page: Page) -> Iterator[Page]:
     """Yield the living pages below a page, in the order of their links."""
     found = (scope.pages.end(link) for link in page.links.values() if link.relation == CHILD)
     return (child for child in found if child is not None and child.lives)
-
-
-def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages above a page, in the order of their links."""
-    return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
 
 
 def _linked(scope: Scope, page: Page) -> Iterator[tuple[Link, Page | None]]:
