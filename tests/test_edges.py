@@ -8,13 +8,13 @@ import msgspec
 from builders import MINUTE, START, captured, configured, forgotten, make_id, restored, slots, unfolded, used
 from hypothesis import example, given
 from hypothesis import strategies as st
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.events import Event
 from memtape.schemas.rows import MemoryPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.edges import (
     PER_ITEM,

@@ -23,6 +23,7 @@ from builders import ELSEWHERE, LIVES, SLUGS, START, TINY, configured, histories
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
+from replaying import replay
 from test_golden_log import golden_slots
 
 from memtape.flows import projection
@@ -65,7 +66,6 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
 from memtape.state.subjects import lifecycle
 from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of

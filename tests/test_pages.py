@@ -9,13 +9,13 @@ import pytest
 from builders import TREE, captured, configured, edited, erased, make_id, page_id, page_link, slots, worlds
 from hypothesis import given
 from model_pages import FIELDS, Pages
+from replaying import replay
 
 from memtape.schemas.events import Event, Part
 from memtape.schemas.ids import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.schemas.rows import MemoryRow, PageRow
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.views.resolution import named_by_decision, whole
 from memtape.state.views.rows import memory_row

@@ -155,7 +155,7 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         return None if known is None else self.by_seq.get(known >> SEEN_BITS)
 
     def found(self, ids: Iterable[str]) -> list[Capture]:
-        """Return the captures of those ids of which the scope has one."""
+        """Return the captures of ids, in their order; an id without a capture is left out."""
         return [capture for id in ids if (capture := self.get(id)) is not None]
 
     def has_event(self, id: str) -> bool:

@@ -63,7 +63,8 @@ _OPEN: dict[EndKind, str] = {
 }  # fmt: skip
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
-_BACK = "To bring one back: `memtape archive --undo ID`. All by age: `memtape archive --undo --all-of age`."
+_UNDO = "memtape archive --undo"
+_BACK = f"To bring one back: `{_UNDO} ID`. All that went by age: `{_UNDO} --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
