@@ -202,7 +202,6 @@ class KeyedRow(msgspec.Struct, frozen=True):
 class TombstoneRow(KeyedRow, frozen=True, kw_only=True):
     """A ban in force on a normalised text (`id` is `text:` and its digest), or on a captured id (`id:`)."""
 
-    forgotten_by: str
     at: int
 
 

@@ -1,4 +1,4 @@
-"""Tombstones: the captures hidden in a scope, the events that hide them, and the texts that a source dropped.
+"""Tombstones: the captures hidden in a scope, and the texts that a source dropped.
 
 Visibility depends on tombstones and withdrawals alone. For kinds that fold, a normalised text is banned, so
 that a later repetition stays hidden too; any other capture is hidden by its id. An id forgotten before its
@@ -23,17 +23,13 @@ from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 
 
-class Tombstone(msgspec.Struct, frozen=True):
-    """The latest `forgotten` event of a text or id, and its time."""
-
-    event_id: str
-    at: int
-
-
 class Tombstones(msgspec.Struct, array_like=True):
-    """The bans in force by row id, of a normalised text or a captured id; and the `withdrawn` ids."""
+    """The bans in force by row id, of a normalised text or a captured id, each with its latest time.
 
-    bans: dict[str, Tombstone] = {}
+    `withdrawn` are the withdrawn ids.
+    """
+
+    bans: dict[str, int] = {}
     withdrawn: dict[str, None] = {}
 
     def hides(self, capture: Capture) -> bool:
@@ -73,7 +69,7 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
             _cover(state, of.captures.by_seq[context.seq], context, rows)
         case Forgotten(ids=ids):
             for id in ids:
-                _ban(state, id, Tombstone(event.id, context.at), context, rows)
+                _ban(state, id, context.at, context, rows)
         case Restored(ids=ids):
             for id in ids:
                 state.withdrawn.pop(id, None)
@@ -95,21 +91,19 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
 
 
 def _ban(
-    state: Tombstones, id: str, tombstone: Tombstone | None, context: Context[HasCaptures], rows: list[str]
-) -> None:
-    """Ban the capture of an id, or end its ban; record the change, and hide or show the captures under it."""
+    state: Tombstones, id: str, at: int | None, context: Context[HasCaptures], rows: list[str]
+) -> None:  # fmt: skip
+    """Ban the capture of an id since a time, or end its ban; hide or show the captures under the ban."""
     captures = context.of.captures
     capture = captures.get(id)
     row_id = f"id:{id}" if capture is None else ban_of(capture)
     before = state.bans.get(row_id)
-    is_stale = before is not None and tombstone is not None and before.at >= tombstone.at
-    after = before if is_stale else tombstone
-    if after is before:
+    if before == at or (before is not None and at is not None and before > at):
         return
-    if after is None:
+    if at is None:
         del state.bans[row_id]
     else:
-        state.bans[row_id] = after
+        state.bans[row_id] = at
     rows.append(row_id)
     if capture is not None:
         for seq in captures.seqs_of_normal[capture.normal] if capture.family else (capture.seq,):
@@ -125,7 +119,7 @@ def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], r
         _ban(state, capture.id, waiting, context, rows)
     elif ban is not None:
         source = context.of.captures.body(capture).source
-        if ends_ban(capture.actor.origin, source, capture.at, ban.at):
+        if ends_ban(capture.actor.origin, source, capture.at, ban):
             _ban(state, capture.id, None, context, rows)
     _look(state, capture, context)
 

@@ -200,10 +200,8 @@ def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
 
 
 def _tombstone_row(scope: Scope, row_id: str) -> values.TombstoneRow | None:
-    tombstone = scope.tombstones.bans.get(row_id)
-    if tombstone is None:
-        return None
-    return values.TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
+    at = scope.tombstones.bans.get(row_id)
+    return None if at is None else values.TombstoneRow(**_named(scope, row_id), at=at)
 
 
 def _vector_row(scope: Scope, row_id: str) -> values.VectorRow | None:
