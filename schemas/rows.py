@@ -654,7 +654,7 @@ class Counters(msgspec.Struct):
 class Context(msgspec.Struct, Generic[OthersT_co]):
     """The input of a reducer beside the event: its place and effects, the settings, and the other subjects.
 
-    `seq` counts the events of the scope `scope`. Earlier subjects of the table have applied the event already.
+    `seq` counts the events of the scope `scope`. Earlier subjects have applied the event already.
     Their effects are here too, so that no state stores details of a single event.
 
     `offset` is the event's offset, `at` its clamped time in us. `clock` is that of the partition, 0 before

@@ -72,5 +72,6 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
         return ()
     window_us = settings.echo_window_s * US_PER_S
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)
-    recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
+    latest = state.latest.get(capture.session, ())
+    recent = (recall for recall in latest if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in chain(starts, recent) for seq in recall.seqs))
