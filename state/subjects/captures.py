@@ -118,11 +118,6 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         for capture in self.by_seq.values():
             self._know(capture)
 
-    def put(self, capture: Capture) -> None:
-        """Add a capture, the latest."""
-        self.by_seq[capture.seq] = capture
-        self._know(capture)
-
     def _know(self, capture: Capture) -> None:
         capture.actor, capture.session = self.once(capture.actor), self.once(capture.session)
         if capture.family:
@@ -193,7 +188,8 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
-    state.put(capture)
+    state.by_seq[capture.seq] = capture
+    state._know(capture)
     return shown_changes(context.scope, capture)
 
 

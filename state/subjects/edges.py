@@ -177,7 +177,7 @@ def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Ch
     pairs = use_together(state, event.session, context.used, context.at)
     if isinstance(event.body, Recalled) and event.body.trace:
         pairs += see_together(state, _looks(event.body, context.of), context.at)
-    return [Change("edges", context.scope, row_id(by_seq[low].id, by_seq[high].id)) for low, high in pairs]
+    return [Change("edges", context.scope, "~".join(by_seq[seq].id for seq in pair)) for pair in pairs]
 
 
 def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
@@ -230,11 +230,6 @@ def tie_of(row: EdgeRow) -> Tie:
     """Return the edge of a row."""
     learned = Learned(row.learned, row.learned_windows, row.learned_at)
     return Tie(row.source, row.target, row.weight, row.at, row.count, learned)
-
-
-def row_id(low: str, high: str) -> str:
-    """Return the row id of the edge of two captured ids, the earlier captured first."""
-    return f"{low}~{high}"
 
 
 def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> list[int]:

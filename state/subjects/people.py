@@ -34,11 +34,6 @@ class Person(msgspec.Struct):
     spoke: dict[int, int] = {}
     named: list[int] = []
 
-    @property
-    def heard(self) -> int:
-        """How often they were heard or named, as far as that is kept."""
-        return sum(self.spoke.values()) + len(self.named)
-
 
 class People(msgspec.Struct, dict=True, array_like=True):
     """The people of a scope by `key_of_name`, in order of appearance, and the `told` ones, shown to readers.
@@ -140,7 +135,8 @@ def _known(state: People, name: str, key: str) -> Person | None:
 
 def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
     """Return whether a person is shown to readers, from now on if named often enough."""
-    if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
+    heard = sum(person.spoke.values()) + len(person.named)
+    if key not in state.told and len(state.told) < PEOPLE_TOLD and heard >= LEAST_HEARD:
         state.told[key] = None
         touched[key] = None
     return key in state.told

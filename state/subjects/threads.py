@@ -55,12 +55,6 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
-    def put(self, key: Key, end: OpenEnd) -> None:
-        """Let something be open, and give up the oldest of too much."""
-        self.open[key] = end
-        if len(self.open) > MOST_OPEN:
-            self.close(next(iter(self.open)))
-
     def close(self, key: Key) -> bool:
         """Let something be open no longer, and say whether it was."""
         told = self._told.pop(key, None)
@@ -188,7 +182,9 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
         found = [OpenEnd("task", 0, len(body.text))] if is_task else []
     for end in found:
-        state.put((capture.seq, end.start), end)
+        state.open[capture.seq, end.start] = end
+        if len(state.open) > MOST_OPEN:
+            state.close(next(iter(state.open)))
     waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
     if waits:
         kept = [key for key in state.waiting.get(session, ()) if key in state.open]

@@ -19,7 +19,7 @@ from memtape.state.lifecycle.summing import summed
 from memtape.state.subjects import validity
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
-from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
+from memtape.state.subjects.edges import UNLEARNED, Edge
 from memtape.state.subjects.embeddings import vector_row_id
 from memtape.state.subjects.lifecycle import is_pinned, sources_of, window_end
 from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, shown_of, unit_of
@@ -344,7 +344,7 @@ def _use_ids(scope: Scope) -> Iterator[str]:
 
 
 def _edge_ids(scope: Scope) -> Iterator[str]:
-    return (row_id(*_ids(scope, pair)) for pair in scope.edges.pairs | scope.edges.learned)
+    return ("~".join(_ids(scope, pair)) for pair in scope.edges.pairs | scope.edges.learned)
 
 
 def _summary_ids(scope: Scope) -> Iterator[str]:
