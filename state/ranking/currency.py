@@ -8,19 +8,18 @@ person's many facts only the wanted one answers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from memtape.schemas.patterns import lazy
 from memtape.schemas.times import HOUR_US
 from memtape.state.index.parts import Floats
 from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.claims import GENERIC, SAYS_NOTHING, Claim, singles_of
+from memtape.state.text.lexicon import cues
 from memtape.state.text.replacing import without_serial
 from memtape.state.text.terms import terms
 
@@ -34,13 +33,7 @@ LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
 CHANGED_COSINE, CHANGED_NEAR = 0.25, 0.3
 """The same two bounds for a later text that speaks of a change."""
-CHANGE = lazy(
-    r"\b(?:now|since|new|newly|instead|any ?more|no longer|from here on|from now on|these days|nowadays|another|again|"
-    r"moved?|moves|moving|chang(?:e|es|ed)|switch(?:es|ed)?|replac(?:e|es|ed)|as of|already|meanwhile|lately|by now|"
-    r"this (?:morning|week|month|year|season|time))\b",
-    re.IGNORECASE,
-)
-"""Words by which people speak of a change. They only order texts that are about one thing by their vectors too."""
+_CUES = cues("currency")
 LEAST_TOLD = 0.2
 """Minimum share, as in `LEAST_HELD`, of a text ranked above anyway for a mark that it is later."""
 SITTING_US = HOUR_US
@@ -117,7 +110,7 @@ def about_one(cosines: Floats) -> Flags:
 
 def are_changes(cosines: Floats, texts: Sequence[str]) -> Flags:
     """Return for [later, earlier] whether the later text speaks of a change and is about the same thing."""
-    speaking = np.array([CHANGE.search(text) is not None for text in texts], np.bool_)
+    speaking = np.array([_CUES.change.search(text) is not None for text in texts], np.bool_)
     about: Flags = speaking[:, None] & (cosines >= CHANGED_COSINE)
     return about
 

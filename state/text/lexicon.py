@@ -7,13 +7,16 @@ here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any
 
-WORD_FILES = ("common_words.txt", "kinds.txt", "slots.txt", "words.txt")
+from memtape.schemas.patterns import lazy
+
+WORD_FILES = ("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.txt")
 
 
 @cache
@@ -38,16 +41,48 @@ def data_of(name: str) -> bytes:
     return data
 
 
-def lines_of(name: str) -> Iterator[str]:
-    """Yield the lines of a file of words, each with the lines that continue it, and no comments."""
+def lines_of(name: str, joint: str = " ") -> Iterator[str]:
+    """Yield the lines of a file of words without comments, each joined with the indented lines that continue it."""
     whole = ""
     for line in (*data_of(name).decode().splitlines(), ""):
         if line.startswith("    "):
-            whole += " " + line.strip()
-        else:
-            if whole and not whole.startswith("#"):
+            whole += joint + line.strip()
+        elif not line.startswith("#"):
+            if whole:
                 yield whole
             whole = line
+
+
+class Cues:
+    """The patterns of a section of `cues.txt` under their names, each compiled at its first use."""
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        raise AttributeError(f"A section of cues has no {name}.")
+
+
+def cues(section: str) -> Cues:
+    """Return the patterns of a section of `cues.txt`."""
+    return _sections()[section]
+
+
+@cache
+def _sections() -> dict[str, Cues]:
+    found, made = dict[str, Cues](), dict[str, str]()
+    for line in lines_of("cues.txt", joint=""):
+        if line.startswith("["):
+            section = found[line.strip("[]")] = Cues()
+            made.clear()
+        else:
+            said, _, pattern = line.partition(": ")
+            name, _, flags = said.partition(" ")
+            made[name] = _PART.sub(lambda part: made.get(part[1]) or word_pattern(part[1]), pattern)
+            if not name.startswith("_"):
+                vars(section)[name] = lazy(made[name], sum(map(_FLAGS.__getitem__, flags[1:-1] if flags else "i")))
+    return found
+
+
+_PART = lazy(r"\{([a-z_ ]+)\}")
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
 
 @cache
@@ -59,6 +94,11 @@ def _lists() -> dict[str, list[str]]:
 def word_list(name: str) -> frozenset[str]:
     """Return a list of `words.txt`."""
     return frozenset(_lists()[name])
+
+
+def phrases(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the phrases `word+word` of a list of `words.txt`, in order."""
+    return tuple(tuple(phrase.split("+")) for phrase in _lists()[name])
 
 
 def word_pairs(name: str) -> dict[str, str]:

@@ -10,8 +10,7 @@ import re
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.claims import DENIES
-from memtape.state.text.lexicon import word_set
+from memtape.state.text.lexicon import cues, word_set
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
@@ -51,7 +50,7 @@ def standing_of(text: str) -> TopicSide | None:
     """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
-    denies = bool(DENIES.search(text))
+    denies = bool(cues("claims").denies.search(text))
     preferred = _PREFERS.match(text)
     if preferred is not None:
         first, second = (tuple(terms(part)) for part in preferred.groups())

@@ -15,41 +15,16 @@ from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
 from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
-from memtape.state.text.lexicon import word_list
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, unquoted
 from memtape.state.text.terms import ENGLISH, worded_terms
 
 _I = re.IGNORECASE
-_CUE = lazy(
-    r"\b(?:no|nope|nah|wrong|actually|correction|not|sorry|incorrect|outdated|meant|nein|falsch|korrektur"
-    r"|stimmt|meinte|incorrecto|corrección|quise|refería)\b|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
-    _I,
-)
-"""A text without any of these words is no correction."""
-_VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
-_HEDGES = r"oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies"
-_DENIALS = r"no|nope|nah|wrong|actually|correction|not quite|sorry"
-_IS_WRONG = r"that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)"
-_IS_CORRECTION = lazy(
-    # A value of a thing named before, behind words that call another value wrong.
-    rf"^(?:(?:{_HEDGES})[,\s]+)*(?:(?:{_DENIALS}|wait)\b[\s,:!.;—–-]*\s)*(?:{_DENIALS})\b"
-    rf"[\s,:!.;—–-]*\s(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
-    r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)"
-    rf"|^(?:sorry,?\s+|no,?\s+|oh,?\s+)*(?:{_IS_WRONG}\b|i meant\s+(?!to\b|it\b|well\b"
-    r"|that i\b)\S)|^(?:nein|falsch|korrektur)\s*[,:!.;—–-](?=.*\d)|\bdas stimmt (?:so )?nicht\b"
-    r"|^(?:nein,?\s+)?ich meinte\b|^(?:no|incorrecto|corrección)\s*[,:!.;—–-](?=.*\d)|\beso no es (?:cierto"
-    r"|correcto|así)\b|\bquise decir\b|\bme refería a\b"
-    r"|^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是|^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
-    _I,
-)
+_CUES = cues("polarity")
 MOST_WORDS = 12
 """A longer correction has more than a value."""
-_OPENER = lazy(rf"\A(?:(?:{_HEDGES}|{_DENIALS}|{_IS_WRONG}|i meant(?: to say)?)\b[\s,:;.!–—-]*)+", _I)
 _SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
-_INSTEAD = lazy(
-    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+|at\s+)?(?P<old>[^,;]+)\Z", _I
-)
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _SAYS_NOTHING = word_list("words of a correction")
 
@@ -67,12 +42,12 @@ def polarity(text: str) -> Polarity:
 
 def corrections_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text, in the sender's words, that correct an earlier text."""
-    return tuple(filter(_corrects, sentences(own_words(text)))) if _CUE.search(text) else ()
+    return tuple(filter(_corrects, sentences(own_words(text)))) if _CUES.cue.search(text) else ()
 
 
 def _corrects(sentence: str) -> bool:
     said = unquoted(sentence)
-    is_form = len(said) <= MOST_CHARS and not asks(said) and _IS_CORRECTION.search(said) is not None
+    is_form = len(said) <= MOST_CHARS and not asks(said) and _CUES.is_correction.search(said) is not None
     return is_form and not is_order(said) and not sets_standing(sentence)
 
 
@@ -97,9 +72,9 @@ class Corrected(NamedTuple):
 def correction_of(sentence: str) -> Correction | None:
     """Return the correction in a sentence; None if the sentence says more than a value."""
     sentence = " ".join(sentence.replace("’", "'").split())
-    opened = _OPENER.match(sentence)
+    opened = _CUES.opener.match(sentence)
     said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
-    instead = _INSTEAD.search(said)
+    instead = _CUES.instead.search(said)
     said, old = (said, "") if instead is None else (said[: instead.start()], instead["old"].strip(" '\"`"))
     said = _SPOKEN_OF.sub("", said)
     if not said or "?" in said or len(said.split()) > MOST_WORDS:

@@ -31,37 +31,16 @@ from memtape.state.text.claims import (
     reading,
     subject_of,
 )
+from memtape.state.text.lexicon import cues
 from memtape.state.text.terms import terms
 
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
 """The words before the value in which two texts differ."""
-_FRAME_WORDS = r"\b(?!(?:is|are|was) )\w{2,} (?:with|to|in|at|by|from|on|through|via|using|of|for|as)(?: the)?\Z"
-_FRAME = lazy(_FRAME_WORDS, _I)
-"""A verb with its preposition: things may have several such values, unless a text says that one changed."""
-_ROW = lazy(rf"\bis\Z|{_FRAME_WORDS}", _I)
-"""The words before the value in two lines of a numbered row, of which the later number holds."""
+_CUES = cues("replacing")
 _RELATES = lazy(r"\b(?:is|are|was|were|has|have|of|by)\b", _I)
 _NOW = lazy(r"\b(?:from now on|now|nowadays|these days|instead|currently),? ?", _I)
-_CODE = lazy(
-    r"[{}]|</?\w|\w>|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)|\w\(\S|\w\s?==\s?\w"
-    r"|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z|\A\w+=\S+\s+\w+=|[?？]"
-)
-"""Signs of code and of a question, which state nothing."""
-_OF_SEVERAL = lazy(
-    r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r"
-    r"|uncle|aunt|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server"
-    r"|host)\b(?! (?:lives?|works?|drives?)\b)",
-    _I,
-)
-"""Openings of things that a person may have several of; the rest of the text tells two of them apart."""
-_PER = lazy(
-    r"\b(?:per|an?(?= (?:second|minute|hour|day|night|week|month|year)\b))\s+(\w+)|\b(month|year|week"
-    r"|hour)ly\b",
-    _I,
-)
-_MANY = lazy(r"\b(?:likes?|loves?|hates?|enjoys?|prefers?|knows?|supports?|includes?|contains?)\b", _I)
 _PERSONAL = frozenset("home phone e-mail name employer workplace manager pay weight seat birthday role thing".split())
 """Slots of the speaker; any other slot needs a named subject, or a text without further content."""
 _NO_MORE = lazy(r"\bno longer\b|(?:\bnot|n't)\b.*\bany ?more\b|\bstopped \w+ing\b", _I)
@@ -92,7 +71,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
     Placeholders of secrets are no values: their digits depend on the key of a home.
     """
     older, newer = without_digits(older), without_digits(newer)
-    if _CODE.search(older) or _CODE.search(newer) or _OF_SEVERAL.search(older):
+    if _CUES.code.search(older) or _CUES.code.search(newer) or _CUES.of_several.search(older):
         return None
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
     if first is not None and second is not None:
@@ -107,7 +86,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
         if before.supposes or now.supposes:
             return None
         is_change = any(clause.changed and not clause.denies for clause in now.clauses)
-        frame = _ROW if first is not None and second is not None else _FRAME if is_change else None
+        frame = _CUES.row if first is not None and second is not None else _CUES.frame if is_change else None
         value = _by_slot(before, now)
         value = "" if value is None and _is_ended(before, now) else value
         value = _alike(older, newer, frame) if value is None else value
@@ -119,14 +98,14 @@ def replaces(older: str, newer: str) -> Replacement | None:
 # A text is compared with up to thirty others, one after the other.
 @lru_cache(maxsize=8_192)
 def _counted_by(text: str) -> frozenset[str]:
-    return frozenset("".join(found).lower() for found in _PER.findall(text))
+    return frozenset("".join(found).lower() for found in _CUES.per.findall(text))
 
 
 def _by_slot(before: ClauseReading, now: ClauseReading) -> str | None:
     """Return the value that a newer text replaces in a slot with a single value, None for none."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
-    told = (it for it in now.clauses if not (it.denies or _MANY.search(it.text)) and (it.changed or not it.past))
-    stood = [claim for it in before.clauses if not (it.denies or _MANY.search(it.text)) for claim in it.claims]
+    told = (it for it in now.clauses if not (it.denies or _CUES.many.search(it.text)) and (it.changed or not it.past))
+    stood = [claim for it in before.clauses if not (it.denies or _CUES.many.search(it.text)) for claim in it.claims]
     for new in (claim for clause in told for claim in clause.claims):
         is_own = SPEAKER not in new.subject or is_alone or new.slot.split()[0] in _PERSONAL
         for old in stood if is_own else ():
