@@ -1,7 +1,7 @@
 """Measures of a retriever by the evidence of questions, and plain rankings to compare with.
 
-The measures are over wanted and found ids: recall by turn and by session, overlap, and latency. The rankings are
-built in the usual way, without any of Memtape's recipe. Questions are asked elsewhere. Figures are never state.
+The measures are over wanted and found ids: recall by turn and by session, overlap, and latency. The rankings
+are built in the usual way, without any of Memtape's recipe. Figures are never state.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PromptContext(NamedTuple):
 
 
 def given_summary(given: Sequence[PromptContext]) -> dict[str, Any]:
-    """Return which share of some prompts was given anything, and evidence, and the tokens where anything was."""
+    """Return the shares of prompts that were given anything, and evidence, and the tokens given."""
     tokens = [one.tokens for one in given if one.tokens]
     return {
         "prompts": len(given),
@@ -72,7 +72,7 @@ def summary(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int] = CUTS) -> d
 
     A session counts as found where any of its turns is.
     """
-    categories = sorted(dict.fromkeys(one.category for one in asked))
+    categories, times = sorted(dict.fromkeys(one.category for one in asked)), [one.ms for one in asked]
     return {
         **_recalls(asked, cuts),
         "by_category": {
@@ -80,7 +80,7 @@ def summary(asked: Sequence[EvaluatedQuestion], cuts: Sequence[int] = CUTS) -> d
             for category in categories
             for its in [[one for one in asked if one.category == category]]
         },
-        "latency_ms": {f"p{percent}": round(percentile([one.ms for one in asked], percent), 3) for percent in (50, 95)},
+        "latency_ms": {f"p{part}": round(percentile(times, part), 3) for part in (50, 95)},
     }
 
 
@@ -119,7 +119,8 @@ class PlainBm25:
 
     def __init__(self, texts: Sequence[str]) -> None:
         tokens = [_WORD.findall(text.lower()) for text in texts]
-        self._number = {term: n for n, term in enumerate(dict.fromkeys(term for found in tokens for term in found))}
+        every = dict.fromkeys(term for found in tokens for term in found)
+        self._number = {term: n for n, term in enumerate(every)}
         held = [Counter(found) for found in tokens]
         rows = np.repeat(np.arange(len(tokens)), [len(counter) for counter in held])
         terms = np.fromiter((self._number[term] for counter in held for term in counter), np.int64)
@@ -129,12 +130,13 @@ class PlainBm25:
         idf = np.log1p((len(tokens) - texts_of + 0.5) / (texts_of + 0.5))
         norms = K1 * (1 - B + B * lengths / (lengths.sum() / max(1, len(tokens)) or 1))
         order = np.argsort(terms, kind="stable")
-        self._rows, self._worth = rows[order], (counts * (K1 + 1) / (counts + norms[rows]) * idf[terms])[order]
+        worth = counts * (K1 + 1) / (counts + norms[rows]) * idf[terms]
+        self._rows, self._worth = rows[order], worth[order]
         self._starts = np.searchsorted(terms[order], np.arange(len(self._number) + 1))
         self._size = len(tokens)
 
     def rank(self, query: str, most: int) -> list[int]:
-        """Return the places of the texts that hold most of a question, best first, earlier ones first among equals."""
+        """Return the places of the texts that hold most of a question, best first, the earlier of equals."""
         scores = np.zeros(self._size)
         for number in (self._number[term] for term in _WORD.findall(query.lower()) if term in self._number):
             part = slice(self._starts[number], self._starts[number + 1])
@@ -155,13 +157,14 @@ class PlainCosine:
         if query is None:
             return []
         known = self._norms > 0
-        cosines = np.where(known, (self._vectors @ query.astype(np.float32)) / np.where(known, self._norms, 1), -np.inf)
+        dots = self._vectors @ query.astype(np.float32)
+        cosines = np.where(known, dots / np.where(known, self._norms, 1), -np.inf)
         order = np.argsort(-cosines, kind="stable")[:most]
         return [int(place) for place in order if known[place]]
 
 
 def reciprocal_rank_fusion(orders: Sequence[Sequence[int]], most: int) -> list[int]:
-    """Return the places of several rankings by the sum of 1 / (60 + rank), earlier ones first among equals."""
+    """Return the places of several rankings by the sum of 1 / (60 + rank), among equals the earlier first."""
     scores: dict[int, float] = {}
     for order in orders:
         for rank, place in enumerate(order, start=1):

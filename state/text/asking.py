@@ -14,6 +14,7 @@ from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.own_words import is_question
 
 MONTHS = "january february march april may june july august september october november december".split()
+_TIMES, _NUMBERS = map(word_list, ("words of a time", "words of a number"))
 _WRITTEN_TIME = lazy(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
 _CLOCK = lazy(r"\b\d{1,2}:\d{2}\b")
 _RUN, _DIGIT = lazy(r"\w+"), lazy(r"\d")
@@ -28,7 +29,8 @@ _CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
 """Marks that may separate a statement from the question behind it."""
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _NAMED_DAY = lazy(
-    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
+    r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?"
+    rf"(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
     r"(?:\.?\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!:))?",
     re.IGNORECASE,
 )
@@ -82,8 +84,9 @@ def held(text: str) -> tuple[bool, bool, bool]:
     """Return whether a text holds each of `ANSWERS_HOLD`."""
     runs = frozenset(_RUN.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
-    time = not runs.isdisjoint(word_list("words of a time")) or (digits and _is_written_time(text, runs))
-    return time, digits or not runs.isdisjoint(word_list("words of a number")), _CUES.place.search(text) is not None
+    counts = digits or not runs.isdisjoint(_NUMBERS)
+    time = not runs.isdisjoint(_TIMES) or (digits and _is_written_time(text, runs))
+    return time, counts, _CUES.place.search(text) is not None
 
 
 def _is_written_time(text: str, runs: Iterable[str]) -> bool:
@@ -115,7 +118,8 @@ def _asks(sentence: str) -> bool:
         return False
     if is_question(sentence) and _CUES.opens.match(sentence):
         return True
-    return _CLAUSE.search(sentence) is None and (is_question(sentence) or _CUES.asks_bare.match(sentence) is not None)
+    asks = is_question(sentence) or _CUES.asks_bare.match(sentence) is not None
+    return asks and _CLAUSE.search(sentence) is None
 
 
 def _sentences(text: str) -> list[str]:
@@ -149,4 +153,5 @@ def is_nod(prompt: str) -> bool:
 
 def is_goodbye(prompt: str) -> bool:
     """Return whether a prompt does nothing but thank and part."""
-    return len(prompt) <= MOST_COURTESY_CHARS and not is_nod(prompt) and _CUES.is_goodbye.match(prompt) is not None
+    parts = len(prompt) <= MOST_COURTESY_CHARS and _CUES.is_goodbye.match(prompt) is not None
+    return parts and not is_nod(prompt)

@@ -40,7 +40,8 @@ def category_of(kind: Kind, tags: Sequence[str], text: str) -> Category:
         return "context"
     if tags[:1] in ((STATED_TAG,), (DISTILLED_TAG,)) and tags[1:2] and tags[1] in _OF_TAGS:
         return _OF_TAGS[tags[1]]
-    if cues("statements").preference.search(text) or _CUES.prefers.search(text) or polarity(text) in ("rule", "meta"):
+    prefers = cues("statements").preference.search(text) or _CUES.prefers.search(text)
+    if prefers or polarity(text) in ("rule", "meta"):
         return "preference"
     if _CUES.identity.search(text):
         return "identity"

@@ -1,7 +1,7 @@
 """The claims of an English text, clause by clause: the values of slots, their subjects, and the ended values.
 
-The slots, with one value at a time, are in `slots.txt`, and lists of words in `words.txt`. `replacing` decides
-whether one text replaces another.
+The slots, with one value at a time, are in `slots.txt`, patterns in `cues.txt`, and words in `words.txt`.
+`replacing` decides whether one text replaces another.
 """
 
 from __future__ import annotations
@@ -27,28 +27,22 @@ SAYS_NOTHING = word_list("says nothing")
 _SYNONYMS = word_pairs("stems used for one another")
 _NO_NAMES = word_list("no names")
 _NO_VALUES = word_list("no values")
+_NO_TERMS = SEARCH_STOP | _NO_NAMES
 
 _I = re.IGNORECASE
 _CUES = cues("claims")
-_OPENS = lazy(r"(?:for|in|on|at|with|as) \S+(?: \S+)?\Z", _I)
-"""An opening that names the subject of the next clause."""
-_LABEL = lazy(r"\A[\w ]{3,40}:\s+(?=(?:the|our|my|we|i)\b)", _I)
-"""A label of the kind of text that follows."""
-_ARTICLE = lazy(r"\s*(?:(?:now|currently)\s+)?(?:(?:the|our|my|his|her|its|an?)\s+)*", _I)
 SPEAKS = lazy(r"\b(?:i|me|my|mine|we|us|our|the user|user's)\b|\b(?:i|we)'", _I)
-_FORMER = lazy(r"\b(?:from|instead of|rather than|not|was|were)\s+(?:the\s+)?\Z", _I)
 _ENDED = (_CUES.ended_by_move, _CUES.ended_for_new, _CUES.ended_by_new, _CUES.ended_by_deed, _CUES.is_gone)
 """Patterns that name an ended value."""
-_MOVES = lazy(r"(?:moved|left|relocated|went|quit)\b|.{0,12}\b(?:work|liv)", _I)
 
 _FLAGS = (_CUES.denies, _CUES.past, _CUES.is_changed)
 _KINDS = "clock frequency money percent duration size date email url".split()
 SINGLE = tuple("clock money percent duration frequency size version email url date port name".split())
 """Classes of which a text may have a single value."""
+_OF_DAYS = ("st", "nd", "rd", "th", "of")
 _WHENS = {"date": "clock", "clock": "date"}
 """The day and the clock of an event are two values."""
-_NUMBERS = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
-_UNITS = {"ms": "ms", "millis": "ms", "mi": "min", "mo": "month", "s": "s", "h": "h", "d": "d", "w": "w", "y": "y"}
+_NUMBERS, _UNITS = map(word_pairs, ("numbers of a value", "beginnings of units"))
 
 Span = tuple[int, int]
 
@@ -96,11 +90,12 @@ def reading(text: str) -> ClauseReading:
     """Return the claims of a text; none if it is too long, or not in English."""
     if len(text) > MOST_CHARS or not _is_english(text):
         return ClauseReading((), True)
-    text = _LABEL.sub("", " ".join(text.replace("\u2019", "'").split()))
+    text = _CUES.label.sub("", " ".join(text.replace("\u2019", "'").split()))
     pieces = [piece.strip(" ,*_-.!") for piece in _CUES.clause.split(text)]
-    if len(pieces) > 1 and _OPENS.match(pieces[0]):
+    if len(pieces) > 1 and _CUES.opens.match(pieces[0]):
         pieces[:2] = [f"{pieces[0]}, {pieces[1]}"]
-    return ClauseReading(tuple(_clause(piece) for piece in pieces if piece), _CUES.supposes.search(text) is not None)
+    supposes = _CUES.supposes.search(text) is not None
+    return ClauseReading(tuple(map(_clause, filter(None, pieces))), supposes)
 
 
 def _is_english(text: str) -> bool:
@@ -112,32 +107,25 @@ def _is_english(text: str) -> bool:
 def _clause(text: str) -> Clause:
     said = re.sub(r",\s+not\b.*", "", text)
     denies, past, changed = (flag.search(said) is not None for flag in _FLAGS)
-    return Clause(
-        text, tuple(dict.fromkeys(_claims(text))), subject_of(text), tuple(_ended(text)), denies, past, changed
-    )
+    claims = tuple(dict.fromkeys(_claims(text)))
+    return Clause(text, claims, subject_of(text), tuple(_ended(text)), denies, past, changed)
 
 
 @lru_cache(maxsize=512)
 def subject_of(text: str) -> frozenset[str]:
     """Return the terms of a text's subject."""
-    told = ((word, _SYNONYMS.get(term, term)) for word, term in worded_terms(_CUES.change.sub(" ", text), ENGLISH))
-    return frozenset(
-        term for word, term in told if not (term in SAYS_NOTHING or word in SEARCH_STOP or word in _NO_NAMES)
-    )
+    said = worded_terms(_CUES.change.sub(" ", text), ENGLISH)
+    told = (_SYNONYMS.get(term, term) for word, term in said if word not in _NO_TERMS)
+    return frozenset(told) - SAYS_NOTHING
 
 
 # --- Classes of values, and slots ---
 
 
-VALUES = {
-    cls: getattr(_CUES, cls)
-    for cls in (
-        "port version clock date money percent duration size frequency phone email url slug number state name".split()
-    )
-}
+VALUES: dict[str, re.Pattern[str]] = vars(cues("values"))
 """The pattern of the values of each class; a group in a pattern is the value."""
 FREE = ("name", "any")
-"""Classes that any words may belong to: their values are where the words of a slot have them, and nowhere else."""
+"""Classes that any words may belong to: their values are only where the words of a slot have them."""
 
 
 class ValueSlot(NamedTuple):
@@ -175,7 +163,7 @@ SLOTS = _slots()
 def spans_of(text: str, cls: str) -> tuple[Span, ...]:
     """Return where values of a class are in a text; of several, only the values after a change."""
     found = tuple(it.span(it.lastindex or 0) for it in VALUES[cls].finditer(text))
-    return tuple(span for span in found if not _FORMER.search(text, 0, span[0])) or found
+    return tuple(span for span in found if not _CUES.former.search(text, 0, span[0])) or found
 
 
 def kind_of(value: str) -> str:
@@ -193,12 +181,12 @@ def compared(value: str, cls: str) -> tuple[str, ...]:
     parts = re.findall(r"\d[\d.,:]*|[^\W\d_]+", low.rpartition(":")[2] if cls == "port" else low)
     parts = [_NUMBERS.get(part, part) for part in parts]
     if cls == "duration":
-        parts = [next((unit for start, unit in _UNITS.items() if part.startswith(start)), part) for part in parts]
+        parts = [next((_UNITS[start] for start in _UNITS if part.startswith(start)), part) for part in parts]
     elif cls in ("number", "money"):
         parts = [part.replace(",", "") for part in parts if cls == "number" or part[0].isdigit()]
         parts += ["k"] if cls == "money" and re.search(r"\d\s?k\b", low) else []
     elif cls == "date":
-        parts = [part[:3] if part.isalpha() else part for part in parts if part not in ("st", "nd", "rd", "th", "of")]
+        parts = [part[:3] if part.isalpha() else part for part in parts if part not in _OF_DAYS]
     # Two hours and two days share a number, and are not one value.
     parts = ["".join(parts)] if cls in ("duration", "size") else parts
     return tuple(part for part in parts if part not in ("the", "and", "at", "on", "in", "our", "of", "my"))
@@ -213,8 +201,8 @@ def is_value(value: str, cls: str) -> bool:
     """Return whether words at the place of a value are a name, or a thing at least."""
     first = value.split()[0].lower().strip("'\"`,") if value.split() else ""
     if cls == "name":
-        is_name = first not in _NO_NAMES and not value.endswith("'s") and VALUES[cls].fullmatch(value) is not None
-        return is_name and (not is_common(first) or len(value.split()) > 1)
+        is_name = VALUES[cls].fullmatch(value) is not None and not value.endswith("'s")
+        return is_name and first not in _NO_NAMES and (not is_common(first) or len(value.split()) > 1)
     is_done = re.match(r"[a-z]+ed\b|(?:built|kept|made|held|sold|run)\b", value) is not None
     return any(map(str.isalnum, value)) and first not in _NO_VALUES and not is_done
 
@@ -248,25 +236,26 @@ def _claims(text: str) -> Iterator[Claim]:
             for cue in pattern.finditer(text):
                 for cls in classes:
                     span = _span(text, cue, role, cls)
-                    made = None if span is None else _made(text, slot, cue, cls, span, is_noun=role == "nouns")
-                    if made is not None:
+                    if span is not None and (made := _made(text, slot, cue, cls, span, role == "nouns")):
                         yield made
     found = _CUES.setting.search(text)
     if found is not None:
-        yield _claim("setting", "any", found["value"], f"{text[: found.start('value')]} {text[found.end('value') :]}")
+        start, end = found.span("value")
+        yield _claim("setting", "any", found["value"], f"{text[:start]} {text[end:]}")
 
 
-def _made(text: str, slot: ValueSlot, cue: re.Match[str], cls: str, span: Span, *, is_noun: bool) -> Claim | None:
+def _made(text: str, slot: ValueSlot, cue: re.Match[str], cls: str, at: Span, is_noun: bool) -> Claim | None:
     """Return the claim of a cue and the span of its value; None without a subject."""
-    first, second = sorted((span, cue.span()))
-    behind = text[second[1] :].partition(",")[0] if cls in FREE and second == span else text[second[1] :]
+    first, second = sorted((at, cue.span()))
+    behind = text[second[1] :].partition(",")[0] if cls in FREE and second == at else text[second[1] :]
     rest = f"{text[: first[0]]} {text[first[1] : second[0]]} {behind}"
     if cls in _WHENS and _WHENS[cls] in slot.classes:
         rest = VALUES[_WHENS[cls]].sub(" ", rest)
     for pattern in () if slot.keyed else slot.patterns.values():
         rest = pattern.sub(" ", rest)
     key = cue[0].lower().removesuffix("s").replace("colour", "color")
-    made = _claim(f"{slot.name} {key}" if slot.keyed and is_noun else slot.name, cls, text[slice(*span)], rest)
+    name = f"{slot.name} {key}" if slot.keyed and is_noun else slot.name
+    made = _claim(name, cls, text[slice(*at)], rest)
     if slot.numbered:
         return made if any(map(str.isdigit, "".join(sorted(made.subject)))) else None
     if made.subject or not (is_noun or SPEAKS.search(text)):
@@ -280,7 +269,7 @@ def _span(text: str, cue: re.Match[str], role: str, cls: str) -> Span | None:
         found = [it for it in spans_of(text, cls) if it[1] <= cue.start() or it[0] >= cue.end()]
         return found[0] if len({compared(text[slice(*it)], cls) for it in found}) == 1 else None
     if role == "owners":
-        behind = _CUES.owner.search(text[: cue.start()])
+        behind = VALUES["owner"].search(text[: cue.start()])
         return behind.span() if behind and is_value(behind[0], cls) else None
     link = _CUES.link.match(text, cue.end()) if role == "nouns" else cue
     if link is not None:
@@ -293,7 +282,7 @@ def _span(text: str, cue: re.Match[str], role: str, cls: str) -> Span | None:
 
 def _whole(text: str, start: int, cls: str) -> Span | None:
     """Return where a value of a free class is that begins at a place: a name, or the rest of the clause."""
-    article = _ARTICLE.match(text, start)
+    article = _CUES.article.match(text, start)
     start = start if article is None else article.end()
     if cls == "name":
         found = VALUES[cls].match(text, start)
@@ -313,7 +302,7 @@ def _ended(text: str) -> Iterator[Ended]:
             before, behind = text[: found.start()].rpartition(", ")[2], text[found.end() :].partition(", ")[0]
             new = found.groupdict().get("new") or ""
             about = subject_of(f"{before} {behind}")
-            moved = _MOVES.match(found[0]) is not None
+            moved = _CUES.moves.match(found[0]) is not None
             for old in re.split(r"\s+(?:and|or)\s+", found["old"]):
                 if 0 < len(old.split()) <= MOST_VALUE_WORDS:
                     yield Ended(old, new, moved, about)

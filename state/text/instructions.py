@@ -1,15 +1,14 @@
 """Standing instructions: sentences of a person for all later sessions, found by explicit cues.
 
-An English sentence is read at each start of a clause. A general order, a convention of "we" or "this repo", or
-a statement about kinds of things ("commit messages must …") instructs. Other languages are read by their words
-for always, never and from now on. A sentence that points at the work at hand, reports, supposes, asks, or
-specifies the program being written instructs nothing, whatever else is in it. `own_words` decides whose words
-a text has.
+An English sentence is read at each start of a clause. A general order, a convention of "we" or "this repo",
+or a statement about kinds of things ("commit messages must …") instructs. Other languages are read by their
+words for always, never and from now on. A sentence that points at the work at hand, reports, supposes, asks,
+or specifies the program being written instructs nothing, whatever else is in it. `own_words` decides whose
+words a text has.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import pairwise
 
@@ -30,7 +29,6 @@ from memtape.state.text.own_words import (
     words_in,
 )
 
-_I = re.IGNORECASE
 MOST_REMEMBERED = 16_384
 """Texts in the cache: each start reads those of a project again, a long one for some milliseconds."""
 MOST_WORDS = 32_768
@@ -39,7 +37,6 @@ MOST_DOUBTED = 12
 """A text with more is a document; its first sentences are asked about."""
 
 _CUES = cues("instructions")
-_BREAK = lazy(r"[,;:–—(]\s+|\.{2,}\s*|\s-+\s|\s(?=(?:and|but|so|because|since|then)\s)", _I)
 _SINGLE_QUOTED = lazy(r"(?<!\w)'[^']{3,}'(?!\w)")
 
 _ABROAD = tuple(vars(cues("instructions_abroad")).values())
@@ -142,8 +139,8 @@ def _has_form_abroad(said: str) -> bool:
 
 def _has_form(said: str) -> bool:
     """Return whether a clause of a sentence has the form of an instruction; the first may have more forms."""
-    for is_start, place in ((True, 0), *((False, found.end()) for found in _BREAK.finditer(said))):
-        forms = _CUES.at_the_start if is_start else _CUES.at_a_clause
+    for place in (0, *(found.end() for found in _CUES.clause_break.finditer(said))):
+        forms = _CUES.at_a_clause if place else _CUES.at_the_start
         lead = _CUES.lead.match(said, place)
         if any(forms.match(said, at) for at in dict.fromkeys((place, lead.end() if lead else place))):
             return True

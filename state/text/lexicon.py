@@ -21,7 +21,7 @@ WORD_FILES = ("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.t
 
 @cache
 def words_digest() -> str:
-    """Return the digest of the files of words, 8 hex digits; the digest is part of the version of the rules."""
+    """Return the digest of the files of words, 8 hex digits, a part of the version of the rules."""
     return blake2b(b"".join(map(data_of, WORD_FILES)), digest_size=4).hexdigest()
 
 
@@ -42,7 +42,7 @@ def data_of(name: str) -> bytes:
 
 
 def lines_of(name: str, joint: str = " ") -> Iterator[str]:
-    """Yield the lines of a file of words without comments, each joined with the indented lines that continue it."""
+    """Yield the lines of a file of words, each joined with the indented lines behind; no comments."""
     whole = ""
     for line in (*data_of(name).decode().splitlines(), ""):
         if line.startswith("    "):
@@ -77,7 +77,8 @@ def _sections() -> dict[str, Cues]:
             name, _, flags = said.partition(" ")
             made[name] = _PART.sub(lambda part: made.get(part[1]) or word_pattern(part[1]), pattern)
             if not name.startswith("_"):
-                vars(section)[name] = lazy(made[name], sum(map(_FLAGS.__getitem__, flags[1:-1] if flags else "i")))
+                letters = flags[1:-1] if flags else "i"
+                vars(section)[name] = lazy(made[name], sum(_FLAGS[letter] for letter in letters))
     return found
 
 
@@ -109,11 +110,6 @@ def word_pairs(name: str) -> dict[str, str]:
 def word_pattern(name: str) -> str:
     """Return a pattern of any word of a list whose words are patterns; `_` stands for a space."""
     return "(?:" + "|".join(_lists()[name]).replace("_", " ") + ")"
-
-
-def word_set(lines: str) -> frozenset[str]:
-    """Return the words of lines."""
-    return frozenset(lines.split())
 
 
 NAMES = word_list("names")

@@ -7,7 +7,6 @@ elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
@@ -34,12 +33,9 @@ EndKind = Literal["question", "promise", "task"]
 
 LEAST_SHARED = 2
 """Minimum of an open end's terms, and half of all, in the text that closes it."""
-_I = re.IGNORECASE
 _CUES = cues("open_ends")
 _OF_STATEMENTS = cues("statements")
 _NAME = lazy(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
-_IN_THE = lazy(r"\bin the \w+(?:-\w+)+", _I)
-_STILL = lazy(r"\bstill\b", _I)
 MOST_UNKNOWN_CHARS = 160
 _STOPS = word_list("terms of any open end")
 """Terms that mark an open end or its date, and do not name its subject."""
@@ -98,7 +94,8 @@ def leaves_open(text: str) -> bool:
 
 def told_by(said: str) -> ClosingSigns:
     """Return the signs by which a text closes an open end."""
-    found = tuple(dict.fromkeys(term for term in terms(said, ENGLISH) if term not in _STOPS and not term.isdigit()))
+    its = dict.fromkeys(terms(said, ENGLISH))
+    found = tuple(term for term in its if term not in _STOPS and not term.isdigit())
     begins = tuple("" if term in _IRREGULAR else term.rstrip("i")[:BEGINNING_CHARS] for term in found)
     least = max(-(-len(found) // 2), min(LEAST_SHARED, len(found)))
     return ClosingSigns(found, begins, least, tuple(named_files(said)))
@@ -166,9 +163,9 @@ def _kind_of(said: str) -> EndKind | None:
         return None
     is_timed = _is_timed(said)
     if _CUES.promises.match(said):
-        is_owed = is_timed or (_CUES.reports_to.search(said) and (_NAME.search(said) or _CUES.later.search(said)))
-        return "promise" if is_owed else None
-    must = _CUES.must.match(said) and (is_timed or _STILL.search(said) or has_identifier(said))
+        is_due = _NAME.search(said) or _CUES.later.search(said)
+        return "promise" if is_timed or (is_due and _CUES.reports_to.search(said)) else None
+    must = _CUES.must.match(said) and (is_timed or _CUES.still.search(said) or has_identifier(said))
     return "task" if must or _CUES.owed.search(said) else None
 
 
@@ -179,7 +176,7 @@ def _is_promise(said: str) -> bool:
 
 def _is_timed(said: str) -> bool:
     """Return whether a sentence says when something is to be done; "in the month-day form" does not."""
-    return _OF_STATEMENTS.time_ahead.search(_IN_THE.sub("", said)) is not None
+    return _OF_STATEMENTS.time_ahead.search(_CUES.in_the.sub("", said)) is not None
 
 
 def _asks(said: str) -> bool:

@@ -7,22 +7,20 @@ orders is decided elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
-from memtape.schemas.patterns import lazy
 from memtape.state.text.lexicon import SEARCH_STOP, cues, word_list
 from memtape.state.text.own_words import MOST_CHARS, asks, sentences, unquoted
 from memtape.state.text.terms import ENGLISH, is_common, language_of, worded_terms
 
-_I = re.IGNORECASE
 _CUES = cues("orders")
-_FORMS = [_CUES.never_again, _CUES.never_speak, _CUES.never_keep, _CUES.out_of_memory, _CUES.forget, _CUES.unwanted]
+_FORMS = (
+    *(_CUES.never_again, _CUES.never_speak, _CUES.never_keep),
+    *(_CUES.out_of_memory, _CUES.forget, _CUES.unwanted),
+)
 _STEMS = word_list("beginnings of words of an order")
-"""The beginnings of the words of every form in plain letters; most sentences have none, and are read no further."""
-_ABOUT = lazy(r"\b(?:about|regarding|concerning)\s+(?P<of>.+)\Z", _I)
-_TOLD_OF = lazy(r"\A(?:everything|anything|all|what)\b", _I)
-_GENERIC = word_list("words of an order that name nothing")
+"""Beginnings of the words of all forms in plain letters; a sentence without them is read no further."""
+_NAMES_NOTHING = SEARCH_STOP | word_list("words of an order that name nothing")
 """Words that alone name nothing."""
 
 
@@ -62,10 +60,10 @@ def _named(sentence: str) -> list[tuple[str, str]]:
         named, language = _CUES.words_abroad.sub(" ", sentence), language_of(sentence)
     else:
         named, language = next(filter(None, found.groupdict().values()), ""), ENGLISH
-        if _TOLD_OF.match(named):
-            about = _ABOUT.search(named)
+        if _CUES.told_of.match(named):
+            about = _CUES.about.search(named)
             named = "" if about is None else about["of"]
-    told = (pair for pair in worded_terms(named, language) if pair[0] not in SEARCH_STOP and pair[0] not in _GENERIC)
+    told = (pair for pair in worded_terms(named, language) if pair[0] not in _NAMES_NOTHING)
     # Of English no more is left out, since "my old address" is not every address.
     return [(word, term) for word, term in told if language == ENGLISH or not is_common(word)]
 

@@ -69,7 +69,8 @@ def own_words(text: str) -> str:
         return ""
     said = _CUES.block.sub("\n", text)
     is_set_off = said != text
-    if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in _CUES.quoted.findall(said)):
+    quotes = _CUES.quoted.findall(said)
+    if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in quotes):
         return ""
     bare = _CUES.quoted.sub(" QUOTED ", said).replace("’", "'").strip()
     pieces = sentences(bare)
@@ -92,7 +93,8 @@ def set_off_left_out(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without its quoted lines, fences and bullets."""
-    found = (_BULLET.sub("", piece or "").strip() for piece in SENTENCE_END.split(_CUES.block.sub("\n", text)))
+    pieces = SENTENCE_END.split(_CUES.block.sub("\n", text))
+    found = (_BULLET.sub("", piece).strip() for piece in pieces)
     return [sentence for sentence in found if sentence]
 
 

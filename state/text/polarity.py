@@ -1,8 +1,8 @@
 """The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
 `instructions` and `orders` find rules and texts about memory. Corrections are read here: "no, it is 5434"
-gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English only,
-and in doubt nothing is made. The caller decides who may set a rule, and which texts a correction may apply to.
+gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English
+only, and in doubt nothing is made. The caller decides who may set a rule, and what a correction may apply to.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
 from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
@@ -24,7 +23,6 @@ _I = re.IGNORECASE
 _CUES = cues("polarity")
 MOST_WORDS = 12
 """A longer correction has more than a value."""
-_SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _SAYS_NOTHING = word_list("words of a correction")
 
@@ -76,7 +74,7 @@ def correction_of(sentence: str) -> Correction | None:
     said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
     instead = _CUES.instead.search(said)
     said, old = (said, "") if instead is None else (said[: instead.start()], instead["old"].strip(" '\"`"))
-    said = _SPOKEN_OF.sub("", said)
+    said = _CUES.spoken_of.sub("", said)
     if not said or "?" in said or len(said.split()) > MOST_WORDS:
         return None
     return Correction(said, old)
@@ -113,7 +111,8 @@ def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
         ):
             continue  # The correction names terms not in the text.
         made = text[: stands[0].start()] + value + text[stands[0].end() :]
-        if any(it.slot == claim.slot and it.value == value and differ(it.tokens, claim.tokens) for it in _claims(made)):
+        new = (it for it in _claims(made) if it.slot == claim.slot and it.value == value)
+        if any(differ(it.tokens, claim.tokens) for it in new):
             yield Corrected(made, claim.value, value)
 
 

@@ -1,8 +1,8 @@
 """The test whether a text replaces another, without a model: both give a value of one subject's slot.
 
-Or the newer text names the older value as ended, and all that the older text is about; or both texts are equal up
-to a name or number. When in doubt the answer is no. The caller orders the two by the times of the facts, and makes
-sure that a weaker source replaces no stronger one. `Sharing` finds the texts to compare, by common words.
+Or the newer text names the older value as ended, and all that the older text is about; or both texts are
+equal up to a name or number. In doubt the answer is no. The caller orders the two by the times of the facts,
+and lets no weaker source replace a stronger one. `Sharing` finds the texts to compare, by common words.
 """
 
 from __future__ import annotations
@@ -31,26 +31,21 @@ from memtape.state.text.claims import (
     reading,
     subject_of,
 )
-from memtape.state.text.lexicon import cues
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.terms import terms
 
 _I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
-_COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
-"""The words before the value in which two texts differ."""
 _CUES = cues("replacing")
-_RELATES = lazy(r"\b(?:is|are|was|were|has|have|of|by)\b", _I)
-_NOW = lazy(r"\b(?:from now on|now|nowadays|these days|instead|currently),? ?", _I)
-_PERSONAL = frozenset("home phone e-mail name employer workplace manager pay weight seat birthday role thing".split())
+_PERSONAL = word_list("slots of the speaker")
 """Slots of the speaker; any other slot needs a named subject, or a text without further content."""
-_NO_MORE = lazy(r"\bno longer\b|(?:\bnot|n't)\b.*\bany ?more\b|\bstopped \w+ing\b", _I)
 _HOMES = ("home", "employer", "workplace")
 """Slots of a person that end when the person leaves or moves."""
 _LEAST_ALIKE = 3
 
 
 class Replacement(NamedTuple):
-    """A newer text replaces an older one: the older value as said, empty where the newer text only ends the value.
+    """A newer text replaces an older one: the older value as said, empty where the newer text only ends it.
 
     `whole` says that the older text has no further content.
     """
@@ -104,9 +99,13 @@ def _counted_by(text: str) -> frozenset[str]:
 def _by_slot(before: ClauseReading, now: ClauseReading) -> str | None:
     """Return the value that a newer text replaces in a slot with a single value, None for none."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
-    told = (it for it in now.clauses if not (it.denies or _CUES.many.search(it.text)) and (it.changed or not it.past))
-    stood = [claim for it in before.clauses if not (it.denies or _CUES.many.search(it.text)) for claim in it.claims]
-    for new in (claim for clause in told for claim in clause.claims):
+
+    def claims(clauses: Iterable[Clause]) -> list[Claim]:
+        told = (it for it in clauses if not (it.denies or _CUES.many.search(it.text)))
+        return [claim for clause in told for claim in clause.claims]
+
+    stood = claims(before.clauses)
+    for new in claims(it for it in now.clauses if it.changed or not it.past):
         is_own = SPEAKER not in new.subject or is_alone or new.slot.split()[0] in _PERSONAL
         for old in stood if is_own else ():
             if old.slot == new.slot and _are_two(old, new) and _is_same(old, new):
@@ -129,14 +128,15 @@ def _is_same(old: Claim, new: Claim) -> bool:
 
 
 def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
-    """Return whether a newer text ends a value of an older one, and names all that the older text is about."""
+    """Return whether a newer text ends a value of an older one, and names all that the older is about."""
     said = frozenset[str]().union(*(subject_of(_plain(clause.text)) for clause in now.clauses))
     for older in before.clauses:
-        if older.denies or older.past or _NO_MORE.search(older.text):
+        if older.denies or older.past or _CUES.no_more.search(older.text):
             continue
         about = older.about - GENERIC
         for newer in now.clauses:
-            if about and _NO_MORE.search(newer.text) and subject_of(_plain(newer.text)) - GENERIC == about:
+            is_end = about and _CUES.no_more.search(newer.text)
+            if is_end and subject_of(_plain(newer.text)) - GENERIC == about:
                 return True
             if any(_is_of(older, it, said) for it in newer.ended):
                 return True
@@ -144,7 +144,7 @@ def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text without "from", "instead of" and the like, which part the former value from the subject."""
+    """Return a text without "from", "instead of" and the like, between a former value and its subject."""
     return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=_I)
 
 
@@ -166,7 +166,7 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
 
     The value is a name or number, or any value behind a frame.
     """
-    a, b = (_NOW.sub("", text).rstrip(" .!。").split() for text in (older, newer))
+    a, b = (_CUES.now.sub("", text).rstrip(" .!。").split() for text in (older, newer))
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
         min(len(a), len(b)),
@@ -174,16 +174,18 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
     values, before = (" ".join(a[alike:]), " ".join(b[alike:])), " ".join(b[:alike])
     if alike < _LEAST_ALIKE or not all(0 < len(value.split()) <= MOST_VALUE_WORDS for value in values):
         return None
-    if kind_of(values[0]) != kind_of(values[1]) or not differ(*(tuple(value.lower().split()) for value in values)):
+    first, second = (tuple(value.lower().split()) for value in values)
+    if kind_of(values[0]) != kind_of(values[1]) or not differ(first, second):
         return None
     if any(map(str.isdigit, values[0])) and values[0][0].isupper() != values[1][0].isupper():
         return None
     are_numbers = all(value[:1].isdigit() and " " not in value for value in values)
-    is_plain = _COPULA.search(before) is not None and (are_numbers or all(is_value(value, "name") for value in values))
+    is_plain = _CUES.copula.search(before) is not None and (
+        are_numbers or all(is_value(value, "name") for value in values)
+    )
     is_frame = frame is not None and frame.search(before) is not None
-    if is_plain or (is_frame and all(is_value(value, "any") and not _RELATES.search(value) for value in values)):
-        return values[0]
-    return None
+    are_bare = is_frame and all(is_value(it, "any") and not _CUES.relates.search(it) for it in values)
+    return values[0] if is_plain or are_bare else None
 
 
 # --- Candidates ---
@@ -214,8 +216,9 @@ class Sharing:
                 del self._numbers[term]
 
     def near(self, number: int, most: int) -> list[int]:
-        """Return at most `most` texts by falling number of terms shared with a stored text, then the latest first."""
-        return [other for other in self.near_terms(self._terms.get(number, ()), most + 1) if other != number][:most]
+        """Return at most `most` texts by falling number of terms shared with a stored one, latest first."""
+        near = self.near_terms(self._terms.get(number, ()), most + 1)
+        return [other for other in near if other != number][:most]
 
     def near_terms(self, among: Iterable[str], most: int) -> list[int]:
         """Return the same by the number of given terms."""

@@ -23,7 +23,8 @@ from memtape.state.text.polarity import polarity
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
 IMPORTANCE: dict[Label, int] = {
-    "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,
+    "remember": 90, "instruction": 80, "decision": 80, "correction": 70,
+    "preference": 65, "task": 60, "fact": 55,
 }  # fmt: skip
 """In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
@@ -39,7 +40,7 @@ _STATING = word_list("words of a statement")
 HIDDEN = "\x00"
 """The placeholder of a character of code, or of a long quotation."""
 
-_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.I)
 _CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
 """A longer quotation is another author's text."""
 _CUES = cues("statements")
@@ -49,11 +50,12 @@ _WORD = lazy(r"[^\W\d_][\w'’-]*")
 _DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
 _LINE = lazy(r"[^\n]+")
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
-_DAYS = {"tomorrow": 1, "yesterday": -1, "day after tomorrow": 2, "day before yesterday": -2, "last night": -1}
+_DAYS = {"tomorrow": 1, "yesterday": -1, "last night": -1}
+_DAYS |= {"day after tomorrow": 2, "day before yesterday": -2}
 
 
 class Statement(NamedTuple):
-    """A statement of a turn, from `start` to `end` of its text; `text` says the days that it names by their dates."""
+    """A statement of a turn, from `start` to `end` of its text; `text` has the dates of the days in it."""
 
     text: str
     label: Label
@@ -106,7 +108,7 @@ def _may_state(text: str) -> bool:
 
 def sentence_spans(text: str) -> list[SentenceSpan]:
     """Return the sentences of a turn, except those with code."""
-    return [sentence for sentence in _sentences(without_code(text), whole=True) if HIDDEN not in sentence.said]
+    return [it for it in _sentences(without_code(text), whole=True) if HIDDEN not in it.said]
 
 
 def sentences(text: str) -> list[str]:
@@ -126,8 +128,8 @@ def dated(text: str, at: int) -> str:
     """
 
     def with_date(found: re.Match[str]) -> str:
-        days = _DAYS.get((found["word"] or "").lower(), 0) - int(found["past"] or 0) + int(found["ahead"] or 0)
-        day = at + days * DAY_US
+        ahead = int(found["ahead"] or 0) - int(found["past"] or 0)
+        day = at + (_DAYS.get((found["word"] or "").lower(), 0) + ahead) * DAY_US
         return f"{found[0]} ({format_day(day)})" if MIN_TIME_US <= day <= MAX_TIME_US else found[0]
 
     def of_week(found: re.Match[str]) -> str:
@@ -144,7 +146,7 @@ def dated(text: str, at: int) -> str:
 def _days_until(how: str, day: str, at: int) -> int:
     """Return how many days after `at` a day of a week that is ahead is, 0 where readers may differ.
 
-    "Next" is the day of next week: of a day of this week people may mean either, but of tomorrow they say "tomorrow".
+    "Next" is the day of next week: of a day of this week people may mean either, but tomorrow is "tomorrow".
     """
     today, named = (at // DAY_US + _MONDAY) % 7, _WEEKDAYS.index(day)
     nearest = (named - today) % 7
@@ -245,21 +247,14 @@ def _of_agent(said: str) -> Label | None:
         return "decision"
     if _CUES.advises.search(said) or _CUES.shown.search(said):
         return None
-    is_told = _CUES.reported.search(said) or (
-        _CUES.place.search(said) and (_CUES.begins_report.search(said) or said.startswith(("The ", "In ", "`")))
-    )
-    return "fact" if is_told else None
+    begins_so = said.startswith(("The ", "In ", "`")) or _CUES.begins_report.search(said)
+    return "fact" if _CUES.reported.search(said) or (begins_so and _CUES.place.search(said)) else None
 
 
 def _is_task(said: str) -> bool:
     """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
-    own = _FIRST.match(said) is not None
-    return (
-        not own or has_identifier(said) or any(it.search(said) for it in (_CUES.time_ahead, _CUES.still, _CUES.amount))
-    )
-
-
-_FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*i\b", re.IGNORECASE)
+    is_named = _CUES.first.match(said) is None or has_identifier(said)
+    return is_named or any(it.search(said) for it in (_CUES.time_ahead, _CUES.still, _CUES.amount))
 
 
 def _is_fact(said: str) -> bool:
