@@ -17,7 +17,7 @@ from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.scoring import Scorer
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import ContextRecipe, Texts
-from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
+from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
 from memtape.state.text.asking import day_terms, questions, terms_of_day
 from memtape.state.text.lexicon import SEARCH_STOP, word_list
 from memtape.state.text.normal import words
@@ -89,7 +89,7 @@ class ScopeWords:
         self._texts = texts
         self._k1 = context.k1
         self._assisted = texts.answers is not None
-        self._scorer = Scorer(texts, context, SESSION_K1, SESSION_B)
+        self._scorer = Scorer(texts, context)
         self._languages = [TOLD_LANGUAGES[number] for number in texts.languages] or [ENGLISH]
         self._speakers = {name: self._terms_of(name) for name in texts.speakers}
         self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
@@ -114,10 +114,6 @@ class ScopeWords:
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
         )
-
-    def speakers(self) -> list[str]:
-        """Return the names of all speakers."""
-        return list(self._speakers)
 
     def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
