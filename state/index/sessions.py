@@ -88,7 +88,7 @@ class TextSessions:
         self.number = joined(numbers, np.int64)
 
     def _touched(self, known: TextSessions | None, lines: Sequence[Ints]) -> Flags:
-        """Return of each number whether turns of its session must be put in order over several parts, or again."""
+        """Return of each number whether turns of its session must be ordered over several parts, or again."""
         base, touched = self._base, np.zeros(len(self.number), np.bool_)
         if known is not None:
             touched[self.number[:base][self._shown[:base] != known._shown[:base]]] = True
