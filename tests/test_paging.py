@@ -22,11 +22,11 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Recalled
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000
@@ -167,7 +167,7 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
 def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:
     first = client.search("staging port", 5)
     second = client.search("staging port", 5, cursor=first.next)
-    slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
+    slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 999, types=["recalled"])
     bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)]
     assert [body.after for body in bodies] == [0, 5] and bodies[0].now == bodies[1].now
     assert bodies[1].results == tuple(it.id for it in second.results)

@@ -6,10 +6,12 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
 import msgspec
+import orjson
 from msgspec import Meta, inspect
 
 if TYPE_CHECKING:
@@ -32,8 +34,9 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
-    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents. `path` is "file"
-    for a file that exists, or "any". `metavar` and `envvar` are those of the option.
+    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
+    from the command line too. `path` is "file" for a file that exists, or "any". `choices` are the values that it
+    takes. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -46,6 +49,11 @@ def rare(help: str, most: int | None = None, **extra: Any) -> Meta:
 def people(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field that no agent has."""
     return said(help, most, people=True, **extra)
+
+
+def inside(help: str) -> Meta:
+    """Describe a field that Python alone has."""
+    return said(help, inside=True, people=True)
 
 
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
@@ -102,8 +110,8 @@ class Verb(NamedTuple):
     example: str
     asks: type[Asks]
     answers: Any
-    run: Callable[[World, Any], Any]
-    lines: Callable[[World, Any, Any], Iterable[str]] | None = None
+    run: Callable[[Any, Any], Any]
+    lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
     undo: str = ""
@@ -158,3 +166,41 @@ def fields_of(asks: type[Asks]) -> list[Field]:
 def document(verb: Verb, answer: Any) -> Any:
     """Return an answer as the document that `--json` and HTTP give."""
     return {verb.listed: answer} if verb.listed else answer
+
+
+def answers_of(verb: Verb) -> Any:
+    """Return the type of a verb's document; `answers` may be a dotted name, or several, of what is loaded late."""
+    named = verb.answers.split(" | ") if isinstance(verb.answers, str) else []
+    kinds = [_loaded(name) for name in named] or [verb.answers]
+    kind = Union[tuple(kinds)]  # noqa: UP007
+    if not verb.listed or kind is dict:
+        return kind
+    return msgspec.defstruct(f"{kinds[0].__name__}List", [(verb.listed, list[kind])])
+
+
+def _loaded(name: str) -> Any:
+    module, _, kind = name.rpartition(".")
+    room = "memtape" if module.startswith(("schemas.", "state.")) else "memtape.tools"
+    return getattr(import_module(f"{room}.{module}"), kind)
+
+
+def encoded(value: Any, *, indent: bool = False) -> bytes:
+    """Return a document as JSON, with a line end."""
+    form = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    return orjson.dumps(value, default=_plain, option=form)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of one of our types as the parts of its JSON."""
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
+        names = value.__struct_fields__
+        parts = {name: getattr(value, name) for name in names}
+        if value.__struct_config__.omit_defaults:
+            defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
+            parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}
+        return parts
+    if isinstance(value, Mapping):
+        return dict(value)
+    return msgspec.to_builtins(value, str_keys=True)

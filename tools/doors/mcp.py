@@ -50,6 +50,11 @@ def tool_of(name: str) -> Tool:
     return Tool(verb, verb.tool, verb.tool.asks or verb.asks)
 
 
+def every_tool() -> dict[str, Tool]:
+    """Return all tools by name."""
+    return {name: tool_of(name) for name in TOOLS}
+
+
 def schema_of(tool: Tool, *, rare: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments for hosts: with the `rare` ones, or without.
 
@@ -82,7 +87,7 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
 
     Raises `MemtapeError` with a sentence for errors the agent can act on.
     """
-    tool = tool_of(name)
+    tool, world.door = tool_of(name), "mcp"
     asked = _asked(name, tool, arguments)
     before = Counter(world.redactor.counts)
     try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Captured, Event
 from memtape.schemas.times import format_time
 from memtape.schemas.visible import one_line
@@ -49,6 +50,16 @@ def capture_notes(is_hidden: bool, id: str, counts: Mapping[str, int]) -> Iterat
         yield told
     if is_hidden:
         yield f"It is hidden: the same was forgotten. To show it: memtape restore {id}"
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as text. Raises `MemtapeError` for bytes that are not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise MemtapeError(
+            f"The text is not UTF-8: byte {error.start} cannot be read.", "Convert it, for example with iconv."
+        ) from None
 
 
 def each(found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Iterator[str]:
