@@ -26,7 +26,6 @@ MOST_REMEMBERED = 1_024
 MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
 """The size of the longest text of a person's own, without the blocks that are set off."""
 
-_I = re.IGNORECASE
 _CUES = cues("own_words")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _RUN = re.compile(r"[^\W_]+")

@@ -19,7 +19,6 @@ from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, unquoted
 from memtape.state.text.terms import ENGLISH, worded_terms
 
-_I = re.IGNORECASE
 _CUES = cues("polarity")
 MOST_WORDS = 12
 """A longer correction has more than a value."""
@@ -127,4 +126,4 @@ def _shapes(text: str) -> list[str]:
 
 
 def _holds(text: str, value: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, _I) is not None
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None

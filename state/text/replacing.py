@@ -34,7 +34,6 @@ from memtape.state.text.claims import (
 from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.terms import terms
 
-_I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
 _CUES = cues("replacing")
 _PERSONAL = word_list("slots of the speaker")
@@ -145,7 +144,7 @@ def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
 
 def _plain(text: str) -> str:
     """Return a text without "from", "instead of" and the like, between a former value and its subject."""
-    return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=_I)
+    return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=re.IGNORECASE)
 
 
 def _is_of(older: Clause, ended: Ended, said: frozenset[str]) -> bool:

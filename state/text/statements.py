@@ -2,7 +2,7 @@
 
 By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn,
 or the text after "remember that". Nothing is taken from questions, quotations, code, output of tools, or
-suppositions. The words are in `statement_cues`. The capture of statements is elsewhere.
+suppositions. The patterns are in `cues.txt`. The capture of statements is elsewhere.
 """
 
 from __future__ import annotations
