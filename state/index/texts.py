@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined, starts_of
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined
 from memtape.state.index.segments import Flags
 from memtape.state.index.sessions import NOBODY, TextSessions
 
@@ -128,11 +128,10 @@ class Texts:
 
     def __init__(self, parts: Sequence[MaskedSegment], known: Texts | None = None) -> None:
         self.parts = parts
-        self.starts = starts_of(parts)
-        self.size = self.starts[-1]
-        self.shown: Flags = joined([part.shown for part in parts], np.bool_)
-        self.count = int(self.shown.sum())
         self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
+        self.starts, self.shown = self.sessions.starts, self.sessions.shown
+        self.size = self.starts[-1]
+        self.count = int(self.shown.sum())
         self._found = TermCache()
         self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
         for recipe, read in self._reads.items():
