@@ -170,7 +170,7 @@ def ranked(
 ) -> list[tuple[str, float]]:
     texts = Texts(parts)
     dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors)) if vectors else None
-    corpus = Corpus(texts, lambda place: "", texts.called, dense)
+    corpus = Corpus(texts, lambda place: "", dense)
     asked = vector_of(len(question)) if dense is not None else None
     return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question, asked).hits]
 
@@ -259,7 +259,7 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
     dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors))
 
     def answers(asked: int) -> list[Any]:
-        corpus = Corpus(texts, lambda place: "", texts.called, dense)
+        corpus = Corpus(texts, lambda place: "", dense)
         some = [None, lambda places: places[places % 2 == 0]]
         return [list(corpus.rank(QUESTIONS[0], vector_of(asked, 70), among=among).hits) for among in some]
 
@@ -388,7 +388,7 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
 def test_texts_are_let_go_of_with_their_last_use() -> None:
     """Without waiting for the collector of circles: each capture makes new ones, of many megabytes in a large scope."""
     texts = Texts([part_of(entries("The kayak."))])
-    corpus = Corpus(texts, lambda place: "", texts.called)
+    corpus = Corpus(texts, lambda place: "")
     assert len(corpus.rank("kayak").places) == 1
     gone = weakref.ref(texts)
     gc.disable()

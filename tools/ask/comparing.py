@@ -31,8 +31,16 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
-from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.state.ranking.evaluation import (
+    OVERLAP_CUTS,
+    PlainBm25,
+    PlainCosine,
+    mean,
+    overlap,
+    percentile,
+    recall,
+    reciprocal_rank_fusion,
+)
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
