@@ -18,9 +18,7 @@ from test_hooks import events_of, hook, rows, told
 from test_workers import alive
 
 from memtape.flows.endpoint import HttpTarget
-from memtape.flows.model.choice import choose_model
-from memtape.flows.model.command import CommandModel
-from memtape.flows.model.http import HttpModel
+from memtape.flows.models import CommandModel, HttpModel, choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured, Erased
 from memtape.schemas.log import Position

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import msgspec
 import uuid_utils
 
-from memtape.flows.model.choice import choose_model
+from memtape.flows.models import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
