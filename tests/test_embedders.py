@@ -507,7 +507,7 @@ def test_a_model_that_could_run_code_is_refused(tmp_path: Path, monkeypatch: pyt
     with_library(monkeypatch)
     kind, message = "sentence_transformers.models.Transformer", "not safetensors"
     if names == "code":
-        kind, names, message = "custom_code.Evil", "model.safetensors", "code of its own"
+        kind, names, message = "custom_code.Evil", "model.safetensors", "its own code"
     (tmp_path / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": kind}]))
     for name in names.split():
         (tmp_path / name).parent.mkdir(exist_ok=True)

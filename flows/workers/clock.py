@@ -39,6 +39,8 @@ class Clock(Worker):
     clock. After a long time without events, the tick of this worker is `accepted`, up to `MOST_AWAY_HOURS`.
     """
 
+    failure = "The hour could not be put on the log"
+
     def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._now_us = now_us
@@ -50,16 +52,10 @@ class Clock(Worker):
         hour = now // HOUR_US
         if hour > self._hour:
             made = (self._tick_lacking(number, now) for number in range(self.log.partitions))
-            ticks = [tick for tick in made if tick is not None]
-            if ticks:
+            if ticks := [tick for tick in made if tick is not None]:
                 self.log.append(ticks)
-                self.changed = True
                 self.done += len(ticks)
             self._hour = hour
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"The hour could not be put on the log: {error}. It is tried again."
 
     def _tick_lacking(self, number: int, now: int) -> Event | None:
         """Return the tick of the hour of `now` where a partition lacks it, and needs it."""
@@ -67,7 +63,7 @@ class Clock(Worker):
         start = 0 if first is None else first.sent
         last = next(_hours(backwards(self.log, number, types=("ticked",))), None)
         if last is None and now - start < EMPTY_WAIT_US:
-            return None  # An append puts a tick before the first event of a scope, so the partition has no scope.
+            return None  # The partition has no scope: a tick stands before the first event of a scope.
         most = self._most_ahead(number)
         begun = _Hour(0, start // HOUR_US, True)
         clock = begun.hour if last is None else self._clock(number, begun, last, most)
@@ -82,7 +78,7 @@ class Clock(Worker):
         return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
 
     def _clock(self, number: int, first: _Hour, last: _Hour, most: int) -> int:
-        """Return the hour of a partition: of its last tick, or of that before a jump after which all was ignored."""
+        """Return the hour of a partition: of its last tick, or before a jump after which all was ignored."""
         jump = self._last_jump(number, first, last, most)
         if jump is None:
             return last.hour

@@ -15,13 +15,11 @@ from memtape.schemas.events import SYSTEM, ScopeChanged, make_event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.schemas.times import DAY_US
 
 Mark = tuple[int, int]
-"""When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
+"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
 UNASKED: Mark = (0, 0)
-LOOK_US = HOUR_US
-"""How often it is looked whether a repository is to be asked, which is once a day."""
 ASK_US = DAY_US
 MOVED_US = DAY_US
 """Minimum distance of a new commit time from the last one: a project becomes dormant by days."""
@@ -36,7 +34,13 @@ class CommitMarkStore(Protocol):
 
 
 class Commits(Worker):
-    """Asks the repositories of scopes. `folders` gives a folder of each that may be asked, and `last_commit` a time."""
+    """Asks each repository of a scope once a day.
+
+    `folders` gives a folder of each that may be asked, and `last_commit` a time.
+    """
+
+    poll_s = 3_600.0
+    failure = "Repositories could not be asked for their last commits"
 
     def __init__(
         self,
@@ -52,15 +56,10 @@ class Commits(Worker):
         self._folders = folders
         self._last_commit = last_commit
         self._now_us = now_us
-        self._look_at = 0
 
     def catch_up(self) -> None:
         """Ask each repository not asked for a day, and append new commit times; `done` counts them."""
-        now = self._now_us()
-        if now < self._look_at:
-            return
-        self._look_at = now + LOOK_US
-        folders = self._folders()
+        now, folders = self._now_us(), self._folders()
         if not folders:
             return
         marks = self._marks.read()
@@ -70,10 +69,6 @@ class Commits(Worker):
                 _, before = marks.get(scope, UNASKED)
                 marks[scope] = now, self._say(scope, folders[scope], before, now)
                 self._marks.write({name: mark for name, mark in marks.items() if name in folders})
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"Repositories could not be asked for their last commits: {error}. It is tried again."
 
     def _say(self, scope: str, folder: str, before: int, now: int) -> int:
         """Append the time of a repository's last commit if it is news; return the time on the log then."""
@@ -85,7 +80,7 @@ class Commits(Worker):
         event = make_event("scope_changed", id, body, scope, SYSTEM, (), now)
         if not self.log.known(scope, [event.id]):
             self.log.append([event])
-            self.done, self.changed = self.done + 1, True
+            self.done += 1
         return at
 
     def _is_on_log(self, scope: str) -> bool:

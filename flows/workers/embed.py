@@ -50,7 +50,7 @@ class _Waiting(NamedTuple):
 
 
 class EmbedQueue:
-    """The texts of a log that wait for their vectors under the embedder of a key. Not for several threads at once."""
+    """The texts of a log that wait for their vectors by the embedder of a key. Not for several threads."""
 
     def __init__(self, log: Log, key: str, marks: EmbeddingMarkStore) -> None:
         self.key = key

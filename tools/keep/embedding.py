@@ -214,14 +214,12 @@ class Embedding(Worker):
         finally:
             tried = queue.tried - before
             self.done += tried
-            self.changed = self.changed or tried > 0
         rate = local_settings(self._home).embedder.texts_per_s
         if rate:
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
 
     def _take_over(self, key: str) -> None:
         if configure(self.log, lambda now: taken_over(now, key)).embedder == key:
-            self.changed = True
             self.note(f"The embedder {key} has taken over.")
 
 

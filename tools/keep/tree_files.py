@@ -140,7 +140,7 @@ class TreeFiles(EditedFiles):
         new = [event for event in events if event.id not in known]
         if new:
             self._log.append(new)
-            self._worker.done, self._worker.changed = self._worker.done + 1, True
+            self._worker.done += 1
             self.__dict__.pop("_now", None)
         else:
             self._again = True  # Nothing follows that would write the file anew.

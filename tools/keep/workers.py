@@ -32,6 +32,8 @@ from memtape.tools.keep.zones import Zones
 class Delivery(Worker):
     """Appends the captures in a home's spool to the log, with their ids, once the broker answers."""
 
+    failure = "Captures wait in the spool"
+
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
@@ -41,12 +43,7 @@ class Delivery(Worker):
         if self._home.spool_path.exists():
             from memtape.sinks.logs.spool import SpoolingLog  # A home with a log of its own has no use for it.
 
-            count = self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
-            self.done, self.changed = self.done + count, self.changed or count > 0
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"Captures wait in the spool: {error} It is tried again."
+            self.done += self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
 
 
 class WorkerKind(NamedTuple):
