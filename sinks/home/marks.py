@@ -1,7 +1,7 @@
 """Files of marks in a home: how far workers have come, and what they asked when.
 
-Each file is a cache. A missing or damaged one, or one of another log, counts as empty: the work is done again, and
-nothing comes onto the log twice.
+Each file is a cache. A missing or damaged one, or one of another log, counts as empty: the work is done
+again, and nothing comes onto the log twice.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -22,11 +23,11 @@ RETRY_EVERY_S = 24 * 3_600
 OffsetMark = tuple[int, str]
 """An offset, and the trail of the log before it."""
 CommitMark = tuple[int, int]
-"""When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
+"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
 
 
 class MarksFile(msgspec.Struct, frozen=True):
-    """The marks of a log: of each partition by the name of a worker's task, and when given-up texts were retried."""
+    """The marks of a log by the name of a worker's task, and when given-up texts were retried."""
 
     log_id: str
     marks: dict[str, list[OffsetMark]] = {}
@@ -60,10 +61,8 @@ class OffsetMarks:
                 marks[number] = offset, trail_of(self._log, number, offset)
         self._written[name] = marks
         if known.marks.get(name) != marks:
-            self._write(msgspec.structs.replace(known, marks=known.marks | {name: marks}))
-
-    def _write(self, file: MarksFile) -> None:
-        write_whole(self._path, msgspec.json.encode(file))
+            known.marks[name] = marks
+            write_whole(self._path, msgspec.json.encode(known))
 
     def _known(self) -> MarksFile:
         file = read_json(self._path, MarksFile)
@@ -82,7 +81,8 @@ class OffsetMarks:
     def tried_again(self, embedder: str, now_s: int) -> None:
         """Note when texts that had been given up were tried again; 0 has it done now."""
         known = self._known()
-        self._write(msgspec.structs.replace(known, tried_again_s=known.tried_again_s | {embedder: now_s}))
+        known.tried_again_s[embedder] = now_s
+        write_whole(self._path, msgspec.json.encode(known))
 
 
 class CommitMarks:
@@ -126,7 +126,8 @@ class AskedWindows:
         """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         with self._lock.held(wait_s):
             self._windows = read_json(self._home.windows_path, dict[str, _Window]) or {}
-            self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
+            settled = (known.turns for known in self._windows.values() if known.settled)
+            self._settled = dict.fromkeys(chain.from_iterable(settled))
             yield
 
     def is_settled(self, turn: str) -> bool:

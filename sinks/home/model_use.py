@@ -5,7 +5,8 @@ A call's share of the day's budget is stored before the call, so that no crash m
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 import msgspec
@@ -16,8 +17,8 @@ from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
 Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
-"""How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are none, the
-model was late, its answer could not be used, or it could not be asked."""
+"""How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are
+none, the model was late, its answer could not be used, or it could not be asked."""
 
 LOCK_WAIT_S = 5.0
 
@@ -29,9 +30,9 @@ class UseAmounts(msgspec.Struct, frozen=True):
     characters: int = 0
     tokens: int = 0
 
-    def and_also(self, calls: int, characters: int, tokens: int) -> UseAmounts:
+    def and_also(self, more: UseAmounts) -> UseAmounts:
         """Return the sum; nothing is below 0, as where a day begins between asking and giving back."""
-        sums = self.calls + calls, self.characters + characters, self.tokens + tokens
+        sums = self.calls + more.calls, self.characters + more.characters, self.tokens + more.tokens
         return UseAmounts(*(max(0, sum) for sum in sums))
 
 
@@ -46,27 +47,24 @@ class ModelUse(msgspec.Struct, frozen=True):
 
 def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> None:
     """Take one call with `characters` from today's budget; raise `BudgetSpent` if too little is left."""
-    with _alone(home):
-        use = model_use(home, now_us)
-        if use.today.calls >= options.calls_per_day:
-            raise _spent(f"{options.calls_per_day:,} calls", "model.calls_per_day")
-        if use.today.characters + characters > options.characters_per_day:
-            raise _spent(f"{options.characters_per_day:,} characters", "model.characters_per_day")
-        _add(home, use, 1, characters, 0)
+    with _changing(home, now_us, UseAmounts(1, characters)) as use:
+        for key, used in (("calls", use.today.calls + 1), ("characters", use.today.characters + characters)):
+            most = getattr(options, f"{key}_per_day")
+            if used > most:
+                told = f"Models may be asked no more today: {most:,} {key} are spent."
+                raise BudgetSpent(told, f"Raise model.{key}_per_day in settings.toml.")
 
 
 def note_use(home: Home, calls: int, characters: int, tokens: int, now_us: int) -> None:
-    """Add the size of a model's answer, or less than nothing to give an unreachable model's call back. Never raises."""
-    with suppress(OSError, Locked), _alone(home):
-        _add(home, model_use(home, now_us), calls, characters, tokens)
+    """Add the size of an answer, or less than nothing to take an unanswered call back. Never raises."""
+    with suppress(OSError, Locked), _changing(home, now_us, UseAmounts(calls, characters, tokens)):
+        pass
 
 
 def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
     """Add 1 to the count of windows with this outcome. Never raises, so that no window is lost."""
-    with suppress(OSError, Locked), _alone(home):
-        use = model_use(home, now_us)
-        counts = use.windows | {outcome: use.windows.get(outcome, 0) + 1}
-        _write(home, msgspec.structs.replace(use, windows=counts))
+    with suppress(OSError, Locked), _changing(home, now_us, UseAmounts()) as use:
+        use.windows[outcome] = use.windows.get(outcome, 0) + 1
 
 
 def model_use(home: Home, now_us: int) -> ModelUse:
@@ -76,18 +74,12 @@ def model_use(home: Home, now_us: int) -> ModelUse:
     return use if use.day == day else msgspec.structs.replace(use, day=day, today=UseAmounts())
 
 
-def _add(home: Home, use: ModelUse, calls: int, characters: int, tokens: int) -> None:
-    today, total = (each.and_also(calls, characters, tokens) for each in (use.today, use.total))
-    _write(home, msgspec.structs.replace(use, today=today, total=total))
-
-
-def _write(home: Home, use: ModelUse) -> None:
-    write_whole(home.model_use_path, msgspec.json.encode(use))
-
-
-def _spent(what: str, key: str) -> BudgetSpent:
-    return BudgetSpent(f"Models may be asked no more today: {what} are spent.", f"Raise {key} in settings.toml.")
-
-
-def _alone(home: Home) -> AbstractContextManager[None]:
-    return home.lock("model-use").held(LOCK_WAIT_S)
+@contextmanager
+def _changing(home: Home, now_us: int, more: UseAmounts) -> Iterator[ModelUse]:
+    """Give the use of models, alone, and write the use with some `more` after the block."""
+    with home.lock("model-use").held(LOCK_WAIT_S):
+        use = model_use(home, now_us)
+        yield use
+        today, total = use.today.and_also(more), use.total.and_also(more)
+        made = msgspec.structs.replace(use, today=today, total=total)
+        write_whole(home.model_use_path, msgspec.json.encode(made))

@@ -14,8 +14,7 @@ from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock, all_of
+from memtape.sinks.home.folders import FileLock, Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
