@@ -7,9 +7,9 @@ requests and answers.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -92,15 +92,12 @@ class Limits(NamedTuple):
 class Endpoint:
     """A client of an endpoint. It follows no redirect."""
 
-    def __init__(
-        self, target: HttpTarget, names: Names, limits: Limits, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, target: HttpTarget, names: Names, limits: Limits) -> None:
         import httpx
 
         self._target = target
         self._names = names
         self._limits = limits
-        self._sleep = sleep
         json = "application/json"
         headers = {"Content-Type": json, "Accept": json, "Accept-Encoding": "identity"}
         if target.key:
@@ -128,16 +125,16 @@ class Endpoint:
         A request is repeated after a failure that may pass, by default as often as the limits say. Raises
         `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
         """
-        give_up, tries = time.monotonic() + self._limits.all_s, attempts or self._limits.attempts
+        give_up, tries = monotonic() + self._limits.all_s, attempts or self._limits.attempts
         for tried in range(1, tries + 1):
             try:
                 return read(self._ask_once(body))
             except Unanswered as error:
                 backoff_s = min(2 ** (tried - 1) + random.random(), BACKOFF_MAX_S)  # Not all ask at once.
                 wait_s = min(max(error.wait_s, backoff_s), RETRY_AFTER_MAX_S)
-                if tried == tries or not error.may_pass or time.monotonic() + wait_s >= give_up:
+                if tried == tries or not error.may_pass or monotonic() + wait_s >= give_up:
                     raise
-            self._sleep(wait_s)
+            sleep(wait_s)
         raise AssertionError("A request is tried at least once.")
 
     def _ask_once(self, body: bytes) -> bytes:
@@ -179,14 +176,14 @@ class Endpoint:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise Unanswered("its answer is compressed, which it was told not to do")
         limits = self._limits
-        deadline = time.monotonic() + limits.answer_s
+        deadline = monotonic() + limits.answer_s
         body = bytearray()
         # Without a size, since a piece of a given size is not handed out before it is full.
         for chunk in response.iter_raw():
             body += chunk
             if len(body) > limits.answer_bytes:
                 raise Unanswered(f"its answer has more than {limits.answer_bytes >> 20} MiB", "long")
-            if time.monotonic() > deadline:
+            if monotonic() > deadline:
                 raise Unanswered(f"its answer takes longer than {limits.answer_s:g} s", "late")
         return bytes(body)
 

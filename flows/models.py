@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shlex
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -56,9 +55,9 @@ class Model(Protocol):
         ...
 
 
-def is_configured(options: ModelOptions, environment: Mapping[str, str] = os.environ) -> bool:
+def is_configured(options: ModelOptions) -> bool:
     """Return whether a model is wanted here at all; it may still be named wrongly."""
-    return any(_named(options, environment))
+    return any(_named(options, os.environ))
 
 
 def choose_model(
@@ -93,9 +92,8 @@ def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, 
 class HttpModel:
     """A `Model` behind an endpoint (`/v1/chat/completions`)."""
 
-    def __init__(self, target: HttpTarget, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, target: HttpTarget) -> None:
         self._target = target
-        self._sleep = sleep
         self.name = target.model
         self.place = target.place
         self.tokens = 0
@@ -109,7 +107,7 @@ class HttpModel:
         # Only the fields that every server and model accepts.
         asked = {"messages": [{"content": prompt, "role": "user"}], "model": self.name, "stream": False}
         try:
-            with Endpoint(self._target, NAMES, limits, self._sleep) as endpoint:
+            with Endpoint(self._target, NAMES, limits) as endpoint:
                 return self._text(endpoint.ask(msgspec.json.encode(asked), bytes))
         except Unanswered as error:
             if error.how == "long":

@@ -37,6 +37,7 @@ from memtape.schemas.rows import (
     VectorRow,
     Watermark,
 )
+from memtape.schemas.scopes import check_scope
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 
@@ -203,22 +204,18 @@ class Shard:
                 pass
 
     @_reads
-    def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
+    def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys.
 
         A table of older rules, read until it is rebuilt, lacks fields added since.
         """
-        conditions = ["NOT gone"]
-        if scope is not None:
-            conditions.append(f"scope = {quoted(scope)}")
-        if where:
-            conditions.append(f"({where})")
+        wanted = "NOT gone" if scope is None else f"NOT gone AND scope = '{check_scope(scope)}'"
         rows: list[RowT] = []
         for name in self._names(row_type):
             table = self._table(name)
             if table is not None:
                 fields = [field for field in table.schema.names if field in row_type.__struct_fields__]
-                found = table.to_table(columns=fields, filter=" AND ".join(conditions))
+                found = table.to_table(columns=fields, filter=wanted)
                 rows += [msgspec.convert(row, row_type) for row in _records(found)]
         return sorted(rows, key=lambda row: row.key)
 
@@ -331,13 +328,6 @@ def foreign(log: Log, watermark: Watermark) -> str:
     if watermark.log_id != log.log_id:
         return f"those of partition {watermark.partition} are of another log"
     return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
-
-
-def quoted(text: str) -> str:
-    """Return a string literal for a filter."""
-    if "\x00" in text:
-        raise MemtapeError("A filter cannot hold the character NUL.")
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
 
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
-from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
 from memtape.flows.workers import embed as embed_worker
 from memtape.flows.workers.embed import EmbedQueue
@@ -382,8 +381,7 @@ TINY = "tiny-embed@tiny-embed/8"
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits of retries go onto this list."""
     waits: list[float] = []
-    assert HttpEmbedder.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
+    monkeypatch.setattr("memtape.flows.endpoint.sleep", waits.append)
     return waits
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause, key_of
@@ -34,7 +33,6 @@ class ChosenEmbedder(NamedTuple):
 def choose_embedder(
     options: EmbedderOptions,
     dense_on_log: bool,
-    environment: Mapping[str, str] = os.environ,
     *,
     brief: bool = False,
     loads_slow: bool = True,
@@ -45,7 +43,7 @@ def choose_embedder(
     `loads_slow`, `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises
     `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
-    http, http_reason, local_reason = _probe(options, environment, brief)
+    http, http_reason, local_reason = _probe(options, brief)
     decided = resolve(options, http_reason, local_reason, dense_on_log)
     if decided.degraded:
         return ChosenEmbedder(None, decided)
@@ -63,19 +61,17 @@ def choose_embedder(
 
 def probe(options: EmbedderOptions, dense_on_log: bool) -> Resolved:
     """Return the embedder in effect: ask the endpoint briefly, load no model. Raises as `choose_embedder`."""
-    _, http_reason, local_reason = _probe(options, os.environ, brief=True)
+    _, http_reason, local_reason = _probe(options, brief=True)
     return resolve(options, http_reason, local_reason, dense_on_log)
 
 
-def _probe(
-    options: EmbedderOptions, environment: Mapping[str, str], brief: bool
-) -> tuple[Embedder | None, str | None, str]:
+def _probe(options: EmbedderOptions, brief: bool) -> tuple[Embedder | None, str | None, str]:
     """Return the endpoint's embedder, and why endpoint and local model cannot be used, as for `resolve`.
 
     The search goes only as far as the choice needs: an endpoint that answers under `auto` ends it.
     """
     http, http_reason = None, None
-    if options.choice in ("auto", "http") and (target := target_of(environment, NAMES)) is not None:
+    if options.choice in ("auto", "http") and (target := target_of(os.environ, NAMES)) is not None:
         from memtape.flows.embed.http import ATTEMPTS, BRIEF_TIMEOUT_S, TIMEOUT_S, HttpEmbedder
 
         try:

@@ -7,8 +7,7 @@ that text gets its vector, the other text alone has failed.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NoReturn
@@ -46,17 +45,10 @@ class HttpEmbedder(Embedder):
     401, 403, 404, redirects).
     """
 
-    def __init__(
-        self,
-        target: HttpTarget,
-        *,
-        timeout_s: float = TIMEOUT_S,
-        attempts: int = ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, target: HttpTarget, *, timeout_s: float = TIMEOUT_S, attempts: int = ATTEMPTS) -> None:
         self._target = target
         limits = Limits(timeout_s, 4 * timeout_s, ALL_S, attempts, ANSWER_MAX_BYTES)
-        self._endpoint = Endpoint(target, NAMES, limits, sleep)
+        self._endpoint = Endpoint(target, NAMES, limits)
         self.name = target.model
         self.revision, self.dimensions = "", 0
         try:

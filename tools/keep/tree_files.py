@@ -24,10 +24,9 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.slugs import ROOT, root_id, slug_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
-from memtape.sinks.page_files import TREE_FOLDER, PageBytes, Stamp
+from memtape.sinks.page_files import TREE_FOLDER, PageBytes, PageNote, Stamp
 from memtape.sinks.page_markdown import body_of, index_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
-from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
