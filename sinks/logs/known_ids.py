@@ -50,8 +50,8 @@ _Kept = list[tuple[int, bytes]]
 class _IdsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a file: its log, the log's trail before the offset, the slots stored whole, and the ids.
 
-    A key of `ids` is an id, the number of its scope and that of its type; its value is the offset of the first
-    such event.
+    A key of `ids` is an id, the number of its scope and that of its type; its value is the offset of the
+    first such event.
     """
 
     made_by: str
@@ -101,18 +101,18 @@ class KnownIds:
         number = self._scopes.get(scope)
         return None if number is None else self._first(_key(id, number))
 
-    def beginning(self, beginning: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def beginning(self, start: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (id, scope) of the events that `Log.matching` means, without an order; some of them twice."""
-        digits = beginning.replace("-", "")
+        digits = start.replace("-", "")
         if not _HEX.match(digits):
             return
-        start, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
+        first, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
         meant = [_TYPES[type] for type in types if type in _TYPES]
         for key in self._ids:
-            if not key.startswith(start) or (types and key[20:] not in meant):
+            if not key.startswith(first) or (types and key[20:] not in meant):
                 continue
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
-            if id.startswith(beginning) and (not scopes or scope in scopes):
+            if id.startswith(start) and (not scopes or scope in scopes):
                 yield id, scope
 
     def _take(self, slot: Slot) -> None:
@@ -154,7 +154,7 @@ class KnownIds:
         return [Slot(self._partition, offset, payload) for offset, payload in kept]
 
     def _write(self, path: Path, log_id: str) -> None:
-        """Write the file, whole or not at all. A home that takes none only costs the next process its time."""
+        """Write the file, whole or not at all. A home that takes none only costs the next process time."""
         kept = _IdsFile(
             made_by=_MADE_BY,
             log_id=log_id,
