@@ -18,13 +18,13 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
@@ -98,13 +98,13 @@ class ScopeFiles:
     def is_ours(self, path: str) -> bool:
         """Return whether a file is listed and as written, apart from its zone."""
         digests, data = self.listed().get(path), self._look(path)
-        return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
+        return digests is not None and isinstance(data, bytes) and digest_of(_ours(data) or b"") in digests
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
         """List the files that have the bytes which they would be given: the list that named them is gone."""
         looked = ((path, self._look(path)) for path, data in files.items() if data)
         ours = {path: _ours(there) for path, there in looked if isinstance(there, bytes)}
-        found = {path: [_digest(data)] for path, data in ours.items() if data == files[path]}
+        found = {path: [digest_of(data)] for path, data in ours.items() if data == files[path]}
         self._write_list(self.listed() | found)
 
     def lay(self, files: Mapping[str, bytes], zones: Mapping[str, bytes] | None = None) -> None:
@@ -118,7 +118,7 @@ class ScopeFiles:
         files = {path: data for path, data in files.items() if path not in held}
         due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), known)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
-        laid |= {path: [_digest(data)] for path, data in files.items() if data}
+        laid |= {path: [digest_of(data)] for path, data in files.items() if data}
         if due:
             both = {path: [*laid.get(path, ()), *known.get(path, ())] for path in due}
             self._write_list(listed | laid | both)
@@ -168,7 +168,7 @@ class ScopeFiles:
         """
         there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
         make_folder(self._taken_path.parent)
-        whole = msgspec.json.encode(there | {path: [_digest(data)]}, order="deterministic")
+        whole = msgspec.json.encode(there | {path: [digest_of(data)]}, order="deterministic")
         write_whole(self._taken_path, whole, durable=True)
 
     def keep_beside(self, path: str, data: bytes) -> str:
@@ -207,7 +207,7 @@ class ScopeFiles:
             return True
         if zone is None or zone == found.zone or not isinstance(there, bytes):
             return False
-        return found.zone is None or was_changed(found) is False or _digest(there) in listed.get(path, ())
+        return found.zone is None or was_changed(found) is False or digest_of(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
         """Write or remove one file, which had one of the `known` digests before.
@@ -232,9 +232,9 @@ class ScopeFiles:
         found = parts(there) if isinstance(there, bytes) else None
         # A file of zeros is left by a power failure, and was written by no person.
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
-        is_taken = isinstance(there, bytes) and _digest(there) in ours
+        is_taken = isinstance(there, bytes) and digest_of(there) in ours
         if found is not None and not is_ours:
-            is_ours = is_taken or not found.ours or _digest(found.ours) in ours
+            is_ours = is_taken or not found.ours or digest_of(found.ours) in ours
         if is_tree and isinstance(there, bytes) and _is_unread(there, known):
             return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
@@ -468,10 +468,12 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
     For a file not written by Memtape, `new` is the answer. A file of zeros, left by a power failure, counts
     as unchanged.
     """
-    if not data.strip(b"\0") or _digest(data) in ours:
+    if not data.strip(b"\0") or digest_of(data) in ours:
         return False
     found = parts(data)
-    return new if not ours else found is None or was_changed(found) is True or _digest(found.ours) not in ours
+    if not ours:
+        return new
+    return found is None or was_changed(found) is True or digest_of(found.ours) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:
@@ -490,7 +492,3 @@ def _there(path: Path) -> object | None:
 
 def _entries(folder: Path) -> Iterator[Path]:
     return folder.iterdir() if folder.is_dir() and not folder.is_symlink() else iter(())
-
-
-def _digest(data: bytes | None) -> str:
-    return blake2b(data or b"", digest_size=16).hexdigest()

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
-DIGEST_BYTES = 8
 RETRY_EVERY_S = 24 * 3_600
 
 OffsetMark = tuple[int, str]
@@ -132,21 +131,18 @@ class AskedWindows:
 
     def is_settled(self, turn: str) -> bool:
         """Return whether nothing more is to be asked about a turn."""
-        return _digest(turn) in self._settled
+        return digest_of(turn.encode()) in self._settled
 
     def attempts(self, first: str) -> tuple[int, int]:
         """Return how often a window was asked about, and when last in microseconds."""
-        known = self._windows.get(_digest(first))
+        known = self._windows.get(digest_of(first.encode()))
         return (known.attempts, known.asked_us) if known is not None else (0, 0)
 
     def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None:
         """Note an attempt at a window of turns; drop the windows last asked before `since_us`."""
-        window = _Window(tuple(map(_digest, turns)), settled, self.attempts(turns[0])[0] + 1, now_us)
+        digests = tuple(digest_of(turn.encode()) for turn in turns)
+        window = _Window(digests, settled, self.attempts(turns[0])[0] + 1, now_us)
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}
         self._settled |= dict.fromkeys(window.turns if settled else ())
         write_whole(self._home.windows_path, msgspec.json.encode(self._windows))
-
-
-def _digest(id: str) -> str:
-    return blake2b(id.encode(), digest_size=DIGEST_BYTES).hexdigest()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.ids import digest_of
 from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import Home, write_whole
 
@@ -59,7 +59,8 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def leaves_out(self, session: str | None) -> bool:
         """Return whether nothing of a session is to be stored."""
-        return bool(self.sessions) and session is not None and _digest(session) in self.sessions
+        said = (session or "").encode("utf-8", "replace")
+        return bool(self.sessions and session) and digest_of(said) in self.sessions
 
 
 NONE = Pauses()
@@ -94,7 +95,7 @@ def resume(home: Path, scope: str | None, now_us: int) -> bool:
 def leave_out(home: Path, session: str) -> None:
     """Mark a session as never to be stored, in its transcript too."""
     if session and not pauses_of(home).leaves_out(session):
-        _change(home, lambda kept: kept.pauses, (_digest(session),))
+        _change(home, lambda kept: kept.pauses, (digest_of(session.encode("utf-8", "replace")),))
 
 
 def stores_nothing() -> bool:
@@ -118,7 +119,3 @@ def _change(home: Path, change: Change, sessions: tuple[str, ...] = ()) -> bool:
         if changed != kept:
             write_whole(home / PAUSES_NAME, msgspec.json.encode(changed), durable=True)
         return changed != kept
-
-
-def _digest(session: str) -> str:
-    return blake2b(session.encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -16,7 +16,6 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from pathlib import Path
 from uuid import UUID
 
@@ -25,7 +24,7 @@ import msgspec
 from memtape import __version__
 from memtape.schemas.codec import event_of
 from memtape.schemas.events import EVENT_TYPES
-from memtape.schemas.ids import id_bytes
+from memtape.schemas.ids import digest_of, id_bytes
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
 from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
@@ -171,7 +170,7 @@ class KnownIds:
         unfinished = path.with_name(f".{path.name}-{threading.get_native_id()}{UNFINISHED}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_whole(path, b"".join((MAGIC, _digest(data), b"\n", data)), unfinished=unfinished)
+            write_whole(path, b"".join((MAGIC, digest_of(data).encode(), b"\n", data)), unfinished=unfinished)
         except OSError:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
@@ -190,13 +189,9 @@ def said_in(data: bytes) -> bytes:
 def _unpacked(data: bytes) -> _IdsFile:
     """Return the content of a file's bytes. Raises `ValueError` where they are damaged."""
     magic, digest, data = data.split(b"\n", 2)
-    if magic + b"\n" != MAGIC or digest != _digest(data):
+    if magic + b"\n" != MAGIC or digest != digest_of(data).encode():
         raise ValueError("The bytes do not match their digest.")
     return msgspec.msgpack.decode(data, type=_IdsFile)  # Another Memtape may write other fields.
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _key(id: str, scope: int) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from hashlib import blake2b
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from msgspec.structs import replace
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.errors import Denied, InvalidEvent
 from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
 from memtape.schemas.rows import TreePage
@@ -302,5 +302,4 @@ def _quoted(told: str) -> list[str]:
 
 
 def _digest(said: str | bytes) -> str:
-    data = said if isinstance(said, bytes) else said.encode("utf-8", "replace")
-    return blake2b(data, digest_size=16).hexdigest()
+    return digest_of(said if isinstance(said, bytes) else said.encode("utf-8", "replace"))
