@@ -35,7 +35,8 @@ PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
 TREE_FOLDER = "pages"
 """Where the files of the tree are, in folders of their own, beside files of people."""
 
-_LISTS, _TAKEN = "pages", "taken"
+LISTS, _TAKEN = "pages", "taken"
+"""Folders of notes about the vault: the list of files of each scope, and the captured versions of pages."""
 _PAGE = re.compile(
     r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
     r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
@@ -63,7 +64,7 @@ class ScopeFiles:
         self._vault = home.vault
         self._folder = home.scope_folder(scope)
         place = self._folder.relative_to(self._vault)
-        lists = home.vault_notes / _LISTS
+        lists = home.vault_notes / LISTS
         self._list_path = lists / f"{place}.json"
         self._taken_path = home.vault_notes / _TAKEN / f"{place}.json"
         self._new = lists / place.parent / f".{place.name}.page{UNFINISHED}"
@@ -301,12 +302,6 @@ class ScopeFiles:
             return
         make_folder(self._list_path.parent)
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
-
-
-def listed_places(home: Home) -> list[str]:
-    """Return the folders, as paths in the vault, for which there is a list of files."""
-    lists = home.vault_notes / _LISTS
-    return sorted(path.relative_to(lists).as_posix().removesuffix(".json") for path in lists.rglob("*.json"))
 
 
 class PageNote(msgspec.Struct, frozen=True):

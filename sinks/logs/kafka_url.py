@@ -65,22 +65,20 @@ class KafkaTarget(msgspec.Struct, frozen=True):
         return not self.security.endswith("SSL")
 
     def options(self) -> dict[str, Any]:
-        """Return kafka-python's settings for any client; raises `MemtapeError` where a password is missing."""
-        options: dict[str, Any] = {"bootstrap_servers": list(self.servers), "security_protocol": self.security}
-        if self.cafile:
-            options["ssl_cafile"] = self.cafile
-        if self.mechanism:
-            password = os.environ.get(PASSWORD_VARIABLE)
-            if not password:
-                raise MemtapeError(
-                    f"The password of {self.user} is missing.", f"Set {PASSWORD_VARIABLE} in the environment."
-                )
-            options |= {
-                "sasl_mechanism": self.mechanism,
-                "sasl_plain_username": self.user,
-                "sasl_plain_password": password,
-            }
-        return options
+        """Return kafka-python's settings for any client. Raises `MemtapeError` without a needed password."""
+        password = os.environ.get(PASSWORD_VARIABLE) if self.mechanism else None
+        if self.mechanism and not password:
+            told = f"The password of {self.user} is missing."
+            raise MemtapeError(told, f"Set {PASSWORD_VARIABLE} in the environment.")
+        options = {
+            "bootstrap_servers": list(self.servers),
+            "security_protocol": self.security,
+            "ssl_cafile": self.cafile,
+            "sasl_mechanism": self.mechanism,
+            "sasl_plain_username": self.user,
+            "sasl_plain_password": password,
+        }
+        return {name: value for name, value in options.items() if value}
 
 
 def parse_kafka_url(url: str) -> KafkaTarget:
@@ -100,7 +98,8 @@ def parse_kafka_url(url: str) -> KafkaTarget:
     if not _TOPIC.match(topic) or topic in (".", ".."):
         raise _bad(f"{topic[:60]!r} is no name of a topic")
     try:
-        target = msgspec.convert({**_options(query), "servers": servers, "topic": topic}, KafkaTarget, strict=False)
+        told = {**_options(query), "servers": servers, "topic": topic}
+        target = msgspec.convert(told, KafkaTarget, strict=False)
     except msgspec.ValidationError as error:
         raise _bad(str(error)) from None
     _check_login(target)
@@ -119,26 +118,26 @@ def check_private(target: KafkaTarget, hosts: list[str]) -> None:
 
 
 def _check_login(target: KafkaTarget) -> None:
-    if target.security.startswith("SASL") != bool(target.mechanism) or bool(target.mechanism) != bool(target.user):
+    wanted = target.security.startswith("SASL"), bool(target.mechanism), bool(target.user)
+    if any(wanted) and not all(wanted):
         raise _bad("SASL_SSL and SASL_PLAINTEXT need a mechanism and a user, and nothing else takes them")
     if target.cafile and target.readable_by_others:
         raise _bad("cafile is only for SSL and SASL_SSL")
     if target.cafile and not Path(target.cafile).is_file():
-        raise MemtapeError(f"The CA file {target.cafile} is not there.", "Give the path of a PEM file as cafile=.")
+        raise MemtapeError(f"The CA file {target.cafile} is not there.", "Give a PEM file's path as cafile=.")
 
 
 def _options(query: str) -> dict[str, str]:
-    options: dict[str, str] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
     except ValueError:
         raise _bad("what follows the question mark is not name=value") from None
-    for name, value in pairs:
-        if name not in OPTIONS or name in options:
-            why = "is given twice" if name in options else "is no option"
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in OPTIONS or names.count(name) > 1:
+            why = "is given twice" if name in OPTIONS else "is no option"
             raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
-        options[name] = value
-    return options
+    return dict(pairs)
 
 
 def _host(server: str) -> str:
