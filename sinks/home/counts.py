@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memtape.schemas.metrics import BOUNDS_US
-from memtape.sinks.home.sqlite_files import leave, use
+from memtape.sinks.home.sqlite_files import KeptConnection
 
 NAME = "counts.db"
 WAIT_S = 3.0
@@ -103,11 +103,5 @@ class HomeCounts:
         return Sums(sum(it[4] for it in rows), sum(it[5] for it in rows), at_most)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    name = use(path)
-    try:
-        with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as db:
-            yield db
-    finally:
-        leave(name)
+def _opened(path: Path) -> closing[KeptConnection]:
+    return closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, factory=KeptConnection))
