@@ -22,8 +22,7 @@ from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, Pass
 from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
-from memtape.sinks.home.marks import OffsetMarks
-from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
+from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.unerased import commands_that_finish

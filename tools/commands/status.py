@@ -21,7 +21,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.options import Output, as_of_option, phases, with_folder, with_home
 
 if TYPE_CHECKING:
-    from memtape.sinks.home.model_use import ModelUse, UseAmounts
+    from memtape.sinks.home.marks import ModelUse, UseAmounts
     from memtape.state.views.health import Health
     from memtape.tools.ask.status import DayStats, ScopeCount, Status
 

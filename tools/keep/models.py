@@ -15,7 +15,7 @@ from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
 from memtape.schemas.events import Actor
 from memtape.schemas.model import ModelOptions, Step
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import note_use, spend
+from memtape.sinks.home.marks import note_use, spend
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.native_ids import digest

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from memtape.flows.workers.clock import Clock
-from memtape.flows.workers.commits import Commits
+from memtape.flows.workers.clock import Clock, Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
 from memtape.flows.workers.extract import Extraction
