@@ -249,7 +249,7 @@ class Shard:
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
     def _known_tables(self) -> list[str]:
-        """Return the tables that are there, or that the watermark names."""
+        """Return the names of the present tables, and of the tables in the watermark."""
         return sorted({*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables})
 
     def _write(self, rows: Sequence[Guarded], known: Sequence[bool]) -> None:

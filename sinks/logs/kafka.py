@@ -252,7 +252,7 @@ class KafkaLog(Log):
             return self._ends()
 
     def check(self) -> None:
-        """See `Log.check`: the same topic keeps everything, and each partition begins with the log's settings.
+        """See `Log.check`: the topic is the same, keeps everything, and begins with the log's settings.
 
         The records' own checksums are held by every read.
         """
@@ -326,7 +326,7 @@ class KafkaLog(Log):
         while self.topic.name == name and not self.follow():
             if time.monotonic() > deadline:
                 raise UnknownOutcome(
-                    f"The {self.target.place} is closed for an erasure; what was sent may be on it.",
+                    f"The {self.target.place} is closed while something is erased; what was sent may be on it.",
                     "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
                 )
             time.sleep(FOLLOW_S)
