@@ -325,8 +325,9 @@ class KafkaLog(Log):
     def _await_next_generation(self, name: str, deadline: float) -> None:
         while self.topic.name == name and not self.follow():
             if time.monotonic() > deadline:
+                told = f"The {self.target.place} is closed while something is erased"
                 raise UnknownOutcome(
-                    f"The {self.target.place} is closed while something is erased; what was sent may be on it.",
+                    f"{told}; what was sent may be on it.",
                     "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
                 )
             time.sleep(FOLLOW_S)
