@@ -6,7 +6,7 @@ requests and answers.
 
 from __future__ import annotations
 
-import random
+import os
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from time import monotonic, sleep
@@ -130,7 +130,8 @@ class Endpoint:
             try:
                 return read(self._ask_once(body))
             except Unanswered as error:
-                backoff_s = min(2 ** (tried - 1) + random.random(), BACKOFF_MAX_S)  # Not all ask at once.
+                # Another time for each, so that not all ask at once.
+                backoff_s = min(2 ** (tried - 1) + os.urandom(1)[0] / 256, BACKOFF_MAX_S)
                 wait_s = min(max(error.wait_s, backoff_s), RETRY_AFTER_MAX_S)
                 if tried == tries or not error.may_pass or monotonic() + wait_s >= give_up:
                     raise

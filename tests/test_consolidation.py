@@ -82,8 +82,8 @@ def held(client: Client) -> dict[str, MemoryRow]:
     assert client.verify().ok
     build = client.home.current()
     shards = (Shard(build.shard(number), number) for number in range(client.log.partitions))
-    rows = [row for shard in shards if shard.exists() for row in shard.rows(MemoryRow, client.scope, "into IS NULL")]
-    return {row.text: row for row in rows if not row.hidden and isinstance(row, MemoryRow)}
+    rows = [row for shard in shards if shard.exists() for row in shard.rows(MemoryRow, client.scope)]
+    return {row.text: row for row in rows if not row.hidden and row.into is None}
 
 
 def decided(client: Client) -> list[Decided]:
