@@ -50,6 +50,15 @@ INDEX: dict[str, dict[str, str]] = {
         "admin lifecycle": "lifecycle",
         "admin lifecycle --set": "",
     },
+    "keeping": {
+        "run": "",
+        "verify": "verify",
+        "rebuild": "rebuild",
+        "admin copy": "copy",
+        "admin settings": "settings",
+        "page": "",
+    },
+    "erasing": {"erase": "", "verify --erased": "", "admin prune": "prune"},
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",

@@ -308,6 +308,7 @@ def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
     origin = given.get("origin") or default_origin()
     with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
         client.door, client.on_phase = "cli", update
+        client.on_note = lambda note: say(note, err=True)
         print_output(_output(verb, client, asked))
 
 
