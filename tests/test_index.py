@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow, Wording
-from memtape.sinks import index_files, index_tiers, search_index
+from memtape.sinks import index_files, search_index
 from memtape.sinks.search_index import OpenIndex, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
 from memtape.state.index.parts import MaskedSegment, part_of
@@ -182,7 +183,7 @@ def named(texts: Texts, place: int) -> str:
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """Segments are sealed and merged after a few rows."""
     for module, name, rows in (
-        (index_tiers, "DELTA_ROWS", 3), (index_tiers, "TIER", 2),
+        (search_index, "DELTA_ROWS", 3), (search_index, "TIER", 2),
         (search_index, "MOST_ROWS", 9), (search_index, "MOST_VECTORS", 9),
     ):  # fmt: skip
         patch.setattr(module, name, rows)
@@ -343,9 +344,8 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
         with pytest.raises(ValueError, match="not as it was written"):
             open_index(folder)
     for text in ("kayak", "boats"):
-        made = SearchIndex(tmp_path)
-        made.discard()
-        made.write([row_of(1, turn(text), 1)])
+        rmtree(tmp_path)
+        SearchIndex(tmp_path).write([row_of(1, turn(text), 1)])
         before = open_index(folder, before)
         assert before is not None and [row.text for row in before.rows(TurnRow)] == [text]
     (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
