@@ -76,6 +76,7 @@ INDEX: dict[str, dict[str, str]] = {
         "admin retriever set": "",
     },
     "completion": {"admin completion": ""},
+    "demo": {"demo": ""},
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",
@@ -167,7 +168,7 @@ for _name in _FILE_OF:
     COMMANDS.setdefault(_name.partition(" -")[0], []).append(_name)
 
 TITLES = {
-    "Remember and ask": ("capture", "search", "show", "context", "import"),
+    "Remember and ask": ("capture", "search", "show", "context", "import", "demo"),
     "Decide": ("forget", "restore", "pin", "update", "settle", "archive"),
     "Look": ("status", "page", "log"),
     "Keep": ("run", "verify", "rebuild", "erase"),

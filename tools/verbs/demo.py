@@ -1,0 +1,135 @@
+"""The demo: a fact is told to one agent, changes, is known to another, is erased and proven gone, in a throw-away home."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.variables import HOME_VARIABLE, LOG_VARIABLE, SESSION_VARIABLE
+from memtape.schemas.visible import one_line
+from memtape.tools.verb import Asks, Output, Verb
+
+ADA = ("--actor", "Ada", "--origin", "user")
+MOST_S = 120
+"""A step that takes longer has failed."""
+
+
+class DemoStep(msgspec.Struct, frozen=True):
+    """A step: what it shows, the command as a person types it, and what the command printed."""
+
+    shows: str
+    command: str
+    printed: str
+
+
+class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps of the demo, and how long they took."""
+
+    steps: list[DemoStep]
+    seconds: float
+
+
+def demo(home: Path, asked: Asks) -> DemoReport:
+    """Run the demo in a throw-away home. Raises `MemtapeError` where a step fails."""
+    started = time.monotonic()
+    return DemoReport(steps=list(_steps()), seconds=round(time.monotonic() - started, 1))
+
+
+def _steps() -> Iterator[DemoStep]:
+    """Run each step in a process of its own, as a person would."""
+    with TemporaryDirectory(prefix="memtape-demo-") as folder:
+        project = Path(folder, "harbour")
+        project.mkdir()
+        environment = {name: value for name, value in os.environ.items() if name not in (LOG_VARIABLE, SESSION_VARIABLE)}
+        environment |= {HOME_VARIABLE: str(Path(folder, "home")), "NO_COLOR": "1"}
+        ids: list[str] = []
+        places: list[str] = []
+
+        def ran(shows: str, *words: str, told: str = "", show: Callable[[str], str] = str.rstrip) -> DemoStep:
+            command = [sys.executable, "-m", "memtape", *words]
+            done = subprocess.run(
+                command, cwd=project, env=environment, input=told, capture_output=True, text=True, timeout=MOST_S
+            )
+            if done.returncode != 0:
+                raise MemtapeError(f"The step {words[0]} failed: {one_line(done.stderr or done.stdout, 300)}")
+            if words[0] in ("capture", "update"):
+                ids.append(done.stdout.split()[0])
+                places.append(done.stdout)
+            return DemoStep(shows, " ".join(("memtape", *map(_quoted, words))), show(done.stdout))
+
+        yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", FACT, *ADA, "--session", "claude-1")
+        before = _position(places[0])
+        yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
+        yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")
+        yield ran("The past can be asked too.", "search", QUESTION, "--limit", "1", "--as-of", before)
+        yield ran(
+            "Codex starts in the same folder. This is what its hook is told, without a question.",
+            *("agents", "hook", "--host", "codex"),
+            told=json.dumps({"hook_event_name": "SessionStart", "session_id": "codex-1", "cwd": str(project)}),
+            show=_context,
+        )
+        yield ran("Something slips in that nobody should keep.", "capture", SLIP, *ADA)
+        yield ran("It is erased: the log, every view and every file are searched before and after.", "erase", ids[2])
+        yield ran("Replay the log, and the same views come back, hash for hash.", "verify")
+
+
+FACT = "The staging database listens on port 5432."
+CHANGED = "The staging database listens on port 5433."
+QUESTION = "which port does staging use"
+SLIP = "The alarm of the office is switched off with Brunhilde-Xylophone."
+
+
+def _position(printed: str) -> str:
+    """Return the position behind a capture, from what its command printed."""
+    words = printed.replace(",", " ").split()
+    return f"{words[words.index('partition') + 1]}:{int(words[words.index('offset') + 1]) + 1}"
+
+
+def _context(printed: str) -> str:
+    """Return the text that a hook gives an agent."""
+    told = json.loads(printed or "{}").get("hookSpecificOutput", {}).get("additionalContext", "")
+    return str(told).strip() or "(nothing)"
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"' if " " in word else word
+
+
+def _shell(home: Path, asked: Asks) -> Output:
+    """Print each step as it is done."""
+    from memtape.tools.doors.terminal import is_json, say
+
+    started, steps = time.monotonic(), list[DemoStep]()
+    for number, step in enumerate(_steps(), start=1):
+        steps.append(step)
+        if not is_json():
+            printed = "\n".join(f"  {line}" for line in step.printed.split("\n"))
+            say(f"\n{number}. {step.shows}\n$ {step.command}\n{printed}")
+    yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
+    yield f"\nThat took {time.monotonic() - started:.0f} s, in a home that is gone now. Nothing left this machine."
+    yield "Next: `memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent its memory."
+
+
+VERBS = (
+    Verb(
+        "demo",
+        "Show in less than a minute what this memory does: told, changed, known to another agent, erased, proven.",
+        "memtape demo",
+        Asks,
+        DemoReport,
+        demo,
+        shell=_shell,
+        at="folder",
+        in_memory=True,
+        details="It needs no key, no agent and no past session. It works in a home of its own, which is deleted.",
+    ),
+)
