@@ -16,39 +16,23 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+from builders import data_of
 from fake_model import FakeModel
 
 from memtape.tools.agents.hosts import MARKETPLACE
 from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
 
-PACKAGES = {
-    "claude": "@anthropic-ai/claude-code",
-    "codex": "@openai/codex",
-    "gemini": "@google/gemini-cli",
-    "copilot": "@github/copilot",
-    "opencode": "opencode-ai",
-    "qwen": "@qwen-code/qwen-code",
-}
-SAID = {
-    "claude": "The staging database listens on port 5433.",
-    "codex": "Releases are cut on Tuesdays by Mira.",
-    "gemini": "The tide service is written in Elixir.",
-    "copilot": "The harbour desk opens at seven.",
-    "opencode": "Backups of the ledger are kept in Tromsø.",
-    "qwen": "The buoy firmware is signed with Ed25519.",
-}
+HOSTS: dict[str, dict[str, Any]] = data_of("clients")
 GREETING, ANSWER = "HELLO", "Noted by the model."
-QUESTIONS = {"claude": "staging database port", "codex": "releases Tuesdays Mira", "gemini": "tide service Elixir"}
-QUESTIONS |= {"copilot": "harbour desk opens", "opencode": "backups ledger kept", "qwen": "buoy firmware signed"}
-SOURCES = {"claude": "claude-code"}
 TURN_TIMEOUT_S = 180
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "memtape" / "clients")
-    parser.add_argument("--only", nargs="*", choices=list(PACKAGES), default=list(PACKAGES))
+    parser.add_argument("--only", nargs="*", choices=list(HOSTS), default=list(HOSTS))
     parser.add_argument("--keep", action="store_true", help="Keep the folder of the run.")
     asked = parser.parse_args()
     memtape = Path(sys.executable).with_name("memtape")
@@ -69,24 +53,13 @@ def main() -> int:
 def install(cache: Path, hosts: list[str]) -> Path:
     """Install what is missing with npm, and return the folder of the programs."""
     programs = cache / "node_modules" / ".bin"
-    missing = [PACKAGES[host] for host in hosts if not (programs / host).exists()]
+    missing = [HOSTS[host]["package"] for host in hosts if not (programs / host).exists()]
     if missing:
         cache.mkdir(parents=True, exist_ok=True)
         print(f"Installing {', '.join(missing)} into {cache}.")
         command = ["npm", "install", "--prefix", str(cache), "--no-audit", "--no-fund", "--silent", *missing]
         subprocess.run(command, check=True)
     return programs
-
-
-SEEN_AS = {
-    "claude": ("/messages", ""),
-    "codex": ("/responses", ""),
-    "gemini": ("GenerateContent", ""),
-    "copilot": ("/chat/completions", "GitHub Copilot CLI"),
-    "opencode": ("/chat/completions", "You are opencode"),
-    "qwen": ("/chat/completions", "Qwen Code"),
-}
-"""A path of each host's requests, and words of its own."""
 
 
 OURS = MARKETPLACE.encode()
@@ -136,39 +109,21 @@ class Trial:
             **{"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_MODEL": "gpt-fake"},
             **{"GEMINI_CLI_TRUST_WORKSPACE": "true", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
         }
-        provider = f'name="fake", base_url="{model.url}/v1", env_key="FAKE_KEY", wire_api="responses"'
-        self.words = {
-            "claude": ["claude", "-p", "{prompt}", "--dangerously-skip-permissions"],
-            "codex": [
-                "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
-                "--dangerously-bypass-hook-trust", "-c", f"model_providers.fake={{{provider}}}",
-                "-c", 'model_provider="fake"', "-c", 'model="gpt-5-fake"', "-c", "mcp_optional_startup_grace_ms=5000",
-                "{prompt}",
-            ],
-            "gemini": ["gemini", "--yolo", "-m", "gemini-2.5-flash", "-p", "{prompt}"],
-            "copilot": ["copilot", "--allow-all-tools", "-s", "-p", "{prompt}"],
-            "opencode": ["opencode", "run", "--auto", "{prompt}"],
-            "qwen": [
-                "qwen", "--auth-type", "openai", "--openai-api-key", "none", "--openai-base-url", f"{model.url}/v1",
-                "-m", "fake", "-y", "-p", "{prompt}",
-            ],
-        }  # fmt: skip
 
     def run(self) -> int:
         """Connect each host, tell each something, ask each for what another was told, and disconnect."""
         for host in self.hosts:
             self.check(f"{host} is connected", self.memtape("agents", "connect", host).returncode == 0)
         for host in self.hosts:
-            said = self.turn(host, f"REMEMBER: {SAID[host]}")
+            said = self.turn(host, f"REMEMBER: {HOSTS[host]['said']}").stdout
             self.check(f"{host} remembers over MCP", "Remembered in project:" in said, said)
         for asking in self.hosts:
             for told in self.hosts:
                 begun = time.monotonic()
-                said = self.turn(asking, f"RECALL: {QUESTIONS[told]}")
+                said = self.turn(asking, f"RECALL: {HOSTS[told]['question']}").stdout
                 took_s = time.monotonic() - begun
-                self.check(
-                    f"{asking} recalls what {told} was told ({took_s:.1f} s)", SAID[told].rstrip(".") in said, said
-                )
+                held = HOSTS[told]["said"].rstrip(".") in said
+                self.check(f"{asking} recalls what {told} was told ({took_s:.1f} s)", held, said)
         self.check_hooks()
         findings = json.loads(self.memtape("agents", "doctor", "--json").stdout)["findings"]
         bad = [finding for finding in findings if finding["state"] == "bad"]
@@ -185,8 +140,7 @@ class Trial:
         """A host goes on where the command is gone, and the doctor of another installation says so."""
         self.command.unlink()
         for host in self.hosts:
-            words = [GREETING if word == "{prompt}" else word for word in self.words[host]]
-            done = self.ran(words)
+            done = self.turn(host, GREETING)
             said = done.stdout + done.stderr
             held = done.returncode == 0 and ANSWER in done.stdout and "failed" not in said.lower()
             self.check(f"{host} goes on without the command, and no hook fails", held, said)
@@ -213,30 +167,30 @@ class Trial:
             bodies = [(event["event"]["body"], event["event"]["actor"]) for event in log["events"]]
             missing = []
             for host in self.hosts:
-                source = SOURCES.get(host, host)
-                turns = [(body["text"], actor) for body, actor in bodies if body["source"] == source]
-                by = {
-                    origin: [text for text, actor in turns if actor["origin"] == origin] for origin in ("user", "agent")
-                }
-                prompts = [text for text in by["user"] if text.strip('"').startswith("REMEMBER: ")]
-                answers = [text for text in by["agent"] if "The tool said" in text]
+                turns = [it for it in bodies if it[0]["source"] == HOSTS[host]["source"]]
+                by_user, by_agent = (
+                    [body["text"] for body, actor in turns if actor["origin"] == origin] for origin in ("user", "agent")
+                )
+                prompts = [text for text in by_user if text.strip('"').startswith("REMEMBER: ")]
+                answers = [text for text in by_agent if "The tool said" in text]
                 missing += [f"{host}: {prompts=} {answers=}"] * (len(prompts) != 1 or not answers)
             if not missing or time.monotonic() > deadline:
                 break
             time.sleep(0.5)
         self.check("each host's prompts and answers are captured once by its hooks", not missing, "\n".join(missing))
-        for host, (path, system) in SEEN_AS.items():
+        for host, its in HOSTS.items():
             # What a tool has answered says of itself that it is quoted; the context of a start does not.
             given = [
                 seen for seen in self.model.seen
-                if path in seen.path and system in seen.body and DATA_NOT_ORDERS not in seen.body
+                if its["path"] in seen.path and its["system"] in seen.body and DATA_NOT_ORDERS not in seen.body
                 and ("<memtape>" in seen.body or "&lt;memtape&gt;" in seen.body)
             ]  # fmt: skip
             self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
 
-    def turn(self, host: str, prompt: str) -> str:
-        """Let a host take one turn and return what it printed."""
-        return self.ran([prompt if word == "{prompt}" else word for word in self.words[host]]).stdout
+    def turn(self, host: str, prompt: str) -> subprocess.CompletedProcess[str]:
+        """Let a host take one turn."""
+        words = [word.replace("{url}", self.model.url) for word in HOSTS[host]["words"]]
+        return self.ran([prompt if word == "{prompt}" else word for word in words])
 
     def memtape(self, *words: str) -> subprocess.CompletedProcess[str]:
         done = self.ran(["memtape", *words])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import data_of
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,16 +23,10 @@ from memtape.tools.commands.cli import main
 
 PORT = "The staging database listens on port 5433."
 RIGHT = "The staging database listens on port 5434."
+CASES = data_of("corrections")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "no, it is 5434", "No, it's 5434.", "actually the port is 5434", "Sorry, I meant 5434.",
-        "That's wrong, it listens on 5434.", "No, it's 5434, not 5433.", "Wrong: 5434",
-        "Sorry, no, it is 5434", "Oops, no, sorry: it is 5434.", "Hm, no no, actually it's 5434.",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("said", CASES["corrects"])
 def test_a_correction_gives_a_text_another_value(said: str) -> None:
     assert corrections_in(said) == (said,)
     correction = correction_of(said)
@@ -40,20 +35,7 @@ def test_a_correction_gives_a_text_another_value(said: str) -> None:
     assert made is not None and (made.text, made.older, made.newer) == (RIGHT, "5433", "5434")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (PORT, "no, it is 5433"),
-        (PORT, "no, it's 5434, not 5439"),
-        (PORT, "no, the production port is 5434"),
-        (PORT, "no, it is blue"),
-        (PORT, "no, on Monday"),
-        (PORT, "Is it 5434?"),
-        ("My sister Anna lives in Graz.", "no, it's 5434"),
-        ("The gateway runs version 1.25 and the proxy runs version 2.4.", "no, it is 1.27"),
-        ("If the database listens on port 5433, tell me.", "no, it is 5434"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), CASES["in_doubt"])
 def test_in_doubt_nothing_is_corrected(text: str, said: str) -> None:
     correction = correction_of(said)
     assert correction is None or corrected(text, correction, "") is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders import data_of
 
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are_changes, latest_first, memory
@@ -15,6 +16,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 
 AT = 1_700_000_000_000_000
+CASES = data_of("currency")
 
 
 def told(text: str, at: int, held: float, origin: Any = "user") -> FoundMemory:
@@ -25,18 +27,7 @@ def order(*found: FoundMemory) -> list[int]:
     return [placed.number for placed in latest_first(found)]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer", "is_first"),
-    [
-        ("Worker pods have a memory limit of 512Mi.", "The limit for worker pods is 1.5Gi.", True),
-        ("The draft of the grant report is due on 12 April.", "Grant report has to be in by 26 April.", True),
-        ("The incident severity is SEV2.", "Incident downgraded to SEV3.", True),
-        ("postgres --version on db1: 14.9", "db1: psql reports server 16.2", True),
-        ("Worker pods have a memory limit of 512Mi.", "Worker pods are restarted every 2 hours.", False),
-        ("The grant report is due on 12 April.", "The grant meeting with Ines is on 3 May.", False),
-        ("The incident severity is SEV2.", "The incident severity is SEV2, as said.", False),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer", "is_first"), CASES["first"])
 def test_another_value_of_one_class_of_the_same_thing_stands_first(older: str, newer: str, is_first: bool) -> None:
     """Though it holds less of the question; what else is told of the thing stands where it was found."""
     assert order(told(older, 0, 1.0), told(newer, DAY_US, 0.3)) == ([1, 0] if is_first else [0, 1])
@@ -119,16 +110,7 @@ def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_p
         assert only.id == older and not any("otherwise" in mark for mark in only.marks)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_marked"),
-    [
-        ("The staging database listens on port 5433.", "Billing listens on port 8081.", False),
-        ("Port 5433 is the staging database.", "The billing service now runs on port 8081.", False),
-        ("Staging runs version 2.8.", "Production runs version 2.7.", False),
-        ("The staging database listens on port 5433.", "staging db port: 5434", True),
-        ("Migration 0042 waits for approval.", "Migration 0042 is applied.", True),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "is_marked"), CASES["marked"])
 def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other: str, is_marked: bool) -> None:
     """Whichever was said later; and however much of the question each holds."""
     for texts in ((one, other), (other, one)):

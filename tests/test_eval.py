@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,36 +18,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.corpus import read_corpus
 
-PLAIN: dict[str, Any] = {"conversations": [
-    {"id": "One & only",
-     "turns": [
-         {"id": "1", "session": "s", "speaker": "Ada", "role": "user", "text": "My kayak is red.", "at": "2024-01-01"},
-         {"id": "2", "session": "s", "speaker": "AI", "role": "assistant", "text": "Red is a fine colour."},
-         {"id": 3, "session": "t", "speaker": "Ada", "role": "user", "text": "The boat house opens at nine."},
-         {"id": "4", "session": "t", "speaker": "AI", "role": "assistant", "text": " "},
-     ],
-     "questions": [
-         {"question": "What colour is the kayak?", "evidence": ["1"], "category": "colours"},
-         {"question": "When does the boat house open?", "evidence": [3, "gone"]},
-         {"question": "Who asked?", "evidence": []},
-     ]},
-    {"id": "one-only", "turns": [{"id": "1", "text": "The kayak is blue here."}],
-     "questions": [{"question": "a kayak", "evidence": ["1"]}]},
-]}  # fmt: skip
-LOCOMO = [{
-    "sample_id": "conv-1",
-    "conversation": {
-        "speaker_a": "Ada", "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [
-            {"speaker": "Ada", "dia_id": "D1:1", "text": "I sold the violin."},
-            {"speaker": "Ben", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a photo of a heron"},
-        ],
-    },
-    "qa": [
-        {"question": "Who sold a violin and saw a heron?", "evidence": ["D1:1; D1:2"], "category": 4},
-        {"question": "Nothing?", "evidence": [], "category": 5},
-    ],
-}]  # fmt: skip
+PLAIN, LOCOMO = (Path(__file__).parent / "data" / f"corpus-{name}.json" for name in ("plain", "locomo"))
 
 
 def run(*command: str) -> Result:
@@ -56,9 +26,7 @@ def run(*command: str) -> Result:
 
 
 def test_a_plain_file_is_measured(tmp_path: Path) -> None:
-    file = tmp_path / "plain.json"
-    file.write_text(json.dumps(PLAIN))
-    command = ["admin", "eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor"]
+    command = ["admin", "eval", str(PLAIN), "--home", str(tmp_path / "home"), "--embedder", "floor"]
     command += ["--without", "sparse"]
     told = run(*command, "--json")
     assert told.exit_code == 0, told.output
@@ -77,10 +45,8 @@ def test_a_plain_file_is_measured(tmp_path: Path) -> None:
     assert "3 questions with evidence" in shown and "memtape without sparse" in shown and "bm25" not in shown
 
 
-def test_the_published_form_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "locomo.json"
-    file.write_text(json.dumps(LOCOMO))
-    told = run("admin", "eval", str(file), "--embedder", "floor", "--retriever", "memtape", "--json")
+def test_the_published_form_is_read() -> None:
+    told = run("admin", "eval", str(LOCOMO), "--embedder", "floor", "--retriever", "memtape", "--json")
     measured = json.loads(told.stdout)
     assert measured["questions"] == 1
     assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
@@ -99,10 +65,8 @@ def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     assert told.exit_code == 1 and told.stderr.startswith("Error: ") and "Traceback" not in told.output
 
 
-def test_conversations_are_kept_apart_and_in_order(tmp_path: Path) -> None:
-    file = tmp_path / "plain.json"
-    file.write_text(json.dumps(PLAIN))
-    first, second = read_corpus(file)
+def test_conversations_are_kept_apart_and_in_order() -> None:
+    first, second = read_corpus(PLAIN)
     assert first.scope != second.scope and {line.scope for line in second.lines} == {second.scope}
     assert [line.native_id for line in first.lines] == ["1", "2", "3"], "a blank turn says nothing"
     assert [line.origin for line in first.lines] == ["user", "agent", "user"]

@@ -19,7 +19,7 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import ELSEWHERE, LIVES, SLUGS, START, TINY, configured, histories, pack, slots
+from builders import ELSEWHERE, LIVES, SLUGS, START, TINY, configured, data_of, histories, pack, slots
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
@@ -90,24 +90,8 @@ SESSIONS = (None, "s1", "s2", "s3")
 NATIVE_IDS = 60
 VECTORS = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
 
-# One of each row is put together, so that texts come again, differ in a word, or say the opposite.
-SUBJECTS = ("The staging database", "The production db", "Our repo", "the user", "Anna", "The gateway")
-VERBS = ("listens on port", "never listens on port", "uses", "does not use", "prefers")
-OBJECTS = ("8080", "8081", "5433", "Redis", "tabs", "spaces", "Postgres")
-FIXED = (
-    "We deploy on Tuesdays.",
-    "We deploy on Thursdays.",
-    "We never deploy on Tuesdays.",
-    "Run `git add .` before the commit.",
-    "Run `git add` before the commit.",
-    "Die Größe der Datenbank ist 40 GB.",
-    "Die Größe der Datenbank ist 80 GB.",
-    "東京の予算は三百万円です。",
-    "東京の予算は四百万円です。",
-    "डेटाबेस हर रात सहेजा जाता है।",
-    "База данных сохраняется каждую ночь.",
-    "# Not a heading <b>but</b> a [text](x) with *marks*\n> and a second line",
-)
+SAID = data_of("life")
+"""A subject, a verb and an object are put together, so that texts come again, differ in a word, or say the opposite."""
 WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text,
     lambda text: text,
@@ -176,8 +160,8 @@ class Life:
     def text(self) -> str:
         """Return a text, often one that was said before or is close to one."""
         rng = self.rng
-        made = f"{rng.choice(SUBJECTS)} {rng.choice(VERBS)} {rng.choice(OBJECTS)}"
-        text = rng.choice(FIXED) if rng.random() < 0.3 else rng.choice(WORDINGS)(made)
+        made = " ".join(rng.choice(SAID[words]) for words in ("subjects", "verbs", "objects"))
+        text = rng.choice(SAID["fixed"]) if rng.random() < 0.3 else rng.choice(WORDINGS)(made)
         self.texts[text] = None
         return text
 
@@ -273,7 +257,8 @@ class Life:
     def search(self) -> None:
         """Search as an agent does, which is an event, and see that nothing is shown that should not be."""
         client = self.client()
-        query = self.rng.choice((*OBJECTS, "staging database port", "deploy Tuesdays", "予算は", self.whole_query()))
+        asked = ("staging database port", "deploy Tuesdays", "予算は", self.whole_query())
+        query = self.rng.choice((*SAID["objects"], *asked))
         limit = self.rng.choice((1, 3, 10, 1_000))
         inline = reading.INLINE_EVENTS > 0
         found = client.search(query, limit)

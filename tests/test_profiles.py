@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import data_of
 from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
@@ -48,37 +49,7 @@ KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
-WORDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys("show, forget, restore, pin, archive, erase, agents used".split(", "), (ID,)),
-    "capture": (KAYAK,),
-    "import": ("session.jsonl",),
-    "search": ("kayak",),
-    "update": (ID, "The staging kayak listens on port 5434."),
-    "settle": (ID, "--keep", "A"),
-    "project name": ("Harbour",),
-    "project adopt": ("../other",),
-    "admin distill": ("s-1",),
-    "admin secrets forget": ("0" * 16,),
-    "admin secrets share": ("../key",),
-    "admin secrets join": ("session.jsonl",),
-    "admin diff": ("3d", "1h"),
-    "admin eval": ("session.jsonl",),
-    "admin copy": ("--to", "elsewhere"),
-    "admin embedder set": ("floor",),
-    "admin retriever set": ("bm25", "shadow"),
-    "admin completion": ("bash", "--print"),
-    "run": ("--once",),
-    "agents connect": ("claude",),
-    "agents disconnect": ("claude",),
-    "agents hook": ("--host", "claude"),
-    "tree check": ("--fix", "--yes"),
-    "tree new": ("crane", "The crane is number seven."),
-    "tree edit": ("crane", "The crane is number eight."),
-    "tree show": ("crane",),
-    "tree move": ("crane", "harbour/crane"),
-    "tree link": ("crane", "harbour"),
-}
-"""Words with which commands can be called; any other needs none."""
+WORDS: dict[str, list[str]] = data_of("calls")["words"]
 
 SAMPLES = {"text": "The harbour crane is number seven.", "query": "harbour crane", "around": "1h"}
 SAMPLES |= dict.fromkeys(("id", "base"), ID) | dict.fromkeys(("slug", "page"), "harbour")

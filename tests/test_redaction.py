@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from builders import data_of
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,22 +42,8 @@ from memtape.tools.importing.taking import Importer
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-PASSWORDS = [
-    ("password = 'hunter2'", "hunter2"),
-    ("DB_PASSWORD=winter_38xy", "winter_38xy"),
-    ("MYSQL_PASS=winter_38xy", "winter_38xy"),
-    ("DB_PW=winter_38xy", "winter_38xy"),
-    ("REDIS_AUTH=winter_38xy", "winter_38xy"),
-    ("DATABASE_URL=postgres://app:winter_38xy", "winter_38xy"),
-    ("os.environ['API_TOKEN'] = '3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d'", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
-    (r"{\"secret\": \"3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d\"}", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
-    ("password=correct-horse-battery-staple", "correct-horse-battery-staple"),
-    ("My password is blueTide-80xy, tell nobody.", "blueTide-80xy"),
-    ("密码是Winter38xy。", "Winter38xy"),
-    ("비밀번호는 Winter38xy입니다", "Winter38xy"),
-    ("SONAR=3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d", "3f9a2c1d8e7b6a5f4c3d2e1f0a9b8c7d"),
-    ("The card ends in 4417, the CVV is 483.", "483"),
-]
+CASES = data_of("secrets")
+PASSWORDS = [*map(tuple, CASES["passwords"])]
 TRUE = [*true_cases(), *(Case(*it) for it in PASSWORDS if len(it[1]) > 3)]
 KEY = TOKENS["github"](random.Random(1))
 OTHER_KEY = TOKENS["anthropic"](random.Random(2))
@@ -98,15 +85,7 @@ def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -
     assert [text[found.start : found.end] for found in findings(text)] == [secret]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Click btnLogin2024 to log in.", "The login screen is made in SwiftUI5.", "The login is at /s?q=a%20secret1.",
-        "The key is 3f9a2c1d-8e7b-4a5f-8c3d-2e1f0a9b8c7d.", "credentials('deploy-bot-2024')",
-        "A CVV has 3 or 4 digits.",
-        "Credentials:\n- see PROJ-1234\n- in src/app2/settings.py", "SONAR=https://sonar.example.org/3f9a2c1d8e7b",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", CASES["names"])
 def test_names_near_a_word_for_passwords_are_left_alone(text: str) -> None:
     assert redactor().text(text) == text
 
@@ -191,23 +170,8 @@ def test_a_placeholder_is_never_redacted_again(kinds: list[str]) -> None:
         assert placeholders([text, None]) == len(kinds)
 
 
-HOSTILE = [
-    "password=", "sk-", "eyJ", "eyJaaaaaaaa.eyJ", "-----BEGIN PRIV" + "ATE KEY-----", "://a:", "://", "xoxb-",
-    "https://hooks.slack.com/services/T", "glpat-", "aB3/", "A" * 31 + "\n", "[redacted:", "bearer ", "token token ",
-    "password is ", "password for the ", "curl -u ", "Authorization: ", "?key=a", "Private-Lines: 9\nAAAA ", "'\"`\\",
-    "=", "a", "1", "A1b2", "M.", "12345678:", "password    ", "login a password ", "atlasv1.", "[", "secret\\\"",
-    "&token=", "\n-----END PRIV" + "ATE KEY-----", "AC", "password has been changed to ", "пароль ", "密码是",
-    "password for a b c d ", "docker login -p ", "postgres://a:bc1234", "password is a-b-c-", "şifre ", "_pass",
-    "backup codes: a1b2-c3d4 ", "seed phrase word ", "otp secret 2 ", "pin is 1 ", "code for the door 1 ",
-    "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ", "a:5432:b:c:", "cookie: a=b1; ", "LS0tLS1CRUdJTi",
-    "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "1, ", "wifi a ", "login(", "http", "WIFI:;P:", "password is harbour tide ",
-    "hasło to a ", "pass\u200bword: ", "\uff50\uff41\uff53\uff53\uff1a", "p\u0430ss ", "a \\\n ", "login Ab12cd34! ",
-    "get in with ", "is the password. ", "creds\na Ab12cd34!\n", "cvv 1", "sonar=a1", "2fa ", "sudo -S <<< 1 ",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("kib", soaked((4, 256), 4))
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("piece", CASES["hostile"])
 def test_long_hostile_texts_end(piece: str, kib: int) -> None:
     """A quadratic expression would take minutes in the long version, and a cubic one in the short."""
     text = piece * (kib * 1024 // len(piece))
@@ -343,14 +307,7 @@ def test_a_question_about_a_secret_holds_none_in_a_fresh_home(query: str, client
     assert "[redacted:password:" in client.redactor.question(query)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "password of db-staging-01", "token for PROJ-1234", "api key of web1.example.org:8080",
-        "password on 2026-11-21", "secret in src/app2/settings.py", "password for ada7@example.org",
-        "key since v2.3.1", "which token has 128000 tokens",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("query", CASES["kept_questions"])
 def test_a_question_about_a_secret_keeps_what_it_is_for(query: str) -> None:
     assert redactor().question(query) == query
 
@@ -477,44 +434,15 @@ def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
     assert client.show(same).memory == client.show(one).memory
 
 
-DENIED = [
-    ".env", "/repo/.env", "app/.env.production", "C:\\Users\\ada\\.env", "/home/ada/.aws/credentials",
-    "~/.ssh/config", "id_rsa", "/home/ada/.ssh/keys/deploy", "certs/server.PEM", "file:///home/ada/.netrc", ".env:12",
-    "/x/.env#L3", ".kube/config", "a/b/../.env", "prod.tfvars", "/run/secrets/db", "key.p12", "secrets.yaml",
-    ".codex/auth.json", "./.env/", ".ssh/../.env", "a/../.ssh/x",
-]  # fmt: skip
-TAKEN = [
-    ".env.example", "config", "credentials", "docs/env.md", "environment.py", "src/keys.ts", "kube/config",
-    "a/id_rsa.pub", "notes.md", "https://example.org/x?y=.env.z", "ssh/config", "keyboard", "secrets.md", "monkey",
-    ".environment", "claude-code", ".ssh/../notes.txt",
-]  # fmt: skip
-
-
 def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
-    assert [path for path in DENIED if denied_by(path) not in DENIED_PATHS] == []
-    assert [path for path in TAKEN if denied_by(path) is not None] == []
-
-
-WAYS = {
-    "the folder around it": ("import", "."),
-    "its folder, whole": ("import", "{work}/private"),
-    "from beside it": ("import", "open/../private/x.md"),
-    "from within": ("import", "x.md", "private"),
-    "a folder with links to it": ("import", "open"),
-    "an archive of it": ("import", "all.zip"),
-    "an archive in it": ("import", "private/all.zip"),
-    "a capture of it, from within": ("capture", "--file", "x.md", "private"),
-    "a capture of a link to it": ("capture", "--file", "open/link.md"),
-    "a text that it is the source of, by place": ("capture", "Mango.", "--source", "file://{work}/private/x.md:12"),
-    "a text that a link is the source of": ("capture", "Mango.", "--source", "open/link.md"),
-}
-"""Ways to name a file of a denied folder; the last word of some is the folder where it is named."""
+    assert [path for path in CASES["denied_paths"] if denied_by(path) not in DENIED_PATHS] == []
+    assert [path for path in CASES["taken_paths"] if denied_by(path) is not None] == []
 
 
 @pytest.mark.parametrize(
     ("way", "glob"),
     [
-        *((way, "private/*") for way in WAYS),
+        *((way, "private/*") for way in CASES["ways"]),
         *(("the folder around it", glob) for glob in ("private/", "private/**", "{work}/private/*")),
     ],
 )
@@ -531,7 +459,7 @@ def test_a_denied_file_is_denied_however_it_is_named(
         with zipfile.ZipFile(archive, "w") as file:
             file.writestr(name, "Mango.")
     (home / "settings.toml").write_text(f"denied_paths = [{json.dumps(glob.format(work=work))}]\n")
-    command, *words = WAYS[way]
+    command, *words = CASES["ways"][way]
     within = words.pop() if way.endswith("within") else "."
     monkeypatch.chdir(work / within)
     code, out, err = call(home, command, *(word.format(work=work) for word in words), *SCOPE)

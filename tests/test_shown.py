@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import captured, configured, slots
+from builders import captured, configured, data_of, slots
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,19 +29,7 @@ from memtape.tools.commands.cli import main
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-HOSTILE = [
-    "[x](javascript:alert(1))", "[x][1]\n\n[1]: http://evil.example", "<script>alert(1)</script>",
-    "<img src=x onerror=y>", "![](http://evil.example/p.png)", "![[note]]", "[[wiki|link]]", "---\ntitle: x\n---",
-    "# h", "h\n===", "h\n---", "h\n -", "| a | b |\n|---|---|\n| 1 | 2 |", "a\n:-:", "a | b\n:- | -:",
-    "```\ncode\n```", "~~~js\nx", "<https://evil.example>", "http://evil.example", "www.evil.example",
-    "WWW.evil.example", "ada@evil.example", "%% hidden %%", "#tag #a/b", "text ^block", "key:: value", "[key:: value]",
-    "(a::b)", "`= this.file`", "`$= dv`", "$x^2$", "==mark==", "~~gone~~", "> quote", "- a\n- b", "* a", "+ a",
-    "1. a\n2) b", "- [ ] task", "    indented", "\tindented", "a\n\n     code\n", "***", "___", "a  \nb", "a\\\nb",
-    "\\[x\\](y)", "&lt;b&gt; &amp; &#35;", "[^1]\n\n[^1]: note", "> [!note] x", "<!-- x", "{{template}}", "<% tp %>",
-    "{#id .class}", "mailto:a@b.example", "ftp://x", "obsidian://open?vault=x", ": definition", "a\u2028# b", "a\r# b",
-    "a\r\n# b", "\x1b]8;;http://e\x07", "\u202etxt", "a\u200bb", "\U000e0041", "*bold* _em_ **x**", "&nbsp;",
-    "term\n: def", "[x]: http://evil.example", "\x00", "x\x0c# y",
-]  # fmt: skip
+HOSTILE = data_of("shown")["hostile"]
 OWN = {
     "inline", "text", "softbreak", "paragraph_open", "paragraph_close", "blockquote_open", "blockquote_close",
     "heading_open", "heading_close", "code_inline", "strong_open", "strong_close", "bullet_list_open",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import data_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ PROMPTS = (
     "What was the port of the staging database again?",
     "staging database port?",
 )
-ASKED = "staging database port"
+ASKED, SAID = "staging database port", data_of("asking")
 
 
 @pytest.fixture
@@ -111,34 +112,12 @@ def test_each_that_yields_stands_below_all_that_answer_it_and_others_stay(
             assert lowered[n] == scores[n], "what nothing answers stays where it is"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *PROMPTS,
-        "which port does staging use",
-        "Hey, where is staging? And what about production?",
-        "Tell me the staging port.",
-        "remind me what port staging uses",
-        "Is the staging database on 5433, or did we move it?",
-        "Auf welchem Port lauscht die Datenbank?",
-        "¿En qué puerto escucha la base de datos?",
-        "ステージングのポートは？",
-    ],
-)
+@pytest.mark.parametrize("text", [*PROMPTS, *SAID["asks"]])
 def test_a_question_only_asks(text: str) -> None:
     assert only_asks(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "The staging database listens on port 5433.", "I moved it to 6000, where is production?",
-        "Where is staging? It was on 6000.", "What should I use since staging moved to 6000?",
-        "When I deploy, the port is 5433.", "How I set it up: port 5433", "What a day",
-        "Fix the staging port",
-        "What's the best way to adjust my schedule, considering the mixing with Jeremy got extended to July 16?",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", SAID["tells"])
 def test_what_tells_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(text)
 
