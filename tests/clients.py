@@ -1,7 +1,8 @@
 """The real hosts, one memory: what one of them is told, the others recall. Run by `make test-clients`.
 
-It installs the CLIs from npm into a cache, connects each by `memtape agents connect`, and lets them talk to a model on
-loopback (`fake_model`) in homes of their own. Nothing of the user's is read or written, and no other network is needed.
+It installs the CLIs from npm into a cache, connects each by `memtape agents connect`, and lets them talk to
+a model on loopback (`fake_model`) in homes of their own. It reads and writes nothing of the user's, and needs
+no other network.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def opencode_settings(url: str) -> dict[str, object]:
 class Trial:
     """One run: homes of its own, one project, and the hosts one after another."""
 
-    def __init__(self, folder: Path, memtape: Path, programs: Path, model: FakeModel, hosts: list[str]) -> None:
+    def __init__(self, folder: Path, memtape: Path, programs: Path, model: FakeModel, hosts: list[str]):
         self.model = model
         self.hosts = hosts
         self.failures = 0
@@ -96,18 +97,20 @@ class Trial:
         (user / ".gemini").mkdir()
         (user / ".config" / "opencode").mkdir(parents=True)
         (user / ".config" / "opencode" / "opencode.json").write_text(json.dumps(opencode_settings(model.url)))
-        (user / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+        key = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
+        (user / ".gemini" / "settings.json").write_text(key)
         # What the environment says of hosts and keys of the user's own stays outside.
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
         self.environment = kept | {
             "HOME": str(user),
             "PATH": os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]]),
-            **{"MEMTAPE_HOME": str(folder / "memory"), "MEMTAPE_HOOKS": "alone", "ENABLE_TOOL_SEARCH": "false"},
+            **{"MEMTAPE_HOME": str(folder / "memory"), "MEMTAPE_HOOKS": "alone"},
+            **dict.fromkeys(("ENABLE_TOOL_SEARCH", "COPILOT_AUTO_UPDATE"), "false"),
             **dict.fromkeys(("ANTHROPIC_API_KEY", "FAKE_KEY", "GEMINI_API_KEY"), "none"),
-            **dict.fromkeys(("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "IS_SANDBOX"), "1"),
+            **dict.fromkeys(("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER"), "1"),
             **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), model.url),
             **{"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_MODEL": "gpt-fake"},
-            **{"GEMINI_CLI_TRUST_WORKSPACE": "true", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
+            **{"GEMINI_CLI_TRUST_WORKSPACE": "true", "COPILOT_OFFLINE": "true", "IS_SANDBOX": "1"},
         }
 
     def run(self) -> int:
@@ -144,23 +147,25 @@ class Trial:
             said = done.stdout + done.stderr
             held = done.returncode == 0 and ANSWER in done.stdout and "failed" not in said.lower()
             self.check(f"{host} goes on without the command, and no hook fails", held, said)
-        findings = json.loads(self.ran([str(self.installed), "agents", "doctor", "--json"]).stdout)["findings"]
+        told = self.ran([str(self.installed), "agents", "doctor", "--json"]).stdout
+        findings = json.loads(told)["findings"]
         gone = [finding for finding in findings if f"gone at {self.command}" in finding["seen"]]
         self.check("the doctor of another installation says so", len(gone) == len(self.hosts), str(findings))
 
     def check_left(self) -> None:
-        """Nothing of the user or the project names our plugin but what hosts keep of conversations and runs."""
+        """Nothing of the user or the project names our plugin but what hosts keep of talks and runs."""
         done = self.ran([str(self.installed), "agents", "disconnect", "--all"])
         self.check("nothing is left to disconnect", done.returncode == 0, done.stderr)
         found = [
             path for top in (Path(self.environment["HOME"]), self.project) for path in top.rglob("*")
-            if not KEPT.search(str(path)) and path.is_file() and not path.is_symlink() and OURS in path.read_bytes()
+            if not KEPT.search(str(path)) and path.is_file() and not path.is_symlink()
+            and OURS in path.read_bytes()
         ]  # fmt: skip
         self.check("no host's file names our plugin", not found, "\n".join(map(str, found)))
 
     def check_hooks(self) -> None:
         """Prompts and answers are on the log under each host's name, and a start was given the memory."""
-        self.memtape("import", "--all")  # What hooks have captured, an import of the transcripts does not add again.
+        self.memtape("import", "--all")  # It adds nothing that hooks have captured.
         deadline = time.monotonic() + 30
         while True:
             log = json.loads(self.memtape("log", "--limit", "1000", "--type", "captured", "--json").stdout)
@@ -168,24 +173,24 @@ class Trial:
             missing = []
             for host in self.hosts:
                 turns = [it for it in bodies if it[0]["source"] == HOSTS[host]["source"]]
-                by_user, by_agent = (
-                    [body["text"] for body, actor in turns if actor["origin"] == origin] for origin in ("user", "agent")
-                )
-                prompts = [text for text in by_user if text.strip('"').startswith("REMEMBER: ")]
-                answers = [text for text in by_agent if "The tool said" in text]
+                said = [(actor["origin"], body["text"]) for body, actor in turns]
+                prompts = [it for by, it in said if by == "user" and it.strip('"').startswith("REMEMBER: ")]
+                answers = [it for by, it in said if by == "agent" and "The tool said" in it]
                 missing += [f"{host}: {prompts=} {answers=}"] * (len(prompts) != 1 or not answers)
             if not missing or time.monotonic() > deadline:
                 break
             time.sleep(0.5)
-        self.check("each host's prompts and answers are captured once by its hooks", not missing, "\n".join(missing))
+        self.check("prompts and answers are captured once by hooks", not missing, "\n".join(missing))
         for host, its in HOSTS.items():
             # What a tool has answered says of itself that it is quoted; the context of a start does not.
             given = [
                 seen for seen in self.model.seen
-                if its["path"] in seen.path and its["system"] in seen.body and DATA_NOT_ORDERS not in seen.body
+                if its["path"] in seen.path and its["system"] in seen.body
+                and DATA_NOT_ORDERS not in seen.body
                 and ("<memtape>" in seen.body or "&lt;memtape&gt;" in seen.body)
             ]  # fmt: skip
-            self.check(f"{host}'s model is given the context of a start", bool(given) or host not in self.hosts)
+            is_given = bool(given) or host not in self.hosts
+            self.check(f"{host}'s model is given the context of a start", is_given)
 
     def turn(self, host: str, prompt: str) -> subprocess.CompletedProcess[str]:
         """Let a host take one turn."""
@@ -209,7 +214,8 @@ class Trial:
 
     def check(self, what: str, holds: bool, seen: str = "") -> None:
         self.failures += not holds
-        print(f"{'ok  ' if holds else 'FAIL'} {what}" + (f"\n{seen[-3_000:]}" if not holds else ""), flush=True)
+        told = "" if holds else f"\n{seen[-3_000:]}"
+        print(f"{'ok  ' if holds else 'FAIL'} {what}{told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What agents did by their tools: each edit, command and test as one line, of every host, and nothing in bulk."""
+"""What agents did by their tools: each edit, command and test as a line, of every host, nothing in bulk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def of_claude(name: str, arguments: Any, output: Any, *, failed: bool = False) -
 
     state: dict[str, Any] = {}
     called = row("assistant", {"type": "tool_use", "id": "t1", "name": name, "input": arguments})
-    answered = row("user", {"type": "tool_result", "tool_use_id": "t1", "content": output, "is_error": failed})
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": output, "is_error": failed}
+    answered = row("user", result)
     return [*claude_code.take(called, state), *claude_code.take(answered, json.loads(json.dumps(state)))]
 
 
@@ -40,11 +41,8 @@ def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) ->
         {"type": type, "name": name, "call_id": "c1", **given},
         {"type": f"{type}_output", "call_id": "c1", "output": output},
     ]
-    return [
-        one
-        for n, item in enumerate(rows)
-        for one in codex.take({"type": "response_item", "ordinal": n, "timestamp": t.at(n), "payload": item}, state)
-    ]
+    items = [{"type": "response_item", "timestamp": t.at(n), "payload": it} for n, it in enumerate(rows)]
+    return [one for n, item in enumerate(items) for one in codex.take(item | {"ordinal": n}, state)]
 
 
 def of_gemini(name: str, arguments: Any, output: str, status: str = "success") -> list[Found]:
@@ -88,8 +86,9 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(arguments, inner),
     max_leaves=6,
 )
-names = st.sampled_from(("Bash", "Edit", "shell", "apply_patch", "exec_command", "replace", "Read", "", "a.b"))
-outputs = st.text(max_size=300) | st.sampled_from((f"{TEN}\n" * 5_000, "x" * 200_000, "Exit code 7\n" + "\n" * 99))
+names = st.sampled_from(["", *"Bash Edit shell apply_patch exec_command replace Read a.b".split()])
+LONG = (f"{TEN}\n" * 5_000, "x" * 200_000, "Exit code 7\n" + "\n" * 99)
+outputs = st.text(max_size=300) | st.sampled_from(LONG)
 
 
 @given(names, json_values, outputs, st.booleans())
@@ -104,6 +103,6 @@ def test_whatever_a_tool_is_called_with_and_puts_out_an_action_is_short(
     ):
         for one in found:
             if isinstance(one, Record) and one.ran is not None:
-                redactor.text = lambda text: text  # type: ignore[method-assign]
+                redactor.text = lambda text: text
                 text = kept_text(one, redactor)
                 assert "\n" not in text and len(text) <= COMMAND_CHARS + LINE_CHARS + 60

@@ -1,8 +1,8 @@
 """Every rule on text ends after a number of steps that grows with the text alone, whatever the text says.
 
-A step is a call of a function of Python, or a character that a pattern is given to read. So a rule is caught that reads
-the rest of a text anew at each of its words. A pattern that can go back over what it has read is given no whole text,
-unless `LINEAR` names it.
+A step is a call of a function of Python, or a character that a pattern is given to read. So a rule is caught
+that reads the rest of a text anew at each of its words. A pattern that can go back over what it has read is
+given no whole text, unless `LINEAR` names it.
 """
 
 from __future__ import annotations
@@ -64,16 +64,18 @@ RULES: dict[str, Callable[[str], object]] = {
     "terms": terms.terms,
 }
 WORDS = (
-    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(", "a/b/", "\n",
+    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(", "a/b/",
+    "\n",
     "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
 )  # fmt: skip
 """Each is the worst that some rule has met, or might."""
 LINEAR = (
-    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+", "(?<![\\w*/.\\\\])(\\*\\*\\*|",
+    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+",
+    "(?<![\\w*/.\\\\])(\\*\\*\\*|",
     "[^\\W\\d_]+", "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
     "[ \\t]*(?:(?:[-*+]|", "[ ]{0,3}#{1,6}", "[{}]|</?\\w|",
 )  # fmt: skip
-"""How the patterns begin that read a whole text once: each match takes what it has read, or ends at a fixed mark."""
+"""How the patterns begin that read a whole text once: a match takes what it has read, or ends at a mark."""
 GOES_BACK = re.compile(r"(?<!\\)(?:\.|\)|\[\^[^\]]*\])[*+](?!\+)")
 COUNTED = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub", "subn")
 
@@ -88,7 +90,7 @@ def nothing_compiled() -> None:
 
 @contextmanager
 def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
-    """Count in a list of one number the steps of what is done meanwhile, and the most that each pattern is given."""
+    """Count the steps of what is done meanwhile in a list of one, and the most that each pattern is given."""
     steps, given_to = [0], dict[str, int]()
     own = patterns._Lazy.__getattr__
 
@@ -111,13 +113,13 @@ def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
     def call(frame: Any, event: str, _: Any) -> None:
         steps[0] += event == "call"
 
-    patterns._Lazy.__getattr__ = counting  # type: ignore[method-assign]
+    patterns._Lazy.__getattr__ = counting
     sys.setprofile(call)
     try:
         yield steps, given_to
     finally:
         sys.setprofile(None)
-        patterns._Lazy.__getattr__ = own  # type: ignore[method-assign]
+        patterns._Lazy.__getattr__ = own
 
 
 @pytest.mark.parametrize("length", soaked(LENGTHS, LENGTHS[0]))

@@ -1,7 +1,8 @@
-"""The documents are true: their commands run or at least exist, and what they name is there."""
+"""The documents and the table of verbs are true: commands run or exist, and what they name is there."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -20,8 +21,14 @@ from forking import forking
 from test_rooms import PLACES_OF_TOOLS, ROOMS
 from written_pages import DOCS, PARTS, page
 
+from memtape import Client
 from memtape.sinks.home.settings import LocalSettings
+from memtape.state.views.filters import FILTERS
+from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools.ask.asking import SearchOptions
+from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
+from memtape.tools.verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "one_day"))
@@ -66,7 +73,8 @@ def environment(tmp_path: Path, forked: Path) -> dict[str, str]:
     shutil.copy(forked, folder / "memtape")
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     home = str(tmp_path / "home")
-    return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    own = {"PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    return {**os.environ, **own}
 
 
 @pytest.mark.slow
@@ -75,7 +83,8 @@ def test_every_block_of_a_section_runs(section: str, environment: dict[str, str]
     """The blocks run one after another, as somebody types them."""
     for language, block in (("sh", BEFORE), *RUN.findall(SECTIONS[section])):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        run: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 600}
+        done = subprocess.run(command, env=environment, cwd=tmp_path, **run)
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
         # Every search finds something, but for those that ask an hour ago, when nothing was there.
         assert "--as-of" in block or "Nothing found" not in done.stdout, f"{block}\n{done.stdout}"
@@ -98,7 +107,7 @@ def test_a_written_part_is_what_the_code_says(name: str) -> None:
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """Yield the words of each command of Memtape that begins a line of a block, without variables and comments."""
+    """Yield the words of each command that begins a line of a block, without variables and comments."""
     for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
         for line in re.findall(r"^(?:\$ )?memtape (.*)", block, re.MULTILINE):
             yield shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True)
@@ -134,8 +143,9 @@ def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: 
 
 
 def test_the_documents_name_what_there_is() -> None:
-    """Links between documents lead somewhere, headings included; files, folders and constants in backticks exist."""
-    names = {path.name for room in (*ROOMS, "tests", "examples", "docker") for path in (ROOT / room).rglob("*.py")}
+    """Links lead somewhere, headings included; files, folders and constants in backticks exist."""
+    folders = [ROOT / room for room in (*ROOMS, "tests", "examples", "docker")]
+    names = {path.name for folder in folders for path in folder.rglob("*.py")}
     code = "\n".join(path.read_text() for room in (*ROOMS, "tests") for path in (ROOT / room).rglob("*.py"))
     about_code = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "decisions.md"]
     for document in {*PAGES, *about_code}:
@@ -189,29 +199,107 @@ def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> N
     text = (ROOT / "docs" / "settings.md").read_text()
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*?) \|", text, re.MULTILINE))
     defaults = keys_of(LocalSettings).items()
-    told = {key: "none" if value is None else f"`{msgspec.json.encode(value).decode()}`" for key, value in defaults}
+    written = {key: msgspec.json.encode(value).decode() for key, value in defaults if value is not None}
+    told = {key: f"`{written[key]}`" if key in written else "none" for key, _ in defaults}
     assert rows == told
     for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
         assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
 
 
-# --- The page of one day ---
-
 AS_MANY_AS_PAGES_HAVE = re.compile(r"\d[\d,]*(?= parts|(?: more)? memories in all)")
-"""How many parts the pages of `docs/` make changes with each of their edits, so that these numbers are not compared."""
+"""How many parts the pages of `docs/` make changes with each of their edits: these are not compared."""
 
 
 @pytest.mark.slow
 def test_the_page_says_what_is_measured() -> None:
     page = replay.PAGE.read_text()
     anew = replay.with_measured(page, replay.measured())
-    assert AS_MANY_AS_PAGES_HAVE.sub("some", anew) == AS_MANY_AS_PAGES_HAVE.sub("some", page), "Run `make one-day`."
+    some = AS_MANY_AS_PAGES_HAVE.sub
+    assert some("some", anew) == some("some", page), "Run `make one-day`."
 
 
 def test_every_prompt_and_answer_of_the_scripts_is_in_a_transcript_and_no_path_of_a_machine() -> None:
     for host in replay.HOSTS:
         stored = (replay.DAY / f"{host}.jsonl").read_text()
-        said = [json.dumps(turn[side], ensure_ascii=False)[1:-1] for turn in replay.read(f"{host}.toml")["turn"]
-                for side in ("prompt", "reply")]  # fmt: skip
-        assert [text for text in said if text not in stored] == []
+        turns = replay.read(f"{host}.toml")["turn"]
+        said = [json.dumps(turn[side], ensure_ascii=False) for turn in turns for side in ("prompt", "reply")]
+        assert [text for text in said if text[1:-1] not in stored] == []
         assert re.findall(r"/(?:home|tmp|root|Users)/(?!dev/memtape)\S*", stored) == []
+
+
+DESCRIBED = {name: verb for name, verb in (VERBS | OPTIONS).items() if verb.arguments and verb.method}
+
+
+def fields_of(arguments: type[Arguments]) -> dict[str, object]:
+    """Return the arguments by name with their defaults, `NODEFAULT` where one is required."""
+    return {field.name: field.default for field in msgspec.structs.fields(arguments)}
+
+
+def taken(verb: Verb) -> dict[str, object]:
+    """Return what the client's method takes, with defaults, and what it hands on by fields and filters."""
+    assert verb.method is not None
+    handed_on = {"capture": Line}
+    found: dict[str, object] = {}
+    for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
+        for parameter in inspect.signature(each).parameters.values() if each is not None else ():
+            found[parameter.name] = parameter.default
+    of_search = {field.name: field.default for field in msgspec.structs.fields(SearchArguments)}
+    options = (*SearchOptions.__annotations__, *FILTERS) if verb.method == "search" else ()
+    return found | {name: of_search[name] for name in options if name in of_search}
+
+
+def command_of(words: str) -> click.Command:
+    """Return the command of some words, in a group or not."""
+    found: click.Command = main
+    for word in words.split():
+        assert isinstance(found, click.Group)
+        found = found.commands[word]
+    return found
+
+
+def test_the_commands_are_the_verbs() -> None:
+    words = [*main.commands, *(f"{group} {name}" for group in GROUPS for name in command_of(group).commands)]
+    assert set(words) == set(VERBS) and all(isinstance(command_of(name), click.Command) for name in VERBS)
+    assert {verb.command for verb in OPTIONS.values()} <= set(VERBS) and len(main.commands) <= 24
+    methods = [verb.method for verb in (VERBS | OPTIONS).values() if verb.method is not None]
+    assert all(callable(getattr(Client, method)) for method in methods)
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_command_and_method_take_what_is_described(name: str) -> None:
+    verb = DESCRIBED[name]
+    assert verb.arguments is not None
+    described, method = fields_of(verb.arguments), taken(verb)
+    command = command_of(name if name in VERBS else verb.command)
+    renamed = {"around": "id", "settled": "every", "conflict": "ids", "kinds": "kinds"}
+    taken_by_command = {parameter.name for parameter in command.params}
+    assert {renamed.get(each, each) for each in described} <= taken_by_command, name
+    assert described.keys() <= method.keys()
+    for argument, default in described.items():
+        if default is msgspec.NODEFAULT:
+            assert method[argument] is inspect.Parameter.empty, argument
+        else:
+            assert method[argument] == default, argument
+
+
+def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
+    offered = {verb.tool.name: verb for verb in (VERBS | OPTIONS).values() if verb.tool is not None}
+    assert TOOLS.keys() == offered.keys()
+    for name, tool in TOOLS.items():
+        arguments = offered[name].arguments
+        assert arguments is not None and issubclass(tool.arguments, arguments)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])
+def test_a_tool_of_a_group_takes_what_its_command_takes(name: str) -> None:
+    arguments = OPTIONS[name].arguments
+    assert arguments is not None
+    assert fields_of(arguments).keys() <= {parameter.name for parameter in command_of(name).params}
+
+
+def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:
+    rows = VERBS | OPTIONS
+    for name, decision in DECISIONS.items():
+        assert rows[name].decision == decision and rows[name].method
+        if decision.undo is not None:
+            assert decision.undo in DECISIONS and decision.undo_command.split()[0] in VERBS

@@ -22,7 +22,8 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
 A, B = "project:a", "project:b"
-FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in ("01234567", "11234567", "01234568"))
+HEADS = ("01234567", "11234567", "01234568")
+FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in HEADS)
 TEXTS = {FIRST: "The gauge fell.", SECOND: "Lunch is at noon.", OTHER: "Mira owns the harbour."}
 
 VERBS: dict[str, Callable[[Client, str], Any]] = {
@@ -64,7 +65,8 @@ def document(*words: str) -> Any:
 
 COMMANDS = [
     *(f"show ID{option}" for option in ("", " --why", " --edges", " --around")),
-    *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo", "erase ID --dry-run"),
+    *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo"),
+    "erase ID --dry-run",
     "update ID 'Quite another text.' --origin user",
     *(f"update ID {how} --origin user" for how in ("--holds", f"--by {SECOND}", "--unfold")),
 ]
@@ -101,7 +103,7 @@ def test_what_a_command_appends_stands_in_the_scope_of_the_id(home: Path) -> Non
     erased = document("erase", FIRST[:8])
     assert (erased["ok"], erased["scope"], [item["id"] for item in erased["erased"]]) == (True, B, [FIRST])
     proof = call("verify", "--erased", FIRST[:8])
-    assert proof.exit_code == 1 and "Not proven" in proof.output, "without the text there is nothing to look for"
+    assert proof.exit_code == 1 and "Not proven" in proof.output, "without the text none is looked for"
     again = call("show", FIRST[:8])
     assert again.exit_code == 1 and "was erased" in again.stderr
 

@@ -1,24 +1,30 @@
-"""A home that is removed, moved or replaced while somebody works on it: nothing is said to be stored that is not."""
+"""A home that is removed, moved or replaced while somebody works on it, and who can read what is left."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import captured
+from page_served import served
 from soaked import soaked
 from test_logs import everything
 
+from memtape.flows import projection
 from memtape.schemas.errors import LogGone
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.client import Client
+from memtape.tools.keep import erasing
+from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.starting import python_of
 
 SCOPE = "project:demo"
@@ -143,7 +149,8 @@ WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--d
 def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
     event: str, words: tuple[str, ...], home: Path, project: Path, tmp_path: Path
 ) -> None:
-    told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a", "transcript_path": "/x"}
+    told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a"}
+    told["transcript_path"] = "/x"
     done = subprocess.run(
         [*python_of(), "agents", "hook", "--host", "claude", "--home", str(home), *words],
         input=json.dumps(told | {"last_assistant_message": "b"}).encode(), capture_output=True, check=False,
@@ -151,3 +158,46 @@ def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"") and not home.exists()
     (line,) = latest_errors(Home(tmp_path / "another").path, 5)
     assert "home of this hook is gone" in line and str(home) in line
+
+
+LEFT = ("log.db", "log.db-wal", "log.db-shm", "erasures/", ".snapshot", "/index/", "MEMORY.md",
+        "as-of/", ".memtape/", "statements.json")  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def is_of_a_library(path: Path) -> bool:
+    """Whether LanceDB has made it, which chooses modes by itself, in a folder of ours."""
+    return any(part.suffix == ".lance" for part in (path, *path.parents))
+
+
+def test_every_file_of_a_walk_is_readable_by_its_owner_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(projection, "SNAPSHOT_EVENTS", 1)
+    home = tmp_path / "home"
+    with Client(home, scope=SCOPE, actor="Ada", origin="user") as client:
+        first = client.capture("The staging database listens on port 5433.").id
+        client.capture("The cellar door is blue.")
+        with Owner(client.home, client.log) as owner:
+            owner.project()
+        client.search("staging port")
+        client.status(as_of="0s")
+        with served(home, SCOPE) as page:
+            assert page.act("pin", [first], scope=SCOPE).status_code == 200
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(erasing, "scrub_as_owner", interrupted)
+            client.erase(erasing.plan(client.home, client.log, SCOPE, [first], only=False))
+        left = [path for path in home.rglob("*") if not is_of_a_library(path)]
+        modes = {str(path.relative_to(home)): path.stat().st_mode & 0o777 for path in left}
+        assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+        assert home.stat().st_mode & 0o777 == 0o700
+        missing = [name for name in LEFT if not any(name in path for path in modes)]
+        assert missing == [], sorted(modes)
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
