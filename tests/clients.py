@@ -25,7 +25,8 @@ from fake_model import FakeModel
 from memtape.tools.agents.hosts import MARKETPLACE
 from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
 
-HOSTS: dict[str, dict[str, Any]] = data_of("clients")
+RUN: dict[str, Any] = data_of("clients")
+HOSTS: dict[str, dict[str, Any]] = RUN["hosts"]
 GREETING, ANSWER = "HELLO", "Noted by the model."
 TURN_TIMEOUT_S = 180
 
@@ -70,14 +71,6 @@ KEPT = re.compile(
 """What hosts keep of conversations, and their logs, which say what was run."""
 
 
-def opencode_settings(url: str) -> dict[str, object]:
-    """Return settings by which OpenCode asks the model at `url`, and nobody for a newer version of itself."""
-    models = {"fake": {"name": "Fake", "tool_call": True, "limit": {"context": 128_000, "output": 4_096}}}
-    fake = {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "models": models}
-    fake |= {"options": {"baseURL": f"{url}/v1", "apiKey": "none"}}
-    return {"provider": {"fake": fake}, "model": "fake/fake", "autoupdate": False}
-
-
 class Trial:
     """One run: homes of its own, one project, and the hosts one after another."""
 
@@ -94,24 +87,15 @@ class Trial:
         shutil.copy(memtape, self.command)
         user = folder / "user"
         (user / ".codex").mkdir(parents=True)
-        (user / ".gemini").mkdir()
-        (user / ".config" / "opencode").mkdir(parents=True)
-        (user / ".config" / "opencode" / "opencode.json").write_text(json.dumps(opencode_settings(model.url)))
-        key = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
-        (user / ".gemini" / "settings.json").write_text(key)
+        for name, text in RUN["settings"].items():
+            (user / name).parent.mkdir(parents=True)
+            (user / name).write_text(text.replace("{url}", model.url))
         # What the environment says of hosts and keys of the user's own stays outside.
         kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TERM", "TMPDIR") if key in os.environ}
-        self.environment = kept | {
-            "HOME": str(user),
-            "PATH": os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]]),
-            **{"MEMTAPE_HOME": str(folder / "memory"), "MEMTAPE_HOOKS": "alone"},
-            **dict.fromkeys(("ENABLE_TOOL_SEARCH", "COPILOT_AUTO_UPDATE"), "false"),
-            **dict.fromkeys(("ANTHROPIC_API_KEY", "FAKE_KEY", "GEMINI_API_KEY"), "none"),
-            **dict.fromkeys(("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER"), "1"),
-            **dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), model.url),
-            **{"COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_MODEL": "gpt-fake"},
-            **{"GEMINI_CLI_TRUST_WORKSPACE": "true", "COPILOT_OFFLINE": "true", "IS_SANDBOX": "1"},
-        }
+        told = {name: value.replace("{url}", model.url) for name, value in RUN["environment"].items()}
+        path = os.pathsep.join([str(programs), str(self.command.parent), os.environ["PATH"]])
+        own = {"HOME": str(user), "MEMTAPE_HOME": str(folder / "memory"), "PATH": path}
+        self.environment = kept | told | own
 
     def run(self) -> int:
         """Connect each host, tell each something, ask each for what another was told, and disconnect."""

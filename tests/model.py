@@ -108,8 +108,16 @@ class Model:
         return World(parts, self.erased())
 
     def erased(self) -> set[tuple[str, str]]:
-        """Return (scope, id) of everything that is erased by now, which is so in the past as well."""
-        return {pair for partition in self.partitions for pair in erased_in(partition)}
+        """Return (scope, id) of what is erased by now, in the past as well; only operators erase in `global`.
+
+        Of several events of an id the first counts.
+        """
+        first: dict[tuple[str, str], Event] = {}
+        for event in (event for partition in self.partitions for event in partition if event.get("scope")):
+            first.setdefault((event["scope"], event["id"]), event)
+        named = [it for it in first.values() if it["type"] == "erased"]
+        named = [it for it in named if it["scope"] != "global" or it["origin"] == "operator"]
+        return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
 
 
 class World:
@@ -891,31 +899,21 @@ class Scope:
         shown = living or [member for member, _, _ in memory["members"]]
         speaks = spoken(living) if living else name
         given = [c["body"]["importance_given"] for c in shown if c["body"]["importance_given"] is not None]
-        kind, body = family_of(memory), speaks["body"]
+        kind, body, times = family_of(memory), speaks["body"], [capture["at"] for capture in shown]
         return {
-            **self._said(name, speaks),
-            "canonical": speaks["id"],
-            "importance_given": max(given, default=None),
-            "first_at": min(capture["at"] for capture in shown),
-            "last_at": max(capture["at"] for capture in shown),
-            "confirmations": len(shown) - 1,
-            "ids": ids_of(memory),
-            "members": ties(memory["members"]),
-            "echoes": ties(memory["echoes"]),
+            **self._said(name, speaks), **self._validity(memory, speaks), **self.uses.of(ids_of(memory)),
+            **self.aging.of(founder(memory)), "canonical": speaks["id"], "ids": ids_of(memory),
+            "members": ties(memory["members"]), "echoes": ties(memory["echoes"]),
+            "first_at": min(times), "last_at": max(times), "confirmations": len(shown) - 1,
+            "importance_given": max(given, default=None), "hidden": not living,
             "replaced": kind in current and current[kind] is not memory,
-            "hidden": not living,
             "pinned": any(id in self.pinned for id in ids_of(memory)),
-            "provenance": self._provenance(memory),
-            "into": self.covered(memory),
+            "provenance": self._provenance(memory), "into": self.covered(memory),
             "made_of": list(dict.fromkeys(self._all_made_of(memory))),
-            **self._validity(memory, speaks),
-            "wordings": self._wordings(memory),
+            "wordings": self._wordings(memory), "polarity": polarity(body["text"]),
             "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
             "category": category_of(body["kind"], tuple(body["tags"]), body["text"]),
-            "polarity": polarity(body["text"]),
-            **self.uses.of(ids_of(memory)),
-            **self.aging.of(founder(memory)),
-        }
+        }  # fmt: skip
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:
         """Return what else is said in a memory that lives: of each text what the most trusted said last."""
@@ -964,20 +962,6 @@ class Scope:
         who = {field: speaks[field] for field in ("actor", "origin", "session", "at")}
         place = {"key": self.key(name["id"]), "id": name["id"], "scope": self.name, "seq": name["seq"]}
         return {**place, **body, **who, "tags": list(speaks["body"]["tags"])}
-
-
-def erased_in(events: list[Event]) -> set[tuple[str, str]]:
-    """Return (scope, id) of what is erased anywhere among events; nobody but an operator erases in `global`.
-
-    Of several events of an id the first counts.
-    """
-    first: dict[tuple[str, str], Event] = {}
-    for event in events:
-        if event.get("scope") is not None:
-            first.setdefault((event["scope"], event["id"]), event)
-    named = [it for it in first.values() if it["type"] == "erased"]
-    named = [it for it in named if it["scope"] != "global" or it["origin"] == "operator"]
-    return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
 
 
 def timeless(event: Event) -> Event:

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -19,21 +20,7 @@ from soaked import soaked
 
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
-from memtape.state.text import (
-    asking,
-    claims,
-    instructions,
-    markdown,
-    named,
-    normal,
-    open_ends,
-    opposing,
-    own_words,
-    polarity,
-    replacing,
-    statements,
-    terms,
-)
+from memtape.state.text import instructions, markdown, open_ends, opposing, replacing, statements
 
 LENGTHS = (24 * 1024, 64 * 1024)
 """So long are the texts, in characters: more than a pattern is given, and thousands of words."""
@@ -41,38 +28,31 @@ MOST_STEPS_OF_A_CHARACTER = 60
 MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
+PLAIN = """
+polarity.corrections_in polarity.polarity named.named_files named.people_named terms.language_of terms.terms
+asking.is_nod normal.normal_text own_words.own_words claims.reading
+""".split()
 RULES: dict[str, Callable[[str], object]] = {
-    "corrections": polarity.corrections_in,
-    "files": named.named_files,
-    "language": terms.language_of,
-    "near verbatim": near_verbatim.read,
-    "nods": asking.is_nod,
-    "normal": normal.normal_text,
     "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
     "opposing": lambda text: opposing.oppose(text, "Never deploy on Fridays."),
     "orders": lambda text: instructions.heard_in(text).orders,
-    "own words": own_words.own_words,
-    "people": named.people_named,
     "points": lambda text: list(markdown.points(text)),
-    "polarity": polarity.polarity,
-    "reading": claims.reading,
     "replacing by": lambda text: replacing.replaces("The port is 5433.", text),
     "replacing of": lambda text: replacing.replaces(text, "The port is 5433."),
+    "near verbatim": near_verbatim.read,
     "standing": instructions.heard_in,
     "statements": lambda text: statements.statements(text, AT, of_agent=False),
     "statements of an agent": lambda text: statements.statements(text, AT, of_agent=True),
-    "terms": terms.terms,
-}
+} | {name: resolve_name(f"memtape.state.text.{name}") for name in PLAIN}
 WORDS = (
-    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(", "a/b/",
-    "\n",
-    "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
+    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(",
+    "a/b/", "\n", "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
 )  # fmt: skip
 """Each is the worst that some rule has met, or might."""
 LINEAR = (
     "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+",
-    "(?<![\\w*/.\\\\])(\\*\\*\\*|",
-    "[^\\W\\d_]+", "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
+    "(?<![\\w*/.\\\\])(\\*\\*\\*|", "[^\\W\\d_]+",
+    "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
     "[ \\t]*(?:(?:[-*+]|", "[ ]{0,3}#{1,6}", "[{}]|</?\\w|",
 )  # fmt: skip
 """How the patterns begin that read a whole text once: a match takes what it has read, or ends at a mark."""

@@ -86,12 +86,9 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return noted
 
 
-def memtape(
-    home: Path, *words: str, path: str | None = None, cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    found = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    environment = {**os.environ, **found}
-    environment |= {} if path is None else {"PATH": path}
+def memtape(home: Path, *words: str, path: str = "", cwd: Path | None = None) -> Any:
+    own = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
+    environment = {**os.environ, **own, "PATH": path or os.environ["PATH"]}
     command = [*forking.memtape(), *words]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
@@ -108,9 +105,8 @@ def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Pat
         folder = plugin_folder(home, host)
         calls = said.read_text().splitlines()
         assert sum(str(folder) in call for call in calls) == times
-        assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(
-            plugin_files(host, ["x"], "y")
-        )
+        written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        assert written == set(plugin_files(host, ["x"], "y"))
     disconnect(home, host)
     assert not folder.exists()
     removal = [" ".join(words) for words in HOSTS[host].remove]
@@ -232,10 +228,8 @@ def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
 ) -> None:
     home = str(tmp_path / place / "a home")
     hook, server = installed_by(host, [str(program(tmp_path / place / "memtape", ECHO))], home)
-    for call, words in (
-        *(([shell, "-c", hook], f"agents|hook|--host|{host}") for shell in SHELLS),
-        (server, "agents|mcp"),
-    ):
+    calls = [([shell, "-c", hook], f"agents|hook|--host|{host}") for shell in SHELLS]
+    for call, words in (*calls, (server, "agents|mcp")):
         done = subprocess.run(call, input="told", capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, f"{words}|--home|{home}|told", ""), call
 

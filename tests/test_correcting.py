@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
+from test_pausing import transcript
 
 from memtape.schemas.events import Event, Origin
-from memtape.schemas.times import DAY_US, format_time
 from memtape.state.text.polarity import corrected, correction_of, corrections_in
 from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.answers import call
@@ -293,16 +293,6 @@ def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(p
     assert not person.update(before, SAID).hidden and is_found(person), "a person who says it again is heard"
 
 
-def transcript(path: Path, at: int, *texts: str) -> Path:
-    place = {"type": "user", "cwd": str(path.parent), "sessionId": path.stem, "timestamp": format_time(at)}
-    rows = [
-        {**place, "uuid": f"{path.stem}-u-{number}", "message": {"role": "user", "content": text}}
-        for number, text in enumerate(texts)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 def test_an_import_ends_no_ban_and_counts_what_is_hidden(person: Client, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -331,11 +321,11 @@ def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
     is_old: bool, person: Client, tmp_path: Path
 ) -> None:
     """Of both the turn is shown. What it states ends the ban where it was said after the forgetting."""
-    said, now = "We use port 5433 for the staging database.", now_us()
+    said = "We use port 5433 for the staging database."
     with Client(person.home, folder=tmp_path, origin="user", log=person.log) as client:
         client.forget(client.capture(said).id)
         if is_old:
-            file = transcript(tmp_path / "s-1.jsonl", now - 10 * DAY_US, said)
+            file = transcript(tmp_path, ("s-1", 1, said))  # Months ago.
             words = ["import", str(file), "--home", str(person.home.path)]
             assert CliRunner().invoke(main, words).exit_code == 0
         else:

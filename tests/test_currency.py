@@ -143,14 +143,8 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def say(client: Client, text: str, session: str, *, by_agent: bool = False, ago_s: int = 0) -> str:
-    line = Line(
-        text=text,
-        kind="turn",
-        actor="claude" if by_agent else "Ada",
-        origin="agent" if by_agent else "user",
-        session=session,
-        at=now_us() - ago_s * US_PER_S,
-    )
+    by: Any = {"actor": "claude", "origin": "agent"} if by_agent else {"actor": "Ada", "origin": "user"}
+    line = Line(text=text, kind="turn", session=session, at=now_us() - ago_s * US_PER_S, **by)
     return client.capture_many([line])[0].id
 
 
@@ -161,12 +155,8 @@ def places(client: Client, query: str = ASKED, session: str | None = None) -> li
 
 @pytest.mark.parametrize("projected", [False, True])
 def test_three_prompts_about_a_port_stand_below_the_port(client: Client, projected: bool) -> None:
-    say(
-        client,
-        "We moved staging: its database now listens on 5433, the port of production is 5432.",
-        "s-0",
-        ago_s=9_000,
-    )
+    moved = "We moved staging: its database now listens on 5433, the port of production is 5432."
+    say(client, moved, "s-0", ago_s=9_000)
     for number, prompt in enumerate(PROMPTS):
         say(client, prompt, f"s-{number}", ago_s=5_000)
     fact = "The staging database listens on port 5433."

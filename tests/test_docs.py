@@ -292,9 +292,8 @@ def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])
 def test_a_tool_of_a_group_takes_what_its_command_takes(name: str) -> None:
-    arguments = OPTIONS[name].arguments
-    assert arguments is not None
-    assert fields_of(arguments).keys() <= {parameter.name for parameter in command_of(name).params}
+    taken_by_command = {parameter.name for parameter in command_of(name).params}
+    assert fields_of(OPTIONS[name].arguments).keys() <= taken_by_command
 
 
 def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:

@@ -215,12 +215,9 @@ def test_an_event_that_has_the_text_in_any_place_is_named(home: Home) -> None:
         ends = ("$.session", "$.actor.name", "lanes[0]", "embedder")
         stay = {name for name in everywhere if name.endswith(ends)}
         assert named == everywhere.keys() - stay
-        assert {(kept.scope, kept.place, kept.text, kept.events) for kept in made.kept} == {
-            ("project:b", "$.session", TEXT, 2),
-            ("project:b", "$.actor.name", TEXT, 2),
-            (SCOPE, "$.body.lanes[0]", TEXT, 1),
-            (SCOPE, "$.body.embedder", TEXT, 1),
-        }
+        kept = {(it.scope, it.place, it.text, it.events) for it in made.kept}
+        names = {("project:b", place, TEXT, 2) for place in ("$.session", "$.actor.name")}
+        assert kept == names | {(SCOPE, f"$.body.{place}", TEXT, 1) for place in ("lanes[0]", "embedder")}
         erasure = erase(client, id, everywhere=True)
         assert not erasure.after.proves and erasure.after.needles.hidden == 1
         left = [decode(slot.payload) for number in range(16) for slot in client.log.read(number, 0, 1_000)]
@@ -645,18 +642,14 @@ def test_a_living_row_that_names_an_id_is_found(tmp_path: Path) -> None:
     assert kinds(tmp_path) == {"id"}
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("a.lance", b"not lance"),
-        ("b.lance", b""),
-        ("log.db", b"SQLite format 3\x00"),
-        ("log.db", b"SQLite format 3\x00" + bytes(range(256)) * 40),
-        ("log.db-wal", b"\x00" * 31),
-        ("log.db-wal", b"\x37\x7f\x06\x82" + b"\xff" * 9_000),
-        ("empty", b""),
-    ],
-)
+BROKEN = [
+    ("a.lance", b"not lance"), ("b.lance", b""), ("log.db", b"SQLite format 3\x00"), ("empty", b""),
+    ("log.db", b"SQLite format 3\x00" + bytes(range(256)) * 40), ("log.db-wal", b"\x00" * 31),
+    ("log.db-wal", b"\x37\x7f\x06\x82" + b"\xff" * 9_000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data"), BROKEN)
 def test_a_file_that_is_not_what_it_says_stops_nothing(name: str, data: bytes, tmp_path: Path) -> None:
     holding(name, data)(tmp_path)
     holding("z", MARKED.encode())(tmp_path)

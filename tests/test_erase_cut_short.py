@@ -35,16 +35,10 @@ class Killed(BaseException):
 
 
 STEPS: tuple[tuple[Any, str], ...] = (
-    (EmbeddedLog, "append"),
-    (EmbeddedLog, "blank"),
-    (erasing, "keep_unfinished"),
-    (erasing, "scrub_as_owner"),
-    (erasing, "search"),
-    (erasing, "drop_unfinished"),
-    (scrubbing, "rebuild"),
-    (scrubbing, "write_whole"),
-    (unerased, "write_whole"),
-)
+    *((EmbeddedLog, name) for name in ("append", "blank")),
+    *((erasing, name) for name in ("keep_unfinished", "scrub_as_owner", "search", "drop_unfinished")),
+    *((scrubbing, name) for name in ("rebuild", "write_whole")), (unerased, "write_whole"),
+)  # fmt: skip
 
 
 def killed_at(monkeypatch: pytest.MonkeyPatch, place: int) -> None:

@@ -18,7 +18,9 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.corpus import read_corpus
 
-PLAIN, LOCOMO = (Path(__file__).parent / "data" / f"corpus-{name}.json" for name in ("plain", "locomo"))
+DATA = Path(__file__).parent / "data"
+PLAIN, LOCOMO = DATA / "corpus-plain.json", DATA / "corpus-locomo.json"
+CASES = json.loads((DATA / "corpus-cases.json").read_text())
 
 
 def run(*command: str) -> Result:
@@ -53,10 +55,7 @@ def test_the_published_form_is_read() -> None:
     assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
 
 
-BLANK = '{"conversations": [{"id": "a", "turns": [{"id": "1"}]}]}'
-
-
-@pytest.mark.parametrize("data", ["{", "{}", "[1]", BLANK])
+@pytest.mark.parametrize("data", CASES["no corpus"])
 def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     file = tmp_path / "corpus.json"
     file.write_text(data)
@@ -141,17 +140,7 @@ def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: obj
     return json.dumps({"conversations": [{"id": "c-1", "turns": turns, "questions": [asked]}]})
 
 
-@pytest.mark.parametrize(
-    ("at", "read"),
-    [
-        ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00Z"),
-        ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00Z"),
-        ("2023-05-08T13:00:00+02:00", "2023-05-08T11:00:00Z"),
-        *((at, "2023-05-20T02:01:00Z") for at in (1684548060, 1684548060.5, 1684548060_000000, "1684548060")),
-        ("", None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("at", "read"), CASES["times"])
 def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: str | None) -> None:
     file = tmp_path / "c.json"
     file.write_text(plain([{"id": "1", "text": "The harbour.", "at": at, "session": None}]))
@@ -160,17 +149,7 @@ def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: 
     assert corpus.notes == () and corpus[0].lines[0].session == "1"
 
 
-@pytest.mark.parametrize(
-    ("turns", "evidence", "said"),
-    [
-        ([{"id": "1", "text": "A."}, {"id": "1", "text": "B."}], ["1"], ("'1'", "'c-1'", "2 turns")),
-        ([{"id": "1", "text": "A.", "at": "2999-01-01"}], ["1"], ("'1'", "'c-1'", "future")),
-        ([{"id": "1", "text": "A."}], ["D1:9", "D1:8"], ("2 ids", "'D1:9'")),
-        ([{"id": "1", "text": "A."}], None, ("no question with evidence",)),
-        ([{"id": "1", "text": None}], ["1"], ("'str'", "$.conversations[0].turns[0].text")),
-        ([{"id": [], "text": "A."}], ["1"], ("'int | str'", "'array'")),
-    ],
-)
+@pytest.mark.parametrize(("turns", "evidence", "said"), CASES["wrong"])
 def test_what_cannot_be_measured_is_named(
     tmp_path: Path, turns: list[dict[str, object]], evidence: object, said: tuple[str, ...]
 ) -> None:

@@ -207,13 +207,10 @@ def run(home: Path, *words: str, **env: str) -> Result:
 
 
 def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None:
-    narrowings: tuple[dict[str, list[str]], ...] = (
-        {"origins": ["user", "operator"], "sessions": []},
-        {"origins": [], "sessions": ["s1"]},
-        {"origins": ["agent"], "sessions": ["s1", "s2"]},
-        {"origins": [], "sessions": ["s9"]},
-    )
-    for fields, count in zip(narrowings, (2, 2, 1, 0), strict=True):
+    for origins, sessions, count in (
+        (["user", "operator"], [], 2), ([], ["s1"], 2), (["agent"], ["s1", "s2"], 1), ([], ["s9"], 0)
+    ):  # fmt: skip
+        fields: dict[str, list[str]] = {"origins": origins, "sessions": sessions}
         words = [f"--from-{name[:-1]}={value}" for name, values in fields.items() for value in values]
         by_command = json.loads(run(home, *words).stdout)
         with Client(home, scope=SCOPE) as client:
@@ -318,19 +315,15 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
     assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
     other = Client(tmp_path, scope="project:other", log=client.log)
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
-    for asked, query, more in (
-        (client, "staging ports", {}),
-        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}),
-        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}),
-        (client, "staging port", {"archived": True}),
-        (client, "staging port", {"quotas": ["turns=3"]}),
-        (client, "staging port", {"without": ["fresh"]}),
-        (client, "staging port", {"as_of": "1h"}),
-        (other, "staging port", {}),
-        (elsewhere, "staging port", {}),
-    ):
+    narrowed = ({"not_kinds": ["page"]}, {"since": "2026-01-01"})
+    for by, query, more in (
+        (client, "staging ports", {}), (other, "staging port", {}), (elsewhere, "staging port", {}),
+        *((client, "staging port", {"filters": make_filters(0, **fields)}) for fields in narrowed),
+        (client, "staging port", {"archived": True}), (client, "staging port", {"quotas": ["turns=3"]}),
+        (client, "staging port", {"without": ["fresh"]}), (client, "staging port", {"as_of": "1h"}),
+    ):  # fmt: skip
         with pytest.raises(MemtapeError, match="page by page" if "as_of" in more else "another question"):
-            asked.search(query, 5, cursor=cursor, quiet=True, **more)
+            by.search(query, 5, cursor=cursor, quiet=True, **more)
     other.close()
     elsewhere.close()
 
@@ -442,7 +435,6 @@ def test_every_door_turns_pages(client: Client) -> None:
     assert text.stdout.startswith(" 6. ") and "--cursor" in text.stderr
     answer = call(client, "search_memories", {"query": "staging port", "limit": 5})
     cursor = re.search(r"cursor=([\w-]+)", answer)
-    assert cursor is not None
     answer = call(client, "search_memories", {"query": "staging port", "limit": 5, "cursor": cursor[1]})
     assert all(f"`{id}`" in answer for id in order[5:10])
     wrong = CliRunner().invoke(main, [*words, "--cursor", "nonsense"])

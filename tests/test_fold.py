@@ -36,23 +36,17 @@ def dense(*events: Event, settings: Settings | None = None) -> Scope:
 
 def memories(scope: Scope) -> list[MemoryRow]:
     """Every memory of a scope, hidden ones too, in the order of births."""
-    rows = []
-    for memory in scope.memories.by_birth.values():
-        row = row_of(scope, Change("memories", scope.name, scope.captures.by_seq[memory.name].id))
-        assert isinstance(row, MemoryRow)
-        rows.append(row)
-    return rows
+    ids = [scope.captures.by_seq[memory.name].id for memory in scope.memories.by_birth.values()]
+    return [row_of(scope, Change("memories", scope.name, id)) for id in ids]
 
 
 def texts_of(scope: Scope) -> list[list[str]]:
     """Return the texts of each memory's members, echoes in brackets, in the order of births."""
     by_seq = scope.captures.by_seq
     memories = sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)
-    return [
-        [by_seq[join.seq].own.text for join in memory.members]
-        + [f"({by_seq[join.seq].own.text})" for join in memory.echoes]
-        for memory in memories
-    ]
+    said = [([it.seq for it in memory.members], [it.seq for it in memory.echoes]) for memory in memories]
+    texts = {n: capture.own.text for n, capture in by_seq.items()}
+    return [[*(texts[n] for n in own), *(f"({texts[n]})" for n in echoes)] for own, echoes in said]
 
 
 def only(scope: Scope) -> MemoryRow:
@@ -187,13 +181,8 @@ def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> Non
 
 @given(st.permutations(range(5)))
 def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: list[int]) -> None:
-    texts = (
-        "The build takes 5 minutes",
-        "The build takes 6 minutes on CI",
-        "The deploy takes 7 minutes",
-        "The build takes 9 minutes",
-        "Five minutes is what the build takes",
-    )
+    texts = ["The build takes 5 minutes", "The build takes 6 minutes on CI", "The deploy takes 7 minutes"]
+    texts += ["The build takes 9 minutes", "Five minutes is what the build takes"]
     candidates = Candidates()
     for birth in order:
         candidates.put(birth, texts[birth], birth)

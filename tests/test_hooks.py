@@ -60,14 +60,9 @@ def connected(home: Path) -> None:
 
 
 def hook(
-    home: Path,
-    host: str,
-    told: Any,
-    *words: str,
-    stdout: int = subprocess.PIPE,
-    limit: Callable[[], None] | None = None,
-    alone: bool = False,
-) -> bytes:
+    home: Path, host: str, told: Any, *words: str, stdout: int = subprocess.PIPE,
+    limit: Callable[[], None] | None = None, alone: bool = False,
+) -> bytes:  # fmt: skip
     """Call a hook, which must end well and quietly whatever it was told, and return what it answered.
 
     One that is `alone`, or has a `limit`, is a process of this one, with the waits that a user meets.

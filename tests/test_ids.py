@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,13 @@ HEADS = ("01234567", "11234567", "01234568")
 FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in HEADS)
 TEXTS = {FIRST: "The gauge fell.", SECOND: "Lunch is at noon.", OTHER: "Mira owns the harbour."}
 
-VERBS: dict[str, Callable[[Client, str], Any]] = {
-    "show": lambda client, id: client.show(id),
-    "why": lambda client, id: client.why(id),
-    "edges": lambda client, id: client.edges(id),
-    "forget": lambda client, id: client.forget(id),
-    "restore": lambda client, id: client.restore(id),
-    "use": lambda client, id: client.use([id]),
-    "timeline": lambda client, id: client.timeline(id),
-    "update": lambda client, id: client.update(id, "Quite another text."),
-}
+VERBS = ("show", "why", "edges", "forget", "restore", "use", "timeline", "update")
+
+
+def ask(client: Client, verb: str, id: str) -> None:
+    """Call a method of a client for an id."""
+    more = ["Quite another text."] if verb == "update" else []
+    getattr(client, verb)([id] if verb == "use" else id, *more)
 
 
 @pytest.fixture(autouse=True)
@@ -136,11 +132,11 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
         with client:
             for given in (FIRST, FIRST[:8], SECOND[:8]):
                 with pytest.raises(NotFound) as refused:
-                    VERBS[verb](client, given)
+                    ask(client, verb, given)
                 assert B not in str(refused.value) + refused.value.hint
     with Client(home, origin="user") as roaming, Client(home, scope=A, origin="user") as own:
-        VERBS[verb](roaming, FIRST[:8])
-        VERBS[verb](own, OTHER[:8])
+        ask(roaming, verb, FIRST[:8])
+        ask(own, verb, OTHER[:8])
 
 
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,8 +12,8 @@ from typing import Any
 
 import pytest
 from builders import captured, forgotten
-from click.testing import CliRunner, Result
 from kafka_broker import Broker, free_ports, new_topic
+from test_ids import call, document
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
@@ -22,7 +21,6 @@ from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.opening import LOG_VARIABLE, log_url
 from memtape.tools.ask import reading
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
 
@@ -35,20 +33,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def call(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
-
-
 def everything(url: str) -> list[bytes]:
     """What stands on a topic, in all partitions."""
     with closing(KafkaLog(url)) as log:
         return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
-
-
-def document(*words: str) -> Any:
-    result = call(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def test_the_environment_goes_before_the_settings_and_both_before_the_home(

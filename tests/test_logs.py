@@ -236,7 +236,8 @@ class LogContract:
         assert late.offset < last.offset
 
     def test_erasures_are_told_at_once_in_their_order(self, log: Log, tmp_path: Path) -> None:
-        log.append([captured("secret", scope=A), erased(["secret"], "e1", scope=A)])
+        said = [captured(name, scope=A) for name in ("secret", "other")]
+        log.append([*said, erased(["secret"], "e1", scope=A)])
         self.again(log, tmp_path).append([erased(["other"], "e2", scope=A), erased(["x"], "e3", scope=B)])
         partition = partition_of(A, 16)
         said = [decode(slot.payload).id for slot in log.erased(partition)]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from soaked import soaked
 from test_handing import patient, server
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+from test_hooks import connected as connected  # A fixture.
 
 from memtape.schemas.errors import MemtapeError, Paused
 from memtape.schemas.times import US_PER_S, parse_time
@@ -38,11 +39,6 @@ from memtape.tools.importing.watching import Watcher
 
 HOUR_US = 3_600 * US_PER_S
 HOSTS = tuple(PROMPT)
-
-
-@pytest.fixture(autouse=True)
-def connected(home: Path) -> None:
-    Home(home)
 
 
 def run(home: Path, *words: str, **more: Any) -> Any:

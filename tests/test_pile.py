@@ -21,6 +21,7 @@ import pytest
 from soaked import soaked
 from test_handing import patient, plain, server
 from test_hooks import ROOT, events_of, hook, told
+from test_hooks import connected as connected  # A fixture.
 from test_one_server import Host, host
 from test_warm import PORT, QUESTION, WAIT_S, until
 
@@ -35,11 +36,6 @@ IS_LINUX = Path("/proc/self/maps").exists()
 SORTS = {"--stay": "server", "--alone": "late", "--once": "projector", "hook": "hook"}
 LOADED = ("msgspec", "numpy", "pydantic")
 """What only a process that does something has loaded."""
-
-
-@pytest.fixture(autouse=True)
-def connected(home: Path) -> None:
-    Home(home)
 
 
 class Standing:

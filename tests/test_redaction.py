@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -11,7 +12,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -21,7 +22,6 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
-from secret_cases import COUNT, INNOCENT, Case, token, true_cases
 from soaked import examples, soaked
 from test_hooks import hook, told
 from test_warm import Ready, warm
@@ -51,6 +51,73 @@ from memtape.tools.commands.cli import main
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer
+
+COUNT = 310
+TOKENS: dict[str, Any] = data_of("tokens")
+
+
+class Case(NamedTuple):
+    """A text, and the secret in it."""
+
+    text: str
+    secret: str
+
+
+def token(name: str, rng: random.Random) -> str:
+    """Return a secret of a kind that is known by itself, wherever it stands."""
+
+    def draw(found: re.Match[str]) -> str:
+        return "".join(rng.choices(TOKENS[found[1]], k=int(found[2])))
+
+    return re.sub(r"\{(\w+)\*(\d+)\}", draw, rng.choice(TOKENS["forms"][name]))
+
+
+AROUND = (
+    "{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
+    '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
+    "I tried `{}` and it worked.", "| production | {} | eu-west-1 |", "первый ключ: {} — не показывай его 🔑",
+    "value:\n  - {}\n  - other",
+)  # fmt: skip
+
+
+def jwt(rng: random.Random) -> str:
+    """Return a token of three parts."""
+
+    def part(data: bytes) -> str:
+        return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+    head = part(json.dumps({"alg": "HS256", "typ": "JWT"}).encode())
+    claims = part(json.dumps({"sub": str(rng.randint(1, 10**9)), "name": "Ada Lovelace"}).encode())
+    return f"{head}.{claims}.{part(rng.randbytes(32))}"
+
+
+def private_key(rng: random.Random) -> str:
+    """Return a PEM block, whole or cut short, of one of the kinds that there are."""
+    kind = rng.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "))
+    text = base64.b64encode(rng.randbytes(300)).decode()
+    lines = [f"-----BEGIN {kind}PRIV" + "ATE KEY-----", *(text[n : n + 64] for n in range(0, len(text), 64))]
+    if rng.random() < 0.8:
+        lines.append(f"-----END {kind}PRIV" + "ATE KEY-----")
+    return rng.choice(("\n", "\n", "\\n")).join(lines)
+
+
+def true_cases(seed: str = "true cases") -> list[Case]:
+    """Return texts with one secret each, the same for a seed."""
+    rng = random.Random(seed)
+    cases: list[Case] = []
+    while len(cases) < 280:
+        for secret in (*(token(name, rng) for name in TOKENS["forms"]), jwt(rng)):
+            cases.append(Case(AROUND[len(cases) % len(AROUND)].format(secret), secret))
+    for number in range(30):
+        secret = private_key(rng)
+        text = f"Here is the key:\n{secret}\nPut it on the server." if number % 2 else secret
+        cases.append(Case(text, secret))
+    return cases
+
+
+INNOCENT = (Path(__file__).parent / "data" / "innocent.txt").read_text(encoding="utf-8").splitlines()
+"""Texts without any secret. Digests, ids, paths and data stand in the outsiders' look-alikes."""
+
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
@@ -443,13 +510,11 @@ def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
     assert [path for path in CASES["taken_paths"] if denied_by(path) is not None] == []
 
 
-@pytest.mark.parametrize(
-    ("way", "glob"),
-    [
-        *((way, "private/*") for way in CASES["ways"]),
-        *(("the folder around it", glob) for glob in ("private/", "private/**", "{work}/private/*")),
-    ],
-)
+WAYS = [(way, "private/*") for way in CASES["ways"]]
+WAYS += [("the folder around it", glob) for glob in ("private/", "private/**", "{work}/private/*")]
+
+
+@pytest.mark.parametrize(("way", "glob"), WAYS)
 def test_a_denied_file_is_denied_however_it_is_named(
     way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,13 +184,8 @@ def test_no_command_lets_a_text_act_on_the_terminal(tmp_path: Path) -> None:
     fields = (it for name in ("tag", "source", "actor", "session") for it in (f"--{name}", EVIL))
     receipt = json.loads(call("capture", f"One {EVIL}", *fields, "--json"))
     id = receipt["id"]
-    for words in (
-        ("search", "One"),
-        ("show", id),
-        ("show", id, "--why"),
-        ("log", "--limit", "9"),
-        ("admin", "diff", "1d", "0s"),
-    ):
+    reading = ("search One", f"show {id}", f"show {id} --why", "log --limit 9", "admin diff 1d 0s")
+    for words in map(str.split, reading):
         assert "<U+001B>" in call(*words), words
         call(*words, "--json")
     opened = json.loads(call("show", receipt["id"], "--json"))

@@ -225,9 +225,7 @@ def test_any_wording_is_found_by_its_vector(client: Client, rash: None) -> None:
 
 
 def memory(number: int, *texts: str) -> MemoryRow:
-    row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
-    assert isinstance(row, MemoryRow)
-    return row
+    return row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
 
 
 def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:
