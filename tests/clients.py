@@ -23,7 +23,7 @@ from builders import data_of
 from fake_model import FakeModel
 
 from memtape.tools.agents.hosts import MARKETPLACE
-from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
+from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
 RUN: dict[str, Any] = data_of("clients")
 HOSTS: dict[str, dict[str, Any]] = RUN["hosts"]

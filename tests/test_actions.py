@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from memtape.schemas.actions import act_of, has_failed
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
-from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.records import Found, Record, Skipped
+from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
 FOLDER = "/home/ada/shop"
 
@@ -32,7 +31,7 @@ def of_claude(name: str, arguments: Any, output: Any, *, failed: bool = False) -
     called = row("assistant", {"type": "tool_use", "id": "t1", "name": name, "input": arguments})
     result = {"type": "tool_result", "tool_use_id": "t1", "content": output, "is_error": failed}
     answered = row("user", result)
-    return [*claude_code.take(called, state), *claude_code.take(answered, json.loads(json.dumps(state)))]
+    return [*take_claude(called, state), *take_claude(answered, json.loads(json.dumps(state)))]
 
 
 def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) -> list[Found]:
@@ -42,14 +41,14 @@ def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) ->
         {"type": f"{type}_output", "call_id": "c1", "output": output},
     ]
     items = [{"type": "response_item", "timestamp": t.at(n), "payload": it} for n, it in enumerate(rows)]
-    return [one for n, item in enumerate(items) for one in codex.take(item | {"ordinal": n}, state)]
+    return [one for n, item in enumerate(items) for one in take_codex(item | {"ordinal": n}, state)]
 
 
 def of_gemini(name: str, arguments: Any, output: str, status: str = "success") -> list[Found]:
     result = [{"functionResponse": {"id": "f1", "name": name, "response": {"output": output}}}]
     call = {"id": "f1", "name": name, "args": arguments, "result": result, "status": status}
     row = {"id": "i1", "timestamp": t.at(1), "type": "gemini", "content": "", "toolCalls": [call]}
-    return list(gemini.take(row, {"session": "s", "cwd": FOLDER}))
+    return list(take_gemini(row, {"session": "s", "cwd": FOLDER}))
 
 
 TEN = "=== 10 passed in 0.4s ==="
@@ -69,14 +68,14 @@ def found_in(case: dict[str, Any]) -> list[Found]:
 @pytest.mark.parametrize("case", data_of("actions")["cases"])
 def test_an_action_is_told_in_one_line(case: dict[str, Any], tmp_path: Path) -> None:
     redactor, found = Redactor(Home(tmp_path)), found_in(case)
-    said = [f"- {one.reason}" if isinstance(one, Skipped) else kept_text(one, redactor) for one in found]
+    said = [f"- {one.reason}" if isinstance(one, Skipped) else one.kept(redactor) for one in found]
     assert said == case["told"]
     ids = [one.native_id for one in found if isinstance(one, Record)]
     assert len({*ids}) == len(ids)
     for one in found:
         if isinstance(one, Record):
             assert one.origin == "tool" and act_of(one.tags) in ("edit", "command", "test")
-            assert has_failed(one.tags) == (": failed" in kept_text(one, redactor))
+            assert has_failed(one.tags) == (": failed" in one.kept(redactor))
             assert (one.path is not None) == (act_of(one.tags) == "edit")
 
 
@@ -102,7 +101,7 @@ def test_whatever_a_tool_is_called_with_and_puts_out_an_action_is_short(
         of_codex("function_call", name, {"arguments": arguments}, output),
     ):
         for one in found:
-            if isinstance(one, Record) and one.ran is not None:
+            if isinstance(one, Record) and one.finish is not None:
                 redactor.text = lambda text: text
-                text = kept_text(one, redactor)
+                text = one.kept(redactor)
                 assert "\n" not in text and len(text) <= COMMAND_CHARS + LINE_CHARS + 60

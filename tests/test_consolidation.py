@@ -31,7 +31,6 @@ from memtape.sinks.tables import Shard
 from memtape.state.consolidation.clusters import BEHIND_US, ENOUGH_CONFIRMED, ENOUGH_NEW, gate, plan
 from memtape.state.consolidation.rules import conclude
 from memtape.state.core.scope import Scope
-from memtape.state.views.filters import make_filters
 from memtape.tools.ask import reading
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
@@ -134,8 +133,8 @@ def test_what_is_alike_is_told_once_and_stays(client: Client) -> None:
     for query in ("staging database port 5432", "staging database port"):
         found = client.search(query).results
         assert [result.text for result in found if "5432" in result.text] == [LATEST]
-    then = msgspec.structs.replace(make_filters(0), until=START + HOUR_US)
-    assert [it.text for it in client.search("staging database port", filters=then).results] == [PORTS[0]]
+    then = client.search("staging database port", until=START + HOUR_US)
+    assert [it.text for it in then.results] == [PORTS[0]]
     opened = client.show(ports[0])
     assert opened.memory is not None and opened.memory.into == rows[LATEST].id
     assert not client.consolidate(at_once=True).conclusions and not client.consolidate().is_done

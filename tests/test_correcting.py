@@ -20,11 +20,11 @@ from test_pausing import transcript
 from memtape.schemas.events import Event, Origin
 from memtape.state.text.polarity import corrected, correction_of, corrections_in
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 PORT = "The staging database listens on port 5433."
 RIGHT = "The staging database listens on port 5434."

@@ -24,11 +24,13 @@ from written_pages import DOCS, PARTS, page
 from memtape import Client
 from memtape.sinks.home.settings import LocalSettings
 from memtape.state.views.filters import FILTERS
-from memtape.tools.agents.mcp.tools import TOOLS
+from memtape.tools import former_verbs
 from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
+from memtape.tools.doors.mcp import every_tool
+from memtape.tools.former_verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, Verb
+from memtape.tools.table import TOOLS
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "one_day"))
@@ -243,7 +245,7 @@ def taken(verb: Verb) -> dict[str, object]:
     for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
         for parameter in inspect.signature(each).parameters.values() if each is not None else ():
             found[parameter.name] = parameter.default
-    of_search = {field.name: field.default for field in msgspec.structs.fields(SearchArguments)}
+    of_search = {field.name: field.default for field in msgspec.structs.fields(former_verbs.SearchArguments)}
     options = (*SearchOptions.__annotations__, *FILTERS) if verb.method == "search" else ()
     return found | {name: of_search[name] for name in options if name in of_search}
 
@@ -285,9 +287,9 @@ def test_command_and_method_take_what_is_described(name: str) -> None:
 def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
     offered = {verb.tool.name: verb for verb in (VERBS | OPTIONS).values() if verb.tool is not None}
     assert TOOLS.keys() == offered.keys()
-    for name, tool in TOOLS.items():
+    for name, tool in every_tool().items():
         arguments = offered[name].arguments
-        assert arguments is not None and issubclass(tool.arguments, arguments)
+        assert arguments is not None and issubclass(tool.asks, arguments)
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])

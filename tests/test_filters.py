@@ -6,9 +6,9 @@ import itertools
 import json
 import re
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from met import events_of
+from msgspec.structs import asdict
 from overlaying import laid_over
 from soaked import examples
 
@@ -31,13 +32,14 @@ from memtape.schemas.times import HOUR_US, parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.looking import session_of
 from memtape.tools.ask.results import Result as Found
 from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")
@@ -102,7 +104,7 @@ def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None
 
 
 def texts(client: Client, **fields: Any) -> list[str]:
-    return [result.text for result in client.search("tabs", filters=asked(**fields), quiet=True).results]
+    return [result.text for result in client.search("tabs", **fields, quiet=True).results]
 
 
 ANIMALS = ("heron", "otter", "lynx", "marten", "stoat", "badger", "weasel", "kestrel", "curlew", "plover")
@@ -171,7 +173,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     as_of, made = (world.past, world.of_past) if in_past else (None, world.made)
     filters = asked(origins=sorted(origins), sessions=sorted(sessions), kinds=sorted(kinds))
     whole = world.client.search(query, 1_000, quiet=True, as_of=as_of)
-    narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of)
+    narrowed = world.client.search(query, 1_000, **asdict(filters), quiet=True, as_of=as_of)
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
 
     def is_wanted(origin: str, session: str | None) -> bool:
@@ -182,7 +184,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
-    best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).results
+    best = world.client.search(query, 1, **asdict(filters), quiet=True, as_of=as_of).results
     assert [it.id for it in best] == [it.id for it in narrowed.results[:1]], "a filter uses up no limit"
 
 
@@ -214,7 +216,7 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
         words = [f"--from-{name[:-1]}={value}" for name, values in fields.items() for value in values]
         by_command = json.loads(run(home, *words).stdout)
         with Client(home, scope=SCOPE) as client:
-            by_client = client.search("tabs", filters=asked(**fields))
+            by_client = client.search("tabs", **fields)
             by_agent = call(client, "search_memories", {"query": "tabs", **fields})
             ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
@@ -249,7 +251,7 @@ def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
         ):
             for quiet in (True, False):
                 with pytest.raises(MemtapeError, match=said) as told:
-                    client.search("tabs", filters=asked(**fields), quiet=quiet)
+                    client.search("tabs", **fields, quiet=quiet)
                 assert told.value.hint and len(str(told.value)) < 200
         with pytest.raises(MemtapeError, match="robot"):
             call(client, "search_memories", {"query": "tabs", "origins": ["robot"]})
@@ -261,14 +263,14 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
     with Client(home, scope=SCOPE, session=f"of {key}") as client:
         client.capture("Tabs of a secret session.")
         assert len(texts(client, sessions=[f"of {key}"])) == 1
-        client.search("tabs", filters=asked(sessions=[f"of {key}"]))
-        slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 99)
+        client.search("tabs", sessions=[f"of {key}"])
+        slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 99)
         assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 
 def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
     with Client(home, scope=SCOPE) as client:
-        narrowed = client.search("tabs", filters=asked(origins=["user"], sessions=["s1"]))
+        narrowed = client.search("tabs", origins=["user"], sessions=["s1"])
         assert len(narrowed.results) == 1
         told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
@@ -315,10 +317,9 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
     assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
     other = Client(tmp_path, scope="project:other", log=client.log)
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
-    narrowed = ({"not_kinds": ["page"]}, {"since": "2026-01-01"})
     for by, query, more in (
         (client, "staging ports", {}), (other, "staging port", {}), (elsewhere, "staging port", {}),
-        *((client, "staging port", {"filters": make_filters(0, **fields)}) for fields in narrowed),
+        (client, "staging port", {"not_kinds": ["page"]}), (client, "staging port", {"since": "2026-01-01"}),
         (client, "staging port", {"archived": True}), (client, "staging port", {"quotas": ["turns=3"]}),
         (client, "staging port", {"without": ["fresh"]}), (client, "staging port", {"as_of": "1h"}),
     ):  # fmt: skip
@@ -347,8 +348,7 @@ def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
 
 def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
     def asked(since: str, cursor: str | None = None) -> Any:
-        filters = make_filters(time.time_ns() // 1_000, since=since)
-        return client.search("staging port", 5, filters=filters, cursor=cursor)
+        return client.search("staging port", 5, since=since, cursor=cursor)
 
     page = asked("3d")
     assert asked("3d", page.next).after == 5
@@ -417,7 +417,7 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
 def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:
     first = client.search("staging port", 5)
     second = client.search("staging port", 5, cursor=first.next)
-    slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
+    slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 999, types=["recalled"])
     bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)]
     assert [body.after for body in bodies] == [0, 5] and bodies[0].now == bodies[1].now
     assert bodies[1].results == tuple(it.id for it in second.results)
@@ -484,9 +484,11 @@ def test_a_project_is_looked_through_without_a_question(ada: Client, projected: 
     assert one.asked == "Please mend the tide gauge."
     assert (one.since, one.until) == (parse_time(DAY.format(1), 0), parse_time(DAY.format(3), 0))
     assert [session.id for session in ada.sessions(1)] == ["two"]
-    assert [turn.text for turn in ada.session_turns("two")] == ["Is the gauge at the pier?", "It is."]
+    turns = ada.read(partial(session_of, session="two"))
+    assert [turn.text for turn in turns] == ["Is the gauge at the pier?", "It is."]
     for ask in (
-        lambda: ada.session_turns("three"), lambda: ada.recent(0), lambda: ada.timeline("yesterday or so"),
+        lambda: ada.read(partial(session_of, session="three")), lambda: ada.recent(0),
+        lambda: ada.timeline("yesterday or so"),
         lambda: ada.timeline("01234567-89ab-7def-8123-456789abcdef"),
     ):  # fmt: skip
         with pytest.raises(MemtapeError):

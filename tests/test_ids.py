@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"
 HEADS = ("01234567", "11234567", "01234568")
@@ -142,7 +142,8 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)
-    with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
+    fields = {name: set(tool.asks.__struct_fields__) for name, tool in every_tool().items()}
+    with_ids = [name for name in fields if {"id", "ids"} & fields[name]]
     assert len(with_ids) == 9
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):
@@ -164,6 +165,6 @@ def test_every_command_that_names_a_memory_is_tried() -> None:
     named = {
         name
         for name, command in main.commands.items()
-        if any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
+        if any(isinstance(each, click.Argument) and "ID" in str(each.metavar) for each in command.params)
     }
     assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

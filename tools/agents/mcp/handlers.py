@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -28,7 +29,6 @@ from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.mcp.tools import TOOLS, Tool, bounded, schema_of, sentence
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import told_session
@@ -36,10 +36,14 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
+from memtape.tools.doors.markdown import bounded, sentence
+from memtape.tools.doors.mcp import Tool, call, every_tool, schema_of
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
+from memtape.tools.table import TOOLS
 
 Context = ServerRequestContext[Any, Any]
+AnswerT = TypeVar("AnswerT")
 
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
@@ -61,8 +65,8 @@ MAX_ACTOR_CHARS = 4_000
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-for _tool in TOOLS.values():
-    msgspec.json.Decoder(_tool.arguments)
+for _tool in every_tool().values():
+    msgspec.json.Decoder(_tool.asks)
 
 
 class ServedMemory:
@@ -89,18 +93,20 @@ class ServedMemory:
         self._clients: dict[tuple[str | Path, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`.
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
+        return self.do(project, actor, lambda client: call(client, name, arguments))
+
+    def do(self, project: str | Path, actor: str, action: Callable[[Client], AnswerT]) -> AnswerT:
+        """Return the result of an action on the client of a project and a speaker. Raises `MemtapeError`.
 
         After `LogGone` the next call opens the log again.
         """
-        from memtape.tools.agents.mcp.answers import call
-
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
                 client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
                 with self.ready.lent(client):
-                    return call(client, name, arguments)
+                    return action(client)
             except LogGone as error:
                 self._close()
                 self.ready.forget()
@@ -154,7 +160,8 @@ class Handlers:
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
-        listed = [_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
+        tools = every_tool().items()
+        listed = [_described(name, tool, every) for name, tool in tools if every or tool.offer.common]
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(
@@ -255,8 +262,8 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
         input_schema=schema_of(tool, rare=every),
         annotations=types.ToolAnnotations(
             title=tool.offer.title,
-            read_only_hint=tool.offer.effect == "reads",
-            destructive_hint=tool.offer.effect == "hides",
+            read_only_hint=tool.verb.effect == "reads",
+            destructive_hint=tool.verb.effect == "hides",
             idempotent_hint=tool.offer.idempotent,
             open_world_hint=False,
         ),

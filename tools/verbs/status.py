@@ -1,0 +1,426 @@
+"""The state of a home: the overview of a project, its status on one screen, and counts by day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from memtape.schemas.rows import PassMark, project_told
+from memtape.schemas.scopes import GLOBAL, check_scope
+from memtape.schemas.times import format_day, format_time, parse_time
+from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.pauses import stores_nothing
+from memtape.sinks.page_files import kept_beside
+from memtape.state.views.proposals import Proposal
+from memtape.tools import ask
+from memtape.tools.ask.naming import shortened
+from memtape.tools.ask.results import Result
+from memtape.tools.ask.telling import held, lives_told
+from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
+from memtape.tools.capture.project import told_scope
+from memtape.tools.capture.writing import now_us
+from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
+from memtape.tools.verbs.searching import RecentAsks, recent
+from memtape.tools.verbs.settling import waiting_rules
+
+if TYPE_CHECKING:
+    from memtape.sinks.home.model_use import ModelUse, UseAmounts
+    from memtape.state.views.health import Health
+    from memtape.tools.ask.status import DayStats, ScopeCount, Stats, Status
+    from memtape.tools.world import World
+
+NAMED = 3
+"""So many ids, letters and files are named where there are more; `--json` has them."""
+SHOWN_SCOPES = 8
+"""The number of scopes shown: the largest, and all with something waiting for a person."""
+SIZES = ("B", "kB", "MB", "GB", "TB")
+BEGINNING = (
+    "Nothing is remembered here yet.",
+    "`memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent this memory.",
+    "`memtape import --all --dry-run` says what your agents have kept so far.",
+    '`memtape capture "We deploy on Tuesdays."` remembers, `memtape search "when do we deploy"` finds.',
+)
+LATEST = 5
+
+
+class StatusAsks(Asks, frozen=True):
+    as_of: AsOf = None
+
+
+class StatsAsks(Asks, frozen=True):
+    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d"
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a project remembers, what waits for a person, and the next steps. `scope` is None without a home."""
+
+    home: str
+    scope: str | None
+    latest: tuple[Result, ...] = ()
+    memories: int = 0
+    turns: int = 0
+    ended: str = ""
+    conflicts: int = 0
+    rules: tuple[Proposal, ...] = ()
+    next: tuple[str, ...]
+
+
+def overview(world: World, asked: Asks) -> Overview:
+    """Return what the project remembers, what waits, and the next step."""
+    world.catch_up()
+    state, scope = status(world, StatusAsks()), world.scope
+    count = state.scopes.get(scope)
+    conflicts = count.conflicts if count else 0
+    steps = [step for step in ask.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
+    return Overview(
+        home=state.home,
+        scope=scope,
+        latest=tuple(recent(world, RecentAsks(limit=LATEST))),
+        memories=count.memories if count else 0,
+        turns=count.turns if count else 0,
+        ended=project_told(state.lives[scope]) if scope in state.lives else "",
+        conflicts=conflicts,
+        rules=tuple(waiting_rules(world)),
+        next=tuple(steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]),
+    )
+
+
+def status(world: World, asked: StatusAsks) -> Status:
+    """Return counts, positions and lag of the whole home, now or in the past."""
+    profile, status_of = world.profile.name, ask.status.status
+    if asked.as_of is None:
+        return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
+    return world.read(lambda views, _: status_of(world.home, world.log, views, profile), asked.as_of)
+
+
+def stats(world: World, asked: StatsAsks) -> Stats:
+    """Return daily counts of captures, searches, uses and folds since a time, of one scope or the home."""
+    now, stats_of = now_us(), ask.status.stats_of
+    since, scope = parse_time(asked.since, now), None if asked.scope is None else check_scope(asked.scope)
+
+    def told(done: int, total: int) -> None:
+        world.on_phase("reading", done, total)
+
+    return world.reader.held(lambda views: stats_of(world.log, views, scope, since, now, told))
+
+
+def _overview_shell(home: Path, asked: Asks) -> Output:
+    """Without a home, say how to begin, and make none."""
+    from memtape.tools.client import Client
+
+    if not home.is_dir():
+        yield Overview(home=str(home), scope=None, next=BEGINNING[1:])
+        yield from BEGINNING
+        return
+    with Client(home) as world:
+        found = overview(world, asked)
+    yield found
+    told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
+    yield f"{told_scope(found.scope or '')} remembers {told}."
+    short = shortened(it.id for it in found.latest)
+    for it in found.latest:
+        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+    waits = found.conflicts + len(found.rules)
+    if waits:
+        waiting = [
+            many(count, name) for count, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if count
+        ]
+        yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
+    if found.ended:
+        yield found.ended
+    else:
+        yield from found.next if told != "nothing yet" else BEGINNING[1:]
+
+
+def _status_lines(world: World, asked: StatusAsks, state: Status) -> list[str]:
+    projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
+    paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
+    last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
+    ignored = f"{state.duplicates:,} duplicate, {state.divergent:,} divergent, {state.ignored:,} ignored"
+    spooled = many(state.spooled, "capture waits", "captures wait")
+    lines = [
+        *(f"PAUSED        {line}" for line in paused),
+        f"home          {state.home}",
+        f"profile       {state.profile}",
+        f"log           {state.log}",
+        f"memories      {state.memories:,}",
+        f"turns         {state.turns:,}",
+        f"events        {state.events:,}{last}",
+        f"not counted   {ignored}",
+        f"redacted      {many(state.redacted, 'secret')}",
+        f"lag           {many(state.lag, 'event')}",
+        *([f"spool         {spooled} for the broker of the log"] if state.spooled else []),
+        *_views(state.views),
+        *(f"VIEWS         {warning}" for warning in state.warnings),
+        *_embedder(state),
+        *_retrievers(state),
+        f"projector     {projector}",
+        *_beside(state),
+        *_unwell(state),
+        *_scopes(state),
+        *(f"next          {step}" for step in ask.status.next_steps(state)),
+    ]
+    return lines
+
+
+def _views(views: tuple[Health, ...]) -> list[str]:
+    """Return a line for each view: its number of partitions by state, and its lag."""
+    lines = []
+    for name in dict.fromkeys(its.view for its in views):
+        told = []
+        for state in ("failing", "hydrating", "lagging", "ready"):
+            if own := [its for its in views if (its.view, its.state) == (name, state)]:
+                lacks = sum(its.lag_events for its in own)
+                what = "text" if name == "vectors" else "event"
+                lag = f" ({many(lacks, what)}, {max(its.lag_s for its in own):,} s)" if lacks else ""
+                told.append(f"{state} in {many(len(own), 'partition')}{lag}")
+        lines.append(f"  {name:<12}{'; '.join(told)}")
+    return lines
+
+
+def _embedder(state: Status) -> list[str]:
+    embedder = state.embedder
+    then = f", then {embedder.next}" if embedder.next else ""
+    waits = f"; {embedder.waiting:,} of {embedder.texts:,} texts wait" if embedder.waiting else ""
+    degraded = [f"DEGRADED      {embedder.warning.removeprefix('DEGRADED: ')}"] if embedder.degraded else []
+    offer = [f"offer         {embedder.offer}"] if embedder.offer else []
+    return [f"embedder      {embedder.configured}{then}{waits}", *degraded, *offer]
+
+
+def _beside(state: Status) -> list[str]:
+    """Return the lines beside the views: aged texts, hooks, models, and the disk."""
+    lines = []
+    if state.lives:
+        lines.append(f"aging         {lives_told(state.lives.values())}")
+    if state.hook_server_pid:
+        lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
+    for name, counts in (("flushes", state.flushes), ("left out", state.left_out), ("lessened", state.lessened)):
+        if counts:
+            lines.append(f"{name:<14}" + ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+    if state.model.total.calls:
+        lines += _model_use(state.model, state.model_budget)
+    if state.disk:
+        sizes = ", ".join(f"{kind} {size_told(size)}" for kind, size in state.disk.items())
+        lines.append(f"disk          {size_told(sum(state.disk.values()))}: {sizes}")
+    return lines
+
+
+def _unwell(state: Status) -> list[str]:
+    """Return the lines about files kept beside, not taken, unread and hidden."""
+    lines = []
+    if state.kept:
+        lines.append(f"kept          {one_line(kept_beside(state.kept))}")
+    lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
+    if state.erasures:
+        lines.append(
+            f"ERASURES      {many(len(state.erasures), 'erasure')} not finished; files may still hold the text"
+        )
+    if state.dead_letters:
+        lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
+        letters = state.latest_dead_letters
+        lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters[-NAMED:]]
+        lines += _more(state.dead_letters - len(letters[-NAMED:]))
+    if state.hidden:
+        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
+        lines += [f"  {id}" for id in state.hidden_ids[:NAMED]]
+        lines += _more(state.hidden - len(state.hidden_ids[:NAMED]))
+    return lines
+
+
+def _more(count: int) -> list[str]:
+    return [f"  … and {count:,} more; --json names some"] if count > 0 else []
+
+
+def _scopes(state: Status) -> list[str]:
+    largest = sorted(state.scopes, key=lambda name: -state.scopes[name].memories - state.scopes[name].turns)
+    shown = dict.fromkeys(largest[:SHOWN_SCOPES]) | {
+        name: None for name, count in state.scopes.items() if count.conflicts
+    }
+    lines = []
+    for scope in (name for name in state.scopes if name in shown):
+        lines += _scope(state, scope, state.scopes[scope])
+    if len(state.scopes) > len(shown):
+        lines.append(f"  … and {len(state.scopes) - len(shown):,} more scopes; --json has them all")
+    return lines
+
+
+def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
+    hidden = f", {count.hidden:,} hidden" if count.hidden else ""
+    lines = [f"  {scope}: {held(count.memories, count.turns)}{hidden}"]
+    if (life := state.lives.get(scope)) and (told := project_told(life)):
+        lines.append(f"    {told}")
+    if count.conflicts:
+        waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+        lines.append(f"    {waiting} for you: memtape settle --scope {scope}")
+    if count.passes != PassMark() and count.next_pass:
+        lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
+    return lines
+
+
+def size_told(size: float) -> str:
+    """Return a size in bytes in the largest unit with a value of at least one."""
+    unit = 0
+    while size >= 1_000 and unit < len(SIZES) - 1:
+        size, unit = size / 1_000, unit + 1
+    return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
+
+
+def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
+    """Return the lines about model calls; tokens only where an endpoint tells them."""
+
+    def told(asked: UseAmounts) -> str:
+        tokens = f", {asked.tokens:,} tokens" if asked.tokens else ""
+        return f"{many(asked.calls, 'call')}, {asked.characters:,} characters{tokens}"
+
+    windows = ", ".join(f"{count:,} {name}" for name, count in sorted(use.windows.items()))
+    return [
+        f"model         {told(use.today)} today, of at most {told(most)}; {told(use.total)} in all",
+        *([f"talk          {windows}"] if windows else []),
+    ]
+
+
+def _passes(mark: PassMark) -> str:
+    """Return how consolidation has gone in a scope."""
+    counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
+    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
+    counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
+    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
+
+
+def _retrievers(state: Status) -> list[str]:
+    """Return a line with the retrievers and their states; empty for a single retriever."""
+    if len(state.retrievers) < 2:
+        return []
+    named = ", ".join(f"{one_line(name, 200)} ({its})" for name, its in state.retrievers.items())
+    share = f"; shadows answer {state.shadow_percent} %" if "shadow" in state.retrievers.values() else ""
+    return [f"retrievers    {named}{share}"]
+
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+COLUMNS = 60
+"""So many columns a chart has at most: of more days each column is several."""
+
+
+Value = Callable[["Sequence[DayStats]"], float | None]
+"""The value of some days together; None where nothing was to be measured."""
+
+
+def _sum(*names: str) -> Value:
+    return lambda days: sum(getattr(day, name) for day in days for name in names)
+
+
+def _share(part: str, *whole: str) -> Value:
+    def share(days: Sequence[DayStats]) -> float | None:
+        total = _sum(*whole)(days)
+        return 100 * (_sum(part)(days) or 0) / total if total else None
+
+    return share
+
+
+CHARTS: tuple[tuple[str, str, Value], ...] = (
+    ("captured", "texts", _sum("turns", "documents", "long_term")),
+    ("searches", "", _sum("searches")),
+    ("given unasked", "", _sum("given")),
+    ("used", "", _sum("used")),
+    ("found nothing", "% of searches", _share("empty", "searches")),
+    ("use rate", "% of recalls", _share("used", "searches", "given")),
+    ("fold rate", "% of long-term captures", _share("folded", "long_term")),
+)
+"""The drawn charts: title, unit and value."""
+
+
+def _stats_lines(world: World, asked: StatsAsks, found: Stats) -> Iterator[str]:
+    groups = grouped(found.days)
+    of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
+    yield f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before."
+    for title, unit, value in CHARTS:
+        yield drawn(title, unit, value, found.days, groups)
+
+
+def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
+    """Return days in as many groups as a chart has columns at most; the last may have fewer."""
+    size = -(-len(days) // COLUMNS)
+    return [days[start : start + size] for start in range(0, len(days), size)]
+
+
+def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+    """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
+    values = [value(group) for group in groups]
+    most = max((its for its in values if its is not None), default=0)
+    top = len(BLOCKS) - 1
+    blocks = "".join(" " if not its else BLOCKS[min(top, int(top * its / most + 0.5))] for its in values)
+    whole = value(days)
+    told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
+    most_told = f", at most {most:,.0f}" if most else ""
+    return f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
+
+
+def _tell_status(world: World, asked: StatusAsks, state: Status) -> str:
+    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
+    scope, lines = world.scope, list[str]()
+    for name in dict.fromkeys((scope, GLOBAL)):
+        count = state.scopes.get(name)
+        there = "nothing yet" if count is None else held(count.memories, count.turns)
+        hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
+        lines.append(f"{name}: {there}{hidden}")
+        if count is not None and count.conflicts:
+            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+            lines.append(f"{waiting} in {name} for the user to settle; list_conflicts shows them")
+    if (life := state.lives.get(scope)) is not None:
+        lines += [lives_told([life]), project_told(life)]
+    lines.append("newer events wait to be folded; they are found all the same" if state.lag else "up to date")
+    lines.append(PROFILES[state.profile].told)
+    lines += [silence_by(it).told for it in state.paused if it.concerns(scope)]
+    lines += [*state.warnings, f"embedder: {state.embedder.effective}"]
+    if state.dead_letters:
+        lines.append("some events could not be read; for the user: `memtape status` names them")
+    return "\n".join(f"- {line}" for line in lines if line)
+
+
+VERBS = (
+    Verb(
+        "overview",
+        "Say what this project remembers, what waits for you, and the next step; without a home, how to begin.",
+        "memtape overview --json",
+        Asks,
+        Overview,
+        overview,
+        shell=_overview_shell,
+        at="folder",
+        in_memory=True,
+    ),
+    Verb(
+        "status",
+        "Print on one screen the contents of the home, the state of each view, and the next step.",
+        "memtape status --json",
+        StatusAsks,
+        "ask.status.Status",
+        status,
+        lines=_status_lines,
+        at="home",
+        tool=Offer(
+            "memory_status",
+            "How much this project remembers, and whether everything is up to date.",
+            _tell_status,
+            common=False,
+        ),
+        in_memory=True,
+        details="A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never "
+        "made) or failing.",
+    ),
+    Verb(
+        "admin stats",
+        "Draw daily counts (UTC): growth of the memory, searches and uses, and folds.",
+        "memtape admin stats --since 90d\nmemtape admin stats --scope project:shop",
+        StatsAsks,
+        "ask.status.Stats",
+        stats,
+        lines=_stats_lines,
+        at="home",
+        details="A use rate above 100 % says that recalls were used more than once.",
+    ),
+)
