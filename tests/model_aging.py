@@ -1,6 +1,6 @@
 """The naive model of aging: at each tick every text is looked at, and what it is worth is added up anew.
 
-The rules of `state/subjects/aging.py` and `state/lifecycle/`, written a second time. Only what a group of
+The rules of `state/subjects/lifecycle.py` and `state/lifecycle/`, written a second time. Only what a group of
 texts says in short (`summed`), and whether a text says what is wanted from now on (`instructs`), is taken
 from the code, and has tests of its own.
 """

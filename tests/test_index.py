@@ -98,7 +98,7 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         vector = vector_of(number * 10 + day, int(text.rpartition("/")[2])).tobytes()
         return Guarded("vectors", VectorRow(key=key, id=id, scope=A, embedder=text, vector=vector), 1, offset)
     if table == "tombstones":
-        tombstone = row_types.TombstoneRow(key=f"{A}/{id}", id=id, scope=A, forgotten_by=id, at=START)
+        tombstone = row_types.TombstoneRow(key=f"{A}/{id}", id=id, scope=A, at=START)
         return Guarded("tombstones", tombstone, 1, offset)
     if table == "turns":
         return Guarded("turns", TurnRow(**shown, captions=(), offset_of=offset), 1, offset)
@@ -168,7 +168,7 @@ def ranked(
     dense = None
     if vectors:
         dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors))
-    corpus = Corpus(texts, lambda place: "", texts.called, dense)
+    corpus = Corpus(texts, lambda place: "", dense)
     asked = vector_of(len(question)) if dense is not None else None
     return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question, asked).hits]
 
@@ -257,7 +257,7 @@ def test_sketches_find_what_all_vectors_find_where_all_are_near(monkeypatch: pyt
     dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors))
 
     def answers(asked: int) -> list[Any]:
-        corpus = Corpus(texts, lambda place: "", texts.called, dense)
+        corpus = Corpus(texts, lambda place: "", dense)
         some = [None, lambda places: places[places % 2 == 0]]
         return [list(corpus.rank(QUESTIONS[0], vector_of(asked, 70), among=among).hits) for among in some]
 
@@ -383,7 +383,7 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
 def test_texts_are_let_go_of_with_their_last_use() -> None:
     """Without waiting for the collector: each capture makes new ones, of megabytes in a large scope."""
     texts = Texts([part_of(entries("The kayak."))])
-    corpus = Corpus(texts, lambda place: "", texts.called)
+    corpus = Corpus(texts, lambda place: "")
     assert len(corpus.rank("kayak").places) == 1
     gone = weakref.ref(texts)
     gc.disable()

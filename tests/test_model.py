@@ -24,6 +24,7 @@ from builders import ELSEWHERE, START, TINY, captured, configured, data_of, hist
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
+from replaying import replay
 from test_golden_log import golden_slots
 
 from memtape.flows import projection
@@ -38,15 +39,13 @@ from memtape.schemas.rows import TABLES, Change, UseRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
-from memtape.schemas.upcasts import version_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
-from memtape.state.subjects import aging
+from memtape.state.subjects import lifecycle
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
 from memtape.tools.ask.status import ScopeCount
@@ -320,7 +319,7 @@ class Life:
             return
         memory = self.rng.choice(memories)
         id, on = self.rng.choice(ids_of(memory)), self.rng.random() < 0.6
-        named = client.pin(id) if on else client.unpin(id)
+        named = list((client.pin(id) if on else client.unpin(id)).ids)
         assert named == [id] if on else sorted(named) == sorted(world.whole(memory))
         self._tell("pinned", client, {"ids": named, "on": on})
 
@@ -409,7 +408,7 @@ class Life:
         members = [member["id"] for member, _, _ in self.rng.choice(folded)["members"]]
         only = self.rng.random() < 0.5
         id = self.rng.choice(members)
-        named = client.unfold(id, only=only)
+        named = list(client.unfold(id, only=only).ids)
         assert named == ([id] if only else members)
         self._tell("unfolded", client, {"ids": named})
 
@@ -425,7 +424,8 @@ class Life:
             with pytest.raises(InvalidEvent):
                 client.forget(id)
             return
-        named = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
+        done = client.forget(id, only=only) if type == "forgotten" else client.restore(id)
+        named = list(done.ids)
         world = self.model.world(scope).scopes[scope]
         memory = world.memory_of(id)
         page = world.pages.owner(id)
@@ -461,7 +461,7 @@ class Life:
         actor = Actor(name="another", origin=origin)
         return Event(
             actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
-            session=None, type=type, v=version_of(type),
+            session=None, type=type, v=ev.version_of(type),
         )  # fmt: skip
 
     def blank_event(self) -> None:
@@ -858,7 +858,7 @@ def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
 @given(histories())
 def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Event]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aging, "MOST_A_PASS", 4)
+        patch.setattr(lifecycle, "MOST_A_PASS", 4)
         patch.setattr(model_aging, "MOST_MOVED", 4)
         agree(slots([configured(), *events]), 1)
 

@@ -167,7 +167,7 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
         assert refusal.value.hint.startswith("For the user: ")
         found = client.search("staging port")
         assert found.results and found.recall_id is None
-        assert client.forget(id) == client.restore(id) == [id]  # People decide all the same.
+        assert client.forget(id).ids == client.restore(id).ids == (id,)  # People decide all the same.
         context = client.context(form="prompt")
         assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
         assert "paused" not in client.context(form="agents").text

@@ -12,6 +12,7 @@ import pytest
 from builders import START, TINY, captured, configured, histories, pack, slots
 from click.testing import CliRunner
 from hypothesis import given
+from replaying import replay
 from test_index import row_of as row_at
 from test_index import vector_of
 
@@ -25,7 +26,6 @@ from memtape.sinks.logs.configuring import configure
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import NEW, Verdict
 from memtape.state.index.parts import part_of
@@ -35,8 +35,7 @@ from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.lifecycle import unit_of
-from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.memories import Memories, unit_of
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.state.views.rows import all_changes, row_of
@@ -232,7 +231,7 @@ def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> t
     texts = Texts([part_of(entries, 0)])
     dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
     said = [entry.text for entry in entries]
-    return Corpus(texts, lambda place: said[place], texts.called, dense), texts
+    return Corpus(texts, lambda place: said[place], dense), texts
 
 
 @pytest.mark.parametrize("by", ["words", "vectors"])
@@ -299,8 +298,8 @@ def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.
         first = client.capture("Mira owns the harbour.").id
         client.project()
         second, other = (client.capture(text).id for text in ("Mira owns the harbour.", "The gauge fell."))
-        assert client.unfold(first) == [first, second]
-        assert client.forget(second) == [second], "it was unfolded"
+        assert client.unfold(first).ids == (first, second)
+        assert client.forget(second).ids == (second,), "it was unfolded"
         with pytest.raises(MemtapeError, match=f"Nothing is folded into {other}"):
             client.unfold(other[:-1])
         with pytest.raises(NotFound, match=f"{A} has no memory or turn"):
