@@ -22,6 +22,7 @@ from written_pages import DOCS, PARTS, page
 
 from memtape.sinks.home.settings import LocalSettings
 from memtape.tools.commands.cli import main
+from memtape.tools.table import GROUPS
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "one_day"))
@@ -29,8 +30,6 @@ import replay  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 """What is for people who use Memtape. Each section of a page runs by itself, in a home of its own."""
-DRAWN = "draw"
-"""What `memtape tree` does where no command of it is named; no other group does anything then."""
 RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
 SECTIONS = {
@@ -110,8 +109,11 @@ def parse(words: list[str]) -> None:
     """Read the words of a command as Memtape does. Raises for a command or an option that there is not."""
     command: click.Command = main
     while isinstance(command, click.Group):
-        name = words[0] if words and words[0] in command.commands else DRAWN
-        command, words = command.commands[name], words[1:] if words[:1] == [name] else words
+        context = click.Context(command)
+        if not words or words[0] not in command.list_commands(context):
+            assert GROUPS[command.name or ""].default
+            return
+        command, words = command.get_command(context, words[0]), words[1:]
     command.make_parser(click.Context(command)).parse_args(words)
 
 
