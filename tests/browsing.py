@@ -1,4 +1,4 @@
-"""A real browser for tests: Chromium of this machine, driven by Playwright, which may reach the page alone."""
+"""A real browser for tests: Chromium of this machine, driven by Playwright, which reaches the page alone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-WORDS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup")
+OFF = "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+WORDS = ("--no-sandbox", "--disable-dev-shm-usage", OFF)
 """How it is started: without what it draws below its own address bar, which costs as much as a view does."""
 
 
 class Tab(NamedTuple):
-    """A tab of a browser that was let in; `heard` has all that went wrong in it: dialogs, errors, other hosts."""
+    """A tab of a browser that was let in; `heard` has what went wrong in it: dialogs, errors, other hosts."""
 
     page: Any
     base: str
@@ -60,7 +61,8 @@ def tab(started: Any, address: str, **options: Any) -> Iterator[Tab]:
     page.route("**/*", met)
     page.on("dialog", lambda dialog: (heard.append(f"dialog {dialog.message}"), dialog.dismiss()))
     page.on("pageerror", lambda error: heard.append(f"error {error}"))
-    page.on("console", lambda said: heard.append(f"console {said.text}") if said.type in ("error", "warning") else None)
+    bad = ("error", "warning")
+    page.on("console", lambda said: heard.append(f"console {said.text}") if said.type in bad else None)
     page.goto(address)
     try:
         yield Tab(page, base, heard)

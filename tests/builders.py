@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -48,6 +49,11 @@ START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
 MINUTE = 60_000_000
 TINY, ELSEWHERE = "tiny@1/3", "other@1/3"
 LOG_ID = derived_id("log", None, None, "tests")
+
+
+def data_of(name: str) -> Any:
+    """Return what a file of `data/` says, which is named without its `.toml`."""
+    return msgspec.toml.decode((Path(__file__).parent / "data" / f"{name}.toml").read_bytes())
 
 
 def make_id(name: object) -> str:

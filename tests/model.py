@@ -1,10 +1,10 @@
 """A small, naive model of the whole system, which the real one is compared with after a long life.
 
-Everything is a plain list or dict, and every question works the answer out again from the first event, so that there
-is no state which an error could hide in. The rules are written down a second time, from `docs/architecture.md` and not
-from the code of `state/`. Only what a text is reduced to, and how two texts compare (`normal_text`, `specifics`,
-`same_specifics`, `terms`, `replaces`), is taken from there, since
-those are tested by examples of their own.
+Everything is a plain list or dict, and every question works the answer out again from the first event, so no
+state is there in which an error could hide. The rules are written down a second time, from
+`docs/architecture.md` and not from the code of `state/`. Only what a text is reduced to, and how two texts
+compare (`normal_text`, `specifics`, `same_specifics`, `terms`, `replaces`), is taken from there, and has
+tests of its own.
 
 The model is told what was said and when; it never reads the log or a view.
 """
@@ -17,6 +17,7 @@ from functools import cache
 from hashlib import blake2b
 from math import isqrt, log10
 from operator import mul
+from struct import unpack
 from typing import Any
 
 from model_aging import Aging
@@ -40,14 +41,14 @@ DAY = 24 * HOUR
 
 TRUST = ["model", "web", "tool", "agent", "user", "operator"]
 STARTS_KEPT = 3
-"""So many starts of a session are known, before whose context an agent works for as long as the session goes on."""
+"""So many starts of a session are known: an agent works before their context while the session goes on."""
 PEOPLE = ("user", "operator")
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
 OF_ANYONE = ["recalled", "embedded"]
 
 Event = dict[str, Any]
-"""What was said: type, id, scope, at, sent, actor, origin, session, and the body as a dict, None where it is blank."""
+"""What was said: type, id, scope, at, sent, actor, origin, session, and the body as a dict or None."""
 
 Capture = dict[str, Any]
 """An event that was captured, with its seq, its offset and its clamped time."""
@@ -107,8 +108,16 @@ class Model:
         return World(parts, self.erased())
 
     def erased(self) -> set[tuple[str, str]]:
-        """Return (scope, id) of everything that is erased by now, which is so in the past as well."""
-        return {pair for partition in self.partitions for pair in erased_in(partition)}
+        """Return (scope, id) of what is erased by now, in the past as well; only operators erase in `global`.
+
+        Of several events of an id the first counts.
+        """
+        first: dict[tuple[str, str], Event] = {}
+        for event in (event for partition in self.partitions for event in partition if event.get("scope")):
+            first.setdefault((event["scope"], event["id"]), event)
+        named = [it for it in first.values() if it["type"] == "erased"]
+        named = [it for it in named if it["scope"] != "global" or it["origin"] == "operator"]
+        return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
 
 
 class World:
@@ -122,10 +131,10 @@ class World:
             self.counters.append(self._read(number, events))
 
     def visible(self, *names: str, covered: bool = False) -> set[str]:
-        """Return the ids that these scopes can show: names of memories and ids of turns of which something lives.
+        """Return the ids that these scopes can show: of memories and of turns of which something lives.
 
-        What something else stands for is shown to who asks for it by its time or origin, as `covered`, and where what
-        stands for it is not shown. What is archived is shown to nobody who does not ask for that.
+        What something else stands for is shown to who asks by time or origin, as `covered`, and where that is
+        not shown. What is archived is shown to nobody who does not ask for that.
         """
         found = set()
         for scope in (self.scopes[name] for name in names if name in self.scopes):
@@ -135,21 +144,20 @@ class World:
         return found
 
     def latest_at(self, *names: str) -> int:
-        """Return the time of the latest text that these scopes can show, covered ones too, in microseconds; else 0."""
+        """Return the time of the latest text that these scopes can show, covered ones too; else 0."""
         found = self.visible(*names, covered=True)
         scopes = [self.scopes[name] for name in names if name in self.scopes]
         rows = [row for scope in scopes for row in (*scope.memory_rows(), *scope.turn_rows())]
         return max((row["at"] for row in rows if row["id"] in found), default=0)
 
     def made_by(self, origins: set[str], sessions: set[str], *names: str) -> set[str]:
-        """Return those of the visible ids of which a living capture has one of these origins and of these sessions."""
+        """Return the visible ids of which a living capture has one of these origins and of these sessions."""
         found = set()
         for scope in (self.scopes[name] for name in names if name in self.scopes):
-            found |= {
-                scope.name_of(memory)["id"] for memory in scope.memories if scope.made_by(memory, origins, sessions)
-            }
-            turns = [capture for capture in scope.captures if capture["body"]["kind"] == "turn"]
-            found |= {turn["id"] for turn in turns if turn["origin"] in origins and turn["session"] in sessions}
+            own = [memory for memory in scope.memories if scope.made_by(memory, origins, sessions)]
+            found |= {scope.name_of(memory)["id"] for memory in own}
+            turns = [it for it in scope.captures if it["body"]["kind"] == "turn" and it["origin"] in origins]
+            found |= {turn["id"] for turn in turns if turn["session"] in sessions}
         return found & self.visible(*names, covered=True)
 
     def _read(self, number: int, events: list[Event]) -> dict[str, int]:
@@ -195,16 +203,16 @@ class World:
                 count["events"] += 1
                 scope = own[event["scope"]] = self.scopes.setdefault(event["scope"], Scope(event["scope"]))
                 at = event["at"] if clock is None else min(event["at"], clock + settings.at_lead_s * SECOND)
-                if event["scope"] == "global" and event["origin"] != "operator" and event["type"] not in OF_ANYONE:
+                is_free = event["scope"] != "global" or event["type"] in OF_ANYONE
+                placed = {**event, "at": at, "offset": offset, "seq": scope.seq}
+                may = is_free or event["origin"] == "operator"
+                if not may or not scope.take(placed, settings, clock or 0):
                     count["ignored"] += 1
-                else:
-                    counts = scope.take({**event, "at": at, "offset": offset, "seq": scope.seq}, settings, clock or 0)
-                    count["ignored"] += not counts
                 scope.seq += 1
         return count
 
     def _is_erased(self, event: Event, derived: set[tuple[str, str]]) -> bool:
-        """Whether an event is erased by its id, or by that of an earlier one that it refers to, which is then noted."""
+        """Whether an event is erased by its id or by that of an earlier one that it refers to, then noted."""
         if event["type"] in ("unreadable", "configured", "ticked", "erased"):
             return False
         name = (event["scope"], event["id"])
@@ -267,8 +275,7 @@ class Scope:
             return True
         if event["type"] == "decided":
             self._decide(event["body"])
-            return True
-        if event["type"] == "recalled":
+        elif event["type"] == "recalled":
             known = [capture["id"] for capture in self.captures]
             is_start = unasked_by(tuple(event["body"].get("lanes", ()))) == "start"
             for id in set() if is_start else {*event["body"]["results"]} & {*known}:
@@ -280,7 +287,7 @@ class Scope:
         elif event["type"] == "embedded":
             return self._embed(event, settings)
         elif event["type"] in ("erased", "used", "archived", "scope_changed", "edited"):
-            pass  # `Uses` and `Aging` tell. What is used with what, `test_usage` and `test_edges` hold.
+            pass  # `Uses`, `Aging` and `Pages` tell.
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
@@ -304,7 +311,8 @@ class Scope:
             if event["origin"] not in PEOPLE:
                 return False
             for id in event["body"]["ids"]:
-                self._say(id, None if id in kept else kept[0], TRUST.index("operator"), event["seq"], settled=True)
+                to = None if id in kept else kept[0]
+                self._say(id, to, TRUST.index("operator"), event["seq"], settled=True)
         elif event["type"] == "withdrawn":
             self.tombstones.append(event)
             named = event["body"]["ids"]
@@ -319,26 +327,27 @@ class Scope:
             self.captures.append(event)
             if event["body"]["kind"] == "page":
                 self.texts = [id for id in self.texts if id != event["id"]]
+            ban = self.banned_texts.get(normal(event)) if folds(event) else None
             if event["id"] in self.banned_ids and folds(event):
                 at = self.banned_ids.pop(event["id"])
                 self.banned_texts[normal(event)] = max(at, self.banned_texts.get(normal(event), at))
-            elif folds(event) and self.says_again(event, self.banned_texts.get(normal(event))):
+            elif self.says_again(event, ban):
                 del self.banned_texts[normal(event)]
             if not self.hidden(event) and folds(event):
-                self._say_again(event, next((root for other, root in self.forgot if same_words(other, event)), None))
+                self._say_again(event, self._root_of(event))
             if event["body"]["kind"] != "turn" and event["id"] in self.texts:
-                made = {"members": [(event, "decided", 0)], "echoes": [], "waits": None}
-                self.memories.append(made)
+                self.memories.append(alone(event, "decided"))
             elif event["body"]["kind"] != "turn":
                 if settings.embedder == FLOOR:
                     self._hide_alike(event, settings)
-                self._remember(event, settings)
+                self._put(event, self._judge(event, settings), self._shown(event, settings))
             self._stand(event)
         else:
             self.tombstones.append(event)
-            self._count_forgotten(event, settings) if event["type"] == "forgotten" else self._show_alike(event)
+            is_hiding = event["type"] == "forgotten"
+            self._count_forgotten(event, settings) if is_hiding else self._show_alike(event)
             for id in event["body"]["ids"]:
-                self._hide(id, event) if event["type"] == "forgotten" else self._show(id)
+                self._hide(id, event) if is_hiding else self._show(id)
         return True
 
     def switch(self, embedder: str) -> None:
@@ -348,7 +357,7 @@ class Scope:
                 memory["waits"] = None
 
     def refold(self, settings: Settings) -> None:
-        """Put every capture anew where the settings say that it belongs, but for what people have said of it."""
+        """Put every capture anew where the settings say, but for what people have said of it."""
         ties = [tie for memory in self.memories for tie in (*memory["members"], *memory["echoes"])]
         echoes = [capture["id"] for capture, how, _ in ties if how == "echo"]
         waited = {memory["members"][0][0]["id"]: memory["waits"] or [] for memory in self.memories}
@@ -357,24 +366,25 @@ class Scope:
             if capture["body"]["kind"] == "turn":
                 continue
             if capture["id"] in self.texts:
-                made = {"members": [(capture, "decided", 0)], "echoes": [], "waits": None}
-                self.memories.append(made)
+                self.memories.append(alone(capture, "decided"))
                 continue
-            how, memory, similarity = self._judge(capture, settings)
-            own = self._vector_of(capture, settings.embedder) if how == "waiting" else []
-            waits = {"members": [(capture, "new", 0)], "echoes": [], "waits": None}
+            judged = self._judge(capture, settings)
+            own = self._vector_of(capture, settings.embedder) if judged[0] == "waiting" else []
             if own:
-                how, memory, similarity = self._near(waits, capture, own, settings)
-            if how in ("same", "similar"):
-                assert memory is not None
-                echo = capture["id"] in echoes or set(waited.get(capture["id"], [])) & set(ids_of(memory))
-                ties = memory["echoes"] if echo else memory["members"]
-                ties.append((capture, "echo" if echo else how, similarity))
-                continue
-            founder = (capture, "echo" if capture["id"] in echoes else "new", similarity)
-            shown = waited.get(capture["id"], []) if how == "waiting" else None
-            self.memories.append({"members": [founder], "echoes": [], "waits": shown})
+                judged = self._near(alone(capture), capture, own, settings)
+            self._put(capture, judged, waited.get(capture["id"], []), capture["id"] in echoes)
         self._end_covers()
+
+    def _put(self, capture: Capture, judged: Any, shown: list[str], was_echo: bool = False) -> None:
+        """Let a capture belong to the memory that it was judged to belong to, else be one of its own."""
+        how, memory, similarity = judged
+        if memory is None:
+            waits = shown if how == "waiting" else None
+            self.memories.append(alone(capture, "echo" if was_echo else "new", similarity, waits))
+        elif was_echo or set(shown) & set(ids_of(memory)):
+            memory["echoes"].append((capture, "echo", similarity))
+        else:
+            memory["members"].append((capture, how, similarity))
 
     def _may_join(self, memory: Memory, other: Memory) -> bool:
         """Whether nobody has set a capture of one memory apart from one of another."""
@@ -386,10 +396,10 @@ class Scope:
         )
 
     def hidden(self, capture: Capture) -> bool:
-        """Whether a capture is withdrawn or forgotten: of kinds that fold by its text, of others by its id."""
-        if capture["id"] in self.withdrawn or capture["id"] in self.hidden_alike or self.pages.hides(capture["id"]):
-            return True
-        return self.is_banned(capture)
+        """Whether a capture is withdrawn or forgotten: by its text where its kind folds, else by its id."""
+        id = capture["id"]
+        is_hidden = id in self.withdrawn or id in self.hidden_alike or self.pages.hides(id)
+        return is_hidden or self.is_banned(capture)
 
     def is_banned(self, capture: Capture) -> bool:
         """Whether a capture is forgotten."""
@@ -412,11 +422,10 @@ class Scope:
         return next((memory for memory in self.memories if id in ids_of(memory)), None)
 
     def memory_rows(self) -> list[dict[str, Any]]:
-        """Return every memory with all that a view should say of it; none of a text that stands for nothing."""
+        """Return every memory with all that a view should say, none of a text that stands for nothing."""
         self.held = {}  # Nothing changes until all rows are made.
         current = {kind: self._current(kind) for kind in ("goal", "plan")}
-        ended = [memory for memory in self.memories if self._has_ended(memory)]
-        left = [memory for memory in self.memories if memory not in ended and not self.aging.gone(founder(memory))]
+        left = [it for it in self.memories if not self._has_ended(it) and not self.aging.gone(founder(it))]
         rows = [self._memory_row(memory, current) for memory in left]
         self.held = None
         return rows
@@ -458,10 +467,10 @@ class Scope:
         return [id for part in parts for id in ids_of(part)]
 
     def _tell(self, cover: Cover) -> None:
-        """Let what covers others stand for them from now on, and nothing below these stand for it any more."""
+        """Let what covers others stand for them from now on, and nothing below these for it any more."""
         own = ids_of(memory) if (memory := self.memory_of(cover["by"])) else []
-        below = [id for input in cover["ids"] if (memory := self.memory_of(input)) for id in self.whole(memory)]
-        for id in below:
+        below = [memory for input in cover["ids"] if (memory := self.memory_of(input))]
+        for id in (id for memory in below for id in self.whole(memory)):
             self.told[id] = [other for other in self.told.get(id, []) if other not in own]
         self.told[cover["by"]] = [*self.told.get(cover["by"], []), *cover["ids"]]
 
@@ -469,8 +478,8 @@ class Scope:
         """Let each operation of a decision hold, or wait for its text, if everything is as it was seen."""
         texts = [operation["by"] for operation in body["operations"] if operation["op"] in ("add", "replace")]
         self.texts += [id for id in texts if id not in self.known]
-        captured = [capture["id"] for capture in self.captures]
-        if any(id in captured or id in self.awaited for id in texts) or not all(map(self._as_seen, body["inputs"])):
+        is_known = any(self.capture(id) or id in self.awaited for id in texts)
+        if is_known or not all(map(self._as_seen, body["inputs"])):
             return
         seqs = {given["id"]: given["seq"] for given in body["inputs"]}
         for operation in (it for it in body["operations"] if it["op"] != "conflict"):
@@ -479,7 +488,8 @@ class Scope:
             cover = {**operation, "seen": {id: seqs[id] for id in own}, "kept": kept[operation["op"]]}
             if operation["op"] == "remove":
                 one = self.memory_of(operation["by"]) in [self.memory_of(id) for id in operation["ids"]]
-                if not one and all(self._as_seen({"id": id, "seq": seq}) for id, seq in cover["seen"].items()):
+                seen = [{"id": id, "seq": seq} for id, seq in cover["seen"].items()]
+                if not one and all(map(self._as_seen, seen)):
                     self.covers.append(cover)
                     self._tell(cover)
             else:
@@ -502,7 +512,7 @@ class Scope:
         return self.covered(memory) is None and not self._has_ended(memory)
 
     def _holds(self, cover: Cover) -> bool:
-        text = next((capture for capture in self.captures if capture["id"] == cover["by"]), None)
+        text = self.capture(cover["by"])
         if text is None or (self.hidden(text) and cover["op"] != "remove"):
             return False
         for id, seq in cover["seen"].items():
@@ -523,15 +533,17 @@ class Scope:
         """Return every ban in force."""
         texts = {f"text:{digest(text)}": ban for text, ban in self.banned_texts.items()}
         ids = {f"id:{id}": ban for id, ban in self.banned_ids.items()}
-        return [{"key": self.key(id), "id": id, "scope": self.name, "at": at} for id, at in (texts | ids).items()]
+        bans = (texts | ids).items()
+        return [{"key": self.key(id), "id": id, "scope": self.name, "at": at} for id, at in bans]
 
     def vector_rows(self) -> list[dict[str, Any]]:
         """Return the vector that counts of every capture and embedder."""
-        return [
-            {"key": self.key(f"{id}:{embedder}"), "id": id, "scope": self.name, "embedder": embedder, "vector": vector}
-            for (embedder, id), vector in self.vectors.items()
-            if not self.aging.gone(founder(memory) if (memory := self.memory_of(id)) else id)
-        ]
+        rows = []
+        for (embedder, id), vector in self.vectors.items():
+            if not self.aging.gone(founder(memory) if (memory := self.memory_of(id)) else id):
+                row = {"key": self.key(f"{id}:{embedder}"), "id": id, "scope": self.name}
+                rows.append({**row, "embedder": embedder, "vector": vector})
+        return rows
 
     def key(self, id: str) -> str:
         """Return the key of a row, which no other scope has."""
@@ -544,12 +556,12 @@ class Scope:
         return [c["id"] for c in shown if c["body"]["kind"] == "turn"] + journal
 
     def _count_forgotten(self, event: Event, settings: Settings) -> None:
-        """Count of each thing once that an event forgets it, and from the second on ban what says the same."""
+        """Count of each thing once that an event forgets it, from the second on ban what says the same."""
         roots: list[str] = []
         for capture in [self.capture(id) for id in event["body"]["ids"]]:
             if capture is None or not self._may_be_alike(capture):
                 continue
-            known = next((root for other, root in self.forgot if same_words(other, capture)), None)
+            known = self._root_of(capture)
             if known is None:
                 first = next(it for it in self.captures if folds(it) and same_words(it, capture))
                 known = self._alike(capture, settings) or first["id"]
@@ -564,10 +576,11 @@ class Scope:
         """End the bans on what says the same as what is restored."""
         for capture in [self.capture(id) for id in event["body"]["ids"]]:
             if capture is not None and folds(capture):
-                root = self.hidden_alike.get(capture["id"]) or next(
-                    (root for other, root in self.forgot if same_words(other, capture)), None
-                )
-                self._end_alike(root)
+                self._end_alike(self.hidden_alike.get(capture["id"]) or self._root_of(capture))
+
+    def _root_of(self, capture: Capture) -> str | None:
+        """Return the root of the forgotten text that a capture says in the same words."""
+        return next((root for other, root in self.forgot if same_words(other, capture)), None)
 
     def _end_alike(self, root: str | None) -> None:
         self.banned_alike = {it: at for it, at in self.banned_alike.items() if it != root}
@@ -593,11 +606,9 @@ class Scope:
             self.hidden_alike[capture["id"]] = root
 
     def _may_be_alike(self, capture: Capture) -> bool:
-        return folds(capture) and FAMILY[capture["body"]["kind"]] in ("fact", "journal") and not self._is_text(capture)
-
-    def _is_text(self, capture: Capture) -> bool:
         memory = self.memory_of(capture["id"])
-        return capture["id"] in self.texts and (memory is None or is_made(memory))
+        is_text = capture["id"] in self.texts and (memory is None or is_made(memory))
+        return FAMILY.get(capture["body"]["kind"]) in ("fact", "journal") and not is_text
 
     def _alike(self, capture: Capture, settings: Settings) -> str | None:
         """Return the root of the forgotten text that a capture would be one memory with."""
@@ -629,52 +640,35 @@ class Scope:
     def _show(self, id: str) -> None:
         self.banned_ids.pop(id, None)
         self.withdrawn = [other for other in self.withdrawn if other != id]
-        for capture in self.captures:
-            if capture["id"] == id and folds(capture):
-                self.banned_texts.pop(normal(capture), None)
-
-    def _remember(self, capture: Capture, settings: Settings) -> None:
-        how, memory, similarity = self._judge(capture, settings)
-        if how in ("same", "similar"):
-            assert memory is not None
-            if set(self._shown(capture, settings)) & set(ids_of(memory)):
-                memory["echoes"].append((capture, "echo", similarity))
-            else:
-                memory["members"].append((capture, how, similarity))
-            return
-        waits = self._shown(capture, settings) if how == "waiting" else None
-        self.memories.append({"members": [(capture, "new", similarity)], "echoes": [], "waits": waits})
+        capture = self.capture(id)
+        if capture is not None and folds(capture):
+            self.banned_texts.pop(normal(capture), None)
 
     def _embed(self, event: Event, settings: Settings) -> bool:
-        """Keep the first vector of a capture under an embedder, and judge what waited for it; whether it counts."""
+        """Keep the first vector of a capture under an embedder, and judge what waited; whether it counts."""
         (id,), embedder = event["refs"], event["body"]["embedder"]
-        capture = next((capture for capture in self.captures if capture["id"] == id), None)
+        capture = self.capture(id)
         if capture is None or (embedder, id) in self.vectors:
             return False
         if event["body"]["vector"] is not None:
             self.vectors[embedder, id] = event["body"]["vector"]
             memory = self.memory_of(id)
-            known = [other for other, _ in self.forgot if folds(capture) and same_words(other, capture)]
+            known = folds(capture) and self._root_of(capture) is not None
             if embedder == settings.embedder and not known:
                 self._hide_alike(capture, settings)
             if memory is not None and memory["waits"] is not None and embedder == settings.embedder:
                 shown, memory["waits"] = memory["waits"], None
-                self._compare(memory, capture, shown, settings)
+                own = self._vector_of(capture, embedder)
+                how, other, similarity = self._near(memory, capture, own, settings)
+                if other is not None and how == "similar":
+                    self._absorb(memory, other, shown, similarity)
         return True
 
     def _vector_of(self, capture: Capture, embedder: str) -> list[int]:
-        """Return the first vector that came for the words of a capture in its family, nothing where none has."""
-        said = [other for other in self.captures if folds(other) and same_words(capture, other)]
-        ids = [other["id"] for other in said]
-        return next((components(data) for (key, id), data in self.vectors.items() if key == embedder and id in ids), [])
-
-    def _compare(self, memory: Memory, capture: Capture, shown: list[str], settings: Settings) -> None:
-        """Judge a memory that waited by the vector of a text of it that has come."""
-        how, other, similarity = self._near(memory, capture, self._vector_of(capture, settings.embedder), settings)
-        if other is None:
-            return
-        if how == "similar":
-            self._absorb(memory, other, shown, similarity)
+        """Return the first vector that came for the words of a capture in its family, else nothing."""
+        ids = [other["id"] for other in self.captures if folds(other) and same_words(capture, other)]
+        found = (data for (key, id), data in self.vectors.items() if key == embedder and id in ids)
+        return components(next(found, ""))
 
     def _near(
         self, memory: Memory, capture: Capture, own: list[int], settings: Settings
@@ -682,7 +676,7 @@ class Scope:
         """Return what the vector of a text of a memory says of that memory and the others of its family."""
         near: list[tuple[Memory, tuple[int, int] | None]] = []
         for other in self.memories if settings.fold_cosine_hundredths >= 0 else []:
-            if other is memory or is_made(other) or other["waits"] is not None or family_of(other) != family_of(memory):
+            if not is_beside(other, memory) or other["waits"] is not None:
                 continue
             text = spoken(self.living(other)) if self.living(other) else None
             known = text and self._vector_of(text, settings.embedder)
@@ -690,7 +684,7 @@ class Scope:
                 near.append((other, likeness(known, own, settings.fold_cosine())))
         return self._nearest(near, capture["body"]["text"])
 
-    def _nearest(self, near: list[tuple[Memory, tuple[int, int] | None]], text: str) -> tuple[str, Memory | None, int]:
+    def _nearest(self, near: list[tuple[Memory, Any]], text: str) -> tuple[str, Memory | None, int]:
         """Return what folds with a text, of memories with how near they are."""
         near = sorted(near, key=lambda found: self.name_of(found[0])["seq"])
         said = {id(memory): spoken(self.living(memory))["body"]["text"] for memory, _ in near}
@@ -705,7 +699,7 @@ class Scope:
         return "new", None, 0
 
     def _absorb(self, memory: Memory, other: Memory, shown: list[str], similarity: int) -> None:
-        """Make one of a memory that waited and one that says the same: the later one's founder is now a member."""
+        """Make one of a memory that waited and one that says the same: the later founder is now a member."""
         early, late = sorted((memory, other), key=birth)
         is_echo = late is memory and (late["members"][0][1] == "echo" or set(shown) & set(ids_of(other)))
         founder = (late["members"][0][0], "echo" if is_echo else "similar", similarity)
@@ -734,12 +728,12 @@ class Scope:
             self.memories += [{"members": group, "echoes": [], "waits": None} for group in leave]
 
     def _judge(self, capture: Capture, settings: Settings) -> tuple[str, Memory | None, int]:
-        """Return how a text relates to the memories of its family, to which of them, and how similar it is."""
+        """Return how a text relates to the memories of its family, to which, and how similar it is."""
         if not folds(capture) or settings.fold_cosine_hundredths < 0:
             return "new", None, 0
         same = [memory for memory in self.memories if family_of(memory) == FAMILY[capture["body"]["kind"]]]
-        alone = {"members": [(capture, "new", 0)], "echoes": [], "waits": None}
-        family = [memory for memory in same if not is_made(memory) and self._may_join(alone, memory)]
+        own = alone(capture)
+        family = [memory for memory in same if not is_made(memory) and self._may_join(own, memory)]
         earliest = sorted(family, key=lambda memory: self.name_of(memory)["seq"])
         for memory in earliest:
             if any(normal(member) == normal(capture) for member, _, _ in memory["members"]):
@@ -749,7 +743,8 @@ class Scope:
         if settings.embedder != FLOOR:
             return "waiting", None, 0
         # On the floor no vector says that two texts mean the same.
-        return self._nearest([(memory, None) for memory in earliest if self.living(memory)], capture["body"]["text"])
+        living = [(memory, None) for memory in earliest if self.living(memory)]
+        return self._nearest(living, capture["body"]["text"])
 
     def _shown(self, capture: Capture, settings: Settings) -> list[str]:
         """Return what the session of a capture was lately shown; nothing where its origin never echoes."""
@@ -763,16 +758,16 @@ class Scope:
         return [id for returned in recent for id in returned]
 
     def _current(self, kind: str) -> Memory | None:
-        """Return the goal or plan said last of those that hold, and contradict nothing that is trusted more."""
+        """Return the goal or plan said last of those that hold and contradict nothing trusted more."""
         alive = [memory for memory in self.memories if family_of(memory) == kind and self.living(memory)]
         held = [it for it in alive if self._successor(it) is None and self._contradicted(it) is None]
 
-        def weight(it: Memory) -> tuple[Any, ...]:
+        def force(it: Memory) -> tuple[Any, ...]:
             word = self._word(it)
-            said = [(c["origin"] in ("user", "operator"), c["at"], c["seq"]) for c in self.living(it)]
+            said = [(c["origin"] in PEOPLE, c["at"], c["seq"]) for c in self.living(it)]
             return word is not None and word["to"] is None, *max(said)
 
-        return max(held, key=weight, default=None)
+        return max(held, key=force, default=None)
 
     def _since(self, memory: Memory) -> int:
         """Return when a memory was first said after another value of the same thing was."""
@@ -780,15 +775,16 @@ class Scope:
         if not living:
             return int(self.name_of(memory)["at"])
         at = spoken(living)["at"]
-        others = [other for _, older, newer in self._ties(memory) for other in (older, newer) if other is not memory]
+        others = [it for _, *pair in self._ties(memory) for it in pair if it is not memory]
         times = [time for other in others if (time := self._when(other)[0]) < at]
         return min(c["at"] for c in living if (not times or max(times) < c["at"]) and c["at"] <= at)
 
     def _held(self, memory: Memory) -> list[dict[str, int]]:
-        """Return when a memory held before other values came between: of each time that it was said, until one did."""
+        """Return when a memory held before other values came: from each time of saying until one did."""
         if not self.living(memory):
             return []
-        others = [it for how, *pair in self._ties(memory) if how == "replaced" for it in pair if it is not memory]
+        pairs = [pair for how, *pair in self._ties(memory) if how == "replaced"]
+        others = [it for pair in pairs for it in pair if it is not memory]
         own = sorted(c["at"] for c, _, _ in memory["members"] if not self.hidden(c))
         ends = sorted(c["at"] for it in others for c, _, _ in it["members"] if not self.hidden(c))
         ends = [end for end in ends if end <= self._since(memory)]
@@ -823,16 +819,15 @@ class Scope:
         return max(found, key=lambda word: word["seq"], default=None)
 
     def _ties(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
-        """Return (what it means, older, newer) of a memory and each that tells another value of the same thing."""
-        found: list[tuple[str, Memory, Memory]] = self._once("ties", memory, self._tied)
-        return found
+        """Return (what it means, older, newer) of a memory and each that tells another value of one thing."""
+        return list(self._once("ties", memory, self._tied))
 
     def _tied(self, memory: Memory) -> list[tuple[str, Memory, Memory]]:
         if is_made(memory) or not self.living(memory) or family_of(memory) is None:
             return []
         found = []
         for other in self.memories:
-            if other is memory or is_made(other) or family_of(other) != family_of(memory) or not self.living(other):
+            if not is_beside(other, memory) or not self.living(other):
                 continue
             older, newer = sorted((memory, other), key=self._when)
             said = [spoken(self.living(it)) for it in (older, newer)]
@@ -858,12 +853,11 @@ class Scope:
         return min(found, key=self._when, default=None)
 
     def _successor(self, memory: Memory) -> Memory | None:
-        found: Memory | None = self._once("successor", memory, self._next)
-        return found
+        def follow(memory: Memory) -> Memory | None:
+            word = self._word(memory)
+            return word["other"] if word and word["to"] is not None else self._first(memory, "replaced")
 
-    def _next(self, memory: Memory) -> Memory | None:
-        word = self._word(memory)
-        return word["other"] if word and word["to"] is not None else self._first(memory, "replaced")
+        return self._once("successor", memory, follow)
 
     def _contradicted(self, memory: Memory) -> Memory | None:
         word = self._word(memory)
@@ -877,9 +871,11 @@ class Scope:
         after = self._successor(memory)
         outdated = None if after else self._first(memory, "in part")
         stronger = None if after else self._contradicted(memory)
-        replaced = [it for it in self.memories if self._successor(it) is memory] if self.living(memory) else []
-        replaced = sorted((it for it in replaced if self.living(it)), key=self._when, reverse=True)
-        told = replaces(spoken(self.living(replaced[0]))["body"]["text"], speaks["body"]["text"]) if replaced else None
+        others = self.memories if self.living(memory) else []
+        replaced = [it for it in others if self._successor(it) is memory and self.living(it)]
+        replaced.sort(key=self._when, reverse=True)
+        before = spoken(self.living(replaced[0]))["body"]["text"] if replaced else ""
+        told = replaces(before, speaks["body"]["text"]) if replaced else None
         return {
             "valid_from": self._since(memory),
             "valid_to": None if after is None else max(self._since(memory), self._since(after)),
@@ -896,44 +892,34 @@ class Scope:
         shown = living or [member for member, _, _ in memory["members"]]
         speaks = spoken(living) if living else name
         given = [c["body"]["importance_given"] for c in shown if c["body"]["importance_given"] is not None]
-        kind = family_of(memory)
+        kind, body, times = family_of(memory), speaks["body"], [capture["at"] for capture in shown]
         return {
-            **self._said(name, speaks),
-            "canonical": speaks["id"],
-            "importance_given": max(given, default=None),
-            "first_at": min(capture["at"] for capture in shown),
-            "last_at": max(capture["at"] for capture in shown),
-            "confirmations": len(shown) - 1,
-            "ids": ids_of(memory),
-            "members": ties(memory["members"]),
-            "echoes": ties(memory["echoes"]),
+            **self._said(name, speaks), **self._validity(memory, speaks), **self.uses.of(ids_of(memory)),
+            **self.aging.of(founder(memory)), "canonical": speaks["id"], "ids": ids_of(memory),
+            "members": ties(memory["members"]), "echoes": ties(memory["echoes"]),
+            "first_at": min(times), "last_at": max(times), "confirmations": len(shown) - 1,
+            "importance_given": max(given, default=None), "hidden": not living,
             "replaced": kind in current and current[kind] is not memory,
-            "hidden": not living,
             "pinned": any(id in self.pinned for id in ids_of(memory)),
-            "provenance": self._provenance(memory),
-            "into": self.covered(memory),
+            "provenance": self._provenance(memory), "into": self.covered(memory),
             "made_of": list(dict.fromkeys(self._all_made_of(memory))),
-            **self._validity(memory, speaks),
-            "wordings": self._wordings(memory),
+            "wordings": self._wordings(memory), "polarity": polarity(body["text"]),
             "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
-            "category": category_of(speaks["body"]["kind"], tuple(speaks["body"]["tags"]), speaks["body"]["text"]),
-            "polarity": polarity(speaks["body"]["text"]),
-            **self.uses.of(ids_of(memory)),
-            **self.aging.of(founder(memory)),
-        }
+            "category": category_of(body["kind"], tuple(body["tags"]), body["text"]),
+        }  # fmt: skip
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:
-        """Return what else is said in a memory that lives: of each text what the most trusted and latest said."""
-        if not self.living(memory):
-            return []
-        said = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
-        texts = {" ".join(spoken(self.living(memory))["body"]["text"].split())}
-        wordings = []
-        while others := [capture for capture in said if " ".join(capture["body"]["text"].split()) not in texts]:
-            best = spoken(others)
-            texts.add(" ".join(best["body"]["text"].split()))
-            wordings.append({"id": best["id"], "text": best["body"]["text"]})
-        return wordings
+        """Return what else is said in a memory that lives: of each text what the most trusted said last."""
+        found: dict[str, Capture] = {}
+        own = {spaced(spoken(self.living(memory)))} if self.living(memory) else set()
+        for capture in sorted(self._spoken_in(memory) if own else [], key=weight, reverse=True):
+            if spaced(capture) not in own:
+                found.setdefault(spaced(capture), capture)
+        return [{"id": capture["id"], "text": capture["body"]["text"]} for capture in found.values()]
+
+    def _spoken_in(self, memory: Memory) -> list[Capture]:
+        ties = (*memory["members"], *memory["echoes"])
+        return [capture for capture, _, _ in ties if not self.hidden(capture)]
 
     def _all_made_of(self, memory: Memory) -> Iterator[str]:
         for id in self.made_of(memory) or []:
@@ -942,14 +928,14 @@ class Scope:
                 yield from self._all_made_of(part)
 
     def made_by(self, memory: Memory, origins: set[str], sessions: set[str]) -> bool:
-        """Whether one capture of a memory that lives is of one of these origins and of one of these sessions."""
-        captures = [capture for capture, _, _ in (*memory["members"], *memory["echoes"]) if not self.hidden(capture)]
-        return any(capture["origin"] in origins and capture["session"] in sessions for capture in captures)
+        """Whether one living capture of a memory is of one of these origins and of one of these sessions."""
+        said = self._spoken_in(memory)
+        return any(capture["origin"] in origins and capture["session"] in sessions for capture in said)
 
     def _provenance(self, memory: Memory) -> list[dict[str, Any]]:
-        captures = [capture for capture, _, _ in (*memory["members"], *memory["echoes"])]
         made: list[dict[str, Any]] = []
-        for capture in [capture for capture in captures if not self.hidden(capture)] or captures:
+        every = [capture for capture, _, _ in (*memory["members"], *memory["echoes"])]
+        for capture in self._spoken_in(memory) or every:
             one = {"origin": capture["origin"], "session": capture["session"]}
             if one not in made:
                 made.append(one)
@@ -971,24 +957,14 @@ class Scope:
         return {**place, **body, **who, "tags": list(speaks["body"]["tags"])}
 
 
-def erased_in(events: list[Event]) -> set[tuple[str, str]]:
-    """Return (scope, id) of what is erased anywhere among events; nobody but an operator erases in `global`.
-
-    Of several events of an id the first counts.
-    """
-    first: dict[tuple[str, str], Event] = {}
-    for event in events:
-        if event.get("scope") is not None:
-            first.setdefault((event["scope"], event["id"]), event)
-    named = [
-        e for e in first.values() if e["type"] == "erased" and (e["scope"] != "global" or e["origin"] == "operator")
-    ]
-    return {(event["scope"], id) for event in named for id in event["body"]["ids"]}
-
-
 def timeless(event: Event) -> Event:
     """Return what an event says but for its times."""
     return {key: value for key, value in event.items() if key not in ("at", "sent")}
+
+
+def alone(capture: Capture, how: str = "new", similarity: int = 0, waits: list[str] | None = None) -> Memory:
+    """Return a memory of one capture."""
+    return {"members": [(capture, how, similarity)], "echoes": [], "waits": waits}
 
 
 def folds(capture: Capture) -> bool:
@@ -1004,6 +980,11 @@ def family_of(memory: Memory) -> str | None:
 def is_made(memory: Memory) -> bool:
     """Whether a memory is a text that a consolidation made."""
     return bool(memory["members"][0][1] == "decided")
+
+
+def is_beside(other: Memory, memory: Memory) -> bool:
+    """Whether one is another memory of the same family, which no consolidation made."""
+    return other is not memory and not is_made(other) and family_of(other) == family_of(memory)
 
 
 def founder(memory: Memory) -> str:
@@ -1026,18 +1007,25 @@ def ties(joined: list[tuple[Capture, str, int]]) -> list[dict[str, Any]]:
 
 def spoken(living: list[Capture]) -> Capture:
     """Return the member whose text speaks for a memory: the greatest in (trust, time, order)."""
-    return max(living, key=lambda capture: (TRUST.index(capture["origin"]), capture["at"], capture["seq"]))
+    return max(living, key=weight)
+
+
+def weight(capture: Capture) -> tuple[int, int, int]:
+    return TRUST.index(capture["origin"]), capture["at"], capture["seq"]
+
+
+def spaced(capture: Capture) -> str:
+    """Return the text of a capture with single spaces."""
+    return " ".join(capture["body"]["text"].split())
+
+
+cached_normal = cache(normal_text)
+"""It takes a while for thousands of texts."""
 
 
 def normal(capture: Capture) -> str:
     """Return the normalised text of a capture."""
     return cached_normal(capture["body"]["text"])
-
-
-@cache
-def cached_normal(text: str) -> str:
-    """Return the normalised text, which takes a while for thousands."""
-    return normal_text(text)
 
 
 def same_words(one: Capture, other: Capture) -> bool:
@@ -1053,7 +1041,7 @@ def birth(memory: Memory) -> int:
 def components(vector: str) -> list[int]:
     """Return the numbers of a recorded vector, which is two bytes a number in base64."""
     data = b64decode(vector)
-    return [int.from_bytes(data[place : place + 2], "little", signed=True) for place in range(0, len(data), 2)]
+    return list(unpack(f"<{len(data) // 2}h", data))
 
 
 def digest(text: str) -> str:
@@ -1064,7 +1052,7 @@ def digest(text: str) -> str:
 def likeness(known: list[int], new: list[int], threshold_hundredths: int) -> tuple[int, int] | None:
     """Return how near a known vector is to a new one, None where the cosine is below the threshold.
 
-    Two numbers say it, both rounded down: dot² / |known|², which finds the nearest, and the cosine in ten-thousandths.
+    Two numbers say it, rounded down: dot² / |known|², which finds the nearest, and the cosine in 1/10,000.
     """
     dot = sum(map(mul, known, new))
     square_a, square_b = (sum(map(mul, each, each)) for each in (known, new))

@@ -1,8 +1,8 @@
 """The naive model of aging: at each tick every text is looked at, and what it is worth is added up anew.
 
-The rules of `state/subjects/lifecycle.py` and `state/lifecycle/`, written a second time. Only what a group of texts
-says in short (`summed`), and whether a text says what is wanted from now on (`instructs`), is taken from the code,
-since those are tested by examples of their own.
+The rules of `state/subjects/lifecycle.py` and `state/lifecycle/`, written a second time. Only what a group of
+texts says in short (`summed`), and whether a text says what is wanted from now on (`instructs`), is taken
+from the code, and has tests of its own.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ AGING = {"turn": "turn", "fact": "fact", "insight": "fact", "journal": "journal"
 MOST_MOVED = 500
 LEAST = 3
 STEPS = ("", "mid", "long", "archive", "purge")
-WORTH = ("deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting", "action item", "milestone", "bug",
-         "incident", "follow up")  # fmt: skip
-HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded", "linked",
-           "edited", "settled")  # fmt: skip
+WORTH = (
+    "deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting", "action item", "milestone", "bug",
+    "incident", "follow up",
+)  # fmt: skip
+HAPPENS = (
+    "captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded", "linked",
+    "edited", "settled",
+)  # fmt: skip
 HAPPENINGS = (
-    "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age", "archived by hand",
-    "back by use", "back by pin", "back by hand", "said again", "two became one", "purged", "purged and back", "off",
-    "settings changed", "wanted from now on", "dormant", "project purged", "woken when purged", "woken by a commit",
-    "finished", "resumed",
+    "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age",
+    "archived by hand", "back by use", "back by pin", "back by hand", "said again", "two became one",
+    "purged", "purged and back", "off", "settings changed", "wanted from now on", "dormant", "project purged",
+    "woken when purged", "woken by a commit", "finished", "resumed",
     *(f"woken by {type}" for type in HAPPENS),
     *(f"lost a source by {type}" for type in ("forgotten", "withdrawn", "unfolded", "embedded")),
 )  # fmt: skip
 """All that can happen to texts that age. What is erased was never said, for who knows the whole log."""
 
 Unit = dict[str, Any]
-"""A turn, or a memory: its `id` (of the first capture), its `members` and echoes (`ids`), and those that live.
-
-`hidden` are the ids of those that do not, and `standing` is all that an event can change of it, with its `name`.
-"""
+"""A turn, or a memory: its `id` (of the first capture), `members`, those that live, and `ids` with echoes."""
 Group = tuple[int, str, int, str]
 """What is summed up together: its level, kind, start and label."""
 
@@ -65,35 +66,24 @@ class Aging:
 
     def units(self) -> list[Unit]:
         """Return everything that can be archived, in the order of the first captures."""
-        turns = [
-            {"first": capture, "members": [capture], "ids": [capture["id"]], "kind": "turn", "name": "", "ties": ()}
-            for capture in self.scope.captures
-            if capture["body"]["kind"] == "turn"
-        ]
-        memories = [
+        turns = [it for it in self.scope.captures if it["body"]["kind"] == "turn"]
+        found = [{"first": it, "members": [it], "ids": [it["id"]], "kind": "turn"} for it in turns]
+        found += [
             {
                 "first": memory["members"][0][0],
                 "members": [member for member, _, _ in memory["members"]],
                 "ids": [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])],
                 "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
                 "is_made": memory["members"][0][1] == "decided",
-                "name": self.scope.name_of(memory)["id"],
-                "ties": (ties_of(memory["members"]), ties_of(memory["echoes"])),
             }
             for memory in self.scope.memories
         ]
-        found = sorted((*turns, *memories), key=lambda unit: unit["first"]["seq"])
+        found.sort(key=lambda unit: unit["first"]["seq"])
         for unit in found:
             unit["id"] = unit["first"]["id"]
             unit["living"] = [member for member in unit["members"] if not self.scope.hidden(member)]
             unit["said"] = max(member["at"] for member in unit["living"] or [unit["first"]])
-            unit["hidden"] = [id for id in unit["ids"] if self.scope.hidden(self.scope.capture(id))]
-            unit["standing"] = unit["ties"], unit["hidden"], self.spoken(unit)
         return found
-
-    def spoken(self, unit: Unit) -> str:
-        """Return the id of the capture that speaks for a unit, nothing where none does."""
-        return self.scope.spoken(unit["living"])["id"] if unit["living"] else ""
 
     def take(self, event: dict[str, Any], before: list[Unit], used: list[str], clock: int) -> None:
         """Take in an event after all else has; `before` are the units that were there before it."""
@@ -115,7 +105,8 @@ class Aging:
         was = {unit["id"]: [member["id"] for member in unit["members"]] for unit in before}
         for unit in units:
             again = [it["id"] for it in unit["living"] if it["id"] not in was.get(unit["id"], unit["ids"])]
-            again += [id for id in unit["ids"] if id in was and id != unit["id"]]  # It was a memory of its own.
+            # What was a memory of its own is said again too.
+            again += [id for id in unit["ids"] if id in was and id != unit["id"]]
             if again or not {*unit["ids"]}.isdisjoint(back):
                 self._come_back(unit, again, was, used)
         self._drop({unit["id"] for unit in units})
@@ -127,13 +118,15 @@ class Aging:
     def _sources(self, units: list[Unit]) -> list[str]:
         """Return the captures that summaries say, by the units as they are."""
         summed_up = [id for ids in self.groups.values() for id in ids]
-        return [self.scope.spoken(it["living"])["id"] for it in units if it["living"] and it["id"] in summed_up]
+        living = [it["living"] for it in units if it["living"] and it["id"] in summed_up]
+        return [self.scope.spoken(members)["id"] for members in living]
 
     def _come_back(self, unit: Unit, again: list[str], was: dict[str, Any], used: list[str]) -> None:
         """Let a unit be there again, and note why."""
         if self.archived.pop(unit["id"], None) is None:
             return
-        why = {"pinned": "back by pin", "archived": "back by hand"}.get(self.by, "said again" if again else "")
+        whys = {"pinned": "back by pin", "archived": "back by hand"}
+        why = whys.get(self.by, "said again" if again else "")
         why = "back by use" if not {*unit["ids"]}.isdisjoint(used) else why
         self.met["two became one" if {*again} & {*was} else why] = None
         if unit["id"] in self.purged:
@@ -190,35 +183,35 @@ class Aging:
                 groups.setdefault(self._group(unit, step), []).append(unit)
         left = MOST_MOVED
         for key in sorted(groups):
-            left -= self._move(key, sorted(groups[key], key=lambda it: (it["said"], it["first"]["seq"])), left, clock)
+            due = sorted(groups[key], key=lambda it: (it["said"], it["first"]["seq"]))
+            left -= self._move(key, due, left, clock)
         self._rest(clock, settings)
 
     def _rest(self, clock: int, settings: Any) -> None:
         """Let a project in which nothing happens be dormant, and then leave the views."""
         if self.scope.name == "global":
             return
-        last, after, purge = max(self.happened, self.git_at), settings.dormant_after_days, settings.purge_after_days
-        if self.state == "active" and after >= 0 and last + after * DAY <= clock:
+        after, purge = settings.dormant_after_days, settings.purge_after_days
+        if self.state == "active" and after >= 0 and max(self.happened, self.git_at) + after * DAY <= clock:
             self._stand("dormant", clock)
         elif self.state == "dormant" and purge >= 0 and self.since + purge * DAY <= clock:
             self.is_purged = True
             self.met["project purged"] = None
 
     def _step(self, unit: Unit, clock: int, settings: Any) -> int:
-        """Return what a unit is due for: 1 for mid, 2 for long, 3 for the archive, 4 to be purged, 0 for nothing."""
+        """Return the step that a unit is due for, as its place in `STEPS`, 0 for none."""
         if unit["id"] in self.archived:
             due = self.archived[unit["id"]][0] + settings.purge_after_days * DAY
-            may = settings.purge_after_days >= 0 and unit["id"] not in self.purged and self.state != "finished"
-            return 4 if may and due <= clock else 0
+            may = settings.purge_after_days >= 0 and self.state != "finished"
+            return 4 if may and due <= clock and unit["id"] not in self.purged else 0
         if unit["kind"] is None or unit.get("is_made") or self._pinned(unit) or not unit["living"]:
             return 0
-        said, tier = unit["said"], self.tiers.get(unit["id"], "short")
-        if tier == "short":
-            due, limit = day_of(said) + DAY + settings.mid_after_days * DAY, settings.mid_retention_hundredths
-            return 1 if due <= clock and self.retention(unit, clock) <= limit * 10_000 else 0
-        if tier == "mid":
-            due, limit = week_of(said) + WEEK + settings.long_after_days * DAY, settings.long_retention_hundredths
-            return 2 if due <= clock and self.retention(unit, clock) <= limit * 10_000 else 0
+        said, tier = unit["said"], STEPS.index(self.tiers.get(unit["id"], ""))
+        if tier < 2:
+            due = (day_of(said) + DAY, week_of(said) + WEEK)[tier]
+            due += (settings.mid_after_days, settings.long_after_days)[tier] * DAY
+            limit = (settings.mid_retention_hundredths, settings.long_retention_hundredths)[tier]
+            return tier + 1 if due <= clock and self.retention(unit, clock) <= limit * 10_000 else 0
         seen = any(self.scope.uses.recalled[id] or id in self.scope.uses.used for id in unit["ids"])
         after = settings.archive_after_days
         if seen or after < 0 or said + after * DAY > clock:
@@ -272,12 +265,10 @@ class Aging:
         age = clock - max([unit["said"], *used])
         recency = min(350_000, max(0, ceil(350_000 * (1 - Fraction(age, 180 * DAY)))))
         access = round(300_000 * log(1 + min(9, len(used) + len(unit["living"]) - 1)) / log(10))
-        given = [c["body"]["importance_given"] for c in unit["living"] if c["body"]["importance_given"] is not None]
-        importance = 250_000 * max(25 * min(4, keywords(speaks["body"]["text"])), *given, 0) // 100
+        given = [member["body"]["importance_given"] or 0 for member in unit["living"]]
+        importance = 250_000 * max(25 * min(4, keywords(speaks["body"]["text"])), 0, *given) // 100
         media = 70_000 if any(member["body"]["media"] for member in unit["living"]) else 25_000
         return min(1_000_000, recency + access + importance + media + 300_000 * self._pinned(unit))
-
-    # What the views should say.
 
     def of(self, id: str) -> dict[str, Any]:
         """Return what the row of a unit says of its age, by the id of its first capture."""
@@ -305,16 +296,14 @@ class Aging:
             ordered = sorted(said, key=lambda it: (it["at"], it["seq"]))
             short = summed(tuple((whole(it), it["actor"]) for it in ordered))
             times = [capture["at"] for capture in said]
-            rows.append(
-                {
-                    "text": "\n".join(short.highlights),
-                    "id": self.summary_id(key), "key": self.scope.key(self.summary_id(key)),
-                    "scope": self.scope.name, "level": level, "kind": kind, "label": label, "since": start,
-                    "until": start + (DAY if level == 1 else WEEK), "first_at": min(times), "last_at": max(times),
-                    "highlights": list(short.highlights), "keywords": list(short.keywords),
-                    "quality": short.quality, "sources": [capture["id"] for capture in said],
-                }
-            )  # fmt: skip
+            id, end = self.summary_id(key), start + (DAY if level == 1 else WEEK)
+            rows.append({
+                "text": "\n".join(short.highlights), "id": id, "key": self.scope.key(id),
+                "scope": self.scope.name, "level": level, "kind": kind, "label": label, "since": start,
+                "until": end, "first_at": min(times), "last_at": max(times),
+                "highlights": list(short.highlights), "keywords": list(short.keywords),
+                "quality": short.quality, "sources": [capture["id"] for capture in said],
+            })  # fmt: skip
         return rows
 
     def archive_rows(self) -> list[dict[str, Any]]:
@@ -322,8 +311,8 @@ class Aging:
         units = {unit["id"]: unit["first"] for unit in self.units()}
         rows = []
         for id, (at, why) in self.archived.items():
-            of = {"key": self.scope.key(id), "id": id, "scope": self.scope.name, "offset_of": units[id]["offset"]}
-            said = {"kind": units[id]["body"]["kind"], "at": units[id]["at"]}
+            own, of = units[id], {"key": self.scope.key(id), "id": id, "scope": self.scope.name}
+            said = {"kind": own["body"]["kind"], "at": own["at"], "offset_of": own["offset"]}
             rows.append({**of, **said, "archived_at": at, "why": why, "purged": id in self.purged})
         return rows
 
@@ -351,11 +340,6 @@ def keywords(text: str) -> int:
     """Return how many of the words that tell of importance a text has."""
     said = " ".join(re.findall(r"\w+", text.lower()))
     return sum(re.search(rf"\b{word}s?\b", said) is not None for word in WORTH)
-
-
-def ties_of(joined: list[tuple[dict[str, Any], str, int]]) -> list[tuple[str, str, int]]:
-    """Return how captures belong to a memory."""
-    return [(capture["id"], how, similarity) for capture, how, similarity in joined]
 
 
 def whole(capture: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What pages are, kept by the plainest means there are, for the model of the whole and for the tests of pages."""
+"""What pages are, kept by the plainest means, for the model of the whole and for the tests of pages."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ class Pages:
                 self.withdrawn += [id for id in body["ids"] if body["on"] and id in self.captures]
             case "edited" if body and self.is_page(body["id"]):
                 self.edit(self.page(body["id"]), body, trust)
-            case "linked" if body and body["relation"] not in ("holds", "replaced_by") and self.is_page(body["id"]):
-                self.link(body, trust)
+            case "linked" if body and body["relation"] not in ("holds", "replaced_by"):
+                if self.is_page(body["id"]):
+                    self.link(body, trust)
 
     def hides(self, id: str) -> bool:
         """Whether a capture is a version of a page that is not shown."""
@@ -145,13 +146,13 @@ class Pages:
         return next((page for page in self.pages if page["given"].get("slug", ("",))[0] == slug), None)
 
     def owner(self, id: str) -> dict[str, Any] | None:
-        return next(
-            (page for page in self.pages if id in [step[0] for step in page["steps"]] or id == page["id"]), None
-        )
+        own = (it for it in self.pages if id == it["id"] or id in [step[0] for step in it["steps"]])
+        return next(own, None)
 
     def is_page(self, id: str) -> bool:
         said = self.captures.get(id, {"body": {"kind": "", "part": None}})["body"]
-        return id == self.root or (said["kind"] == "page" and (not said["part"] or said["part"]["count"] == 1))
+        is_whole = not said["part"] or said["part"]["count"] == 1
+        return id == self.root or (said["kind"] == "page" and is_whole)
 
     def page(self, id: str) -> dict[str, Any]:
         found = self.owner(id)
@@ -170,6 +171,6 @@ class Pages:
                 continue
             current, beside = self.standing(page)
             given = {name: page["given"][name][0] for name in FIELDS if name in page["given"]}
-            slug, links = page["given"].get("slug", ("",))[0], [(relation, end) for relation, end, _ in page["links"]]
-            found[page["id"]] = (slug, current, beside, given, links)
+            links = [(relation, end) for relation, end, _ in page["links"]]
+            found[page["id"]] = (page["given"].get("slug", ("",))[0], current, beside, given, links)
         return found

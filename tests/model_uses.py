@@ -1,7 +1,7 @@
-"""The naive model of use: how often each capture was recalled and used, and when, told from the first event on.
+"""The naive model of use: how often each capture was recalled and used, and when, from the first event on.
 
-The rules of `state/subjects/usage.py`, written a second time. Whether an answer carries a text (`carries`) is taken
-from the code, as the model takes all that two texts say of each other.
+The rules of `state/subjects/usage.py`, written a second time. Whether an answer carries a text (`carries`) is
+taken from the code, as the model takes all that two texts say of each other.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ RESULTS = 50
 PROMPTS = 3
 
 Recall = dict[str, Any]
-"""A recall of a session: its `id`, when (`at`), the `query`, the `ids` that it returned, and which of them are `used`.
+"""A recall of a session: its `id`, when (`at`), the `query`, the `ids` that it returned, the `used` ones.
 
-`heard` has in the order of the log (when, whether it was an answer) of the session's turns that came behind the recall.
+`heard` has in the order of the log (when, whether it was an answer) of the session's turns behind the recall.
 """
 
 
@@ -98,8 +98,9 @@ class Uses:
         return found
 
     def _carried(self, turn: dict[str, Any], waiting: list[Recall]) -> list[str]:
-        """Return what an answer carries and no recall of its turn has counted, which all that returned it now do."""
-        said = [self.scope.capture(id)["body"]["text"] for id in self.prompts.get(turn["session"], [])[-PROMPTS:]]
+        """Return what an answer carries and no recall of its turn has counted, and count it."""
+        prompts = self.prompts.get(turn["session"], [])[-PROMPTS:]
+        said = [self.scope.capture(id)["body"]["text"] for id in prompts]
         common = [word for text in (*said, *(one["query"] for one in waiting)) for word in words(text)]
         answer, found = answer_of(turn["body"]["text"]), []
         counted = [id for one in waiting for id in one["used"]]

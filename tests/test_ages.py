@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import builders
 import pytest
-from builders import START, captured, configured, event, forgotten, histories, make_id, pinned, slots, used, worlds
+from builders import START, archived, captured, configured, forgotten, histories, pinned, slots, used
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import msgpack
 
-from memtape.schemas.events import Archived, Event, ScopeChanged, make_tick
+from memtape.schemas.events import Event, make_tick
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.erasures import erasures_of
@@ -38,15 +39,6 @@ def world(*events: Event, settings: Settings | None = None) -> Scope:
     return partition_of(*events, settings=settings).scopes["project:test"]
 
 
-def archived(ids: list[object], name: object, on: bool = True, **fields: object) -> Event:
-    body = Archived(ids=tuple(map(make_id, ids)), on=on, reason=None)
-    return event("archived", body, name, **fields)
-
-
-def project(state: str, name: object, **fields: object) -> Event:
-    return event("scope_changed", ScopeChanged(git_at=None, name=None, state=state), name, **fields)  # type: ignore[arg-type]
-
-
 def tick(days: float) -> Event:
     return make_tick(0, START + int(days * DAY_US))
 
@@ -63,9 +55,6 @@ def age(scope: Scope, id: str, now: int, settings: Settings | None = None) -> Ag
     return age_of(scope, unit_of(scope, capture), settings or Settings(), now)
 
 
-# --- Counts add up ---
-
-
 def counted(scope: Scope, settings: Settings, at: int) -> None:
     """Every count adds up to the texts that there are."""
     total = len(list(units_of(scope)))
@@ -75,33 +64,40 @@ def counted(scope: Scope, settings: Settings, at: int) -> None:
     assert sum(move.count for move in would.moves) == would.moving
     assert would.moving + sum(would.stays.values()) == would.total == total
     life = scope.lifecycle
-    mark, at_hand = life.mark(), Counter(life.tier(unit) for unit in units_of(scope) if unit not in life.archived)
+    mark, at_hand = life.mark(), Counter(life.tier(it) for it in units_of(scope) if it not in life.archived)
     assert (mark.archived - mark.purged, mark.purged) == (here.archived, here.purged)
     assert (mark.mid, mark.long) == (at_hand["mid"], at_hand["long"])
     assert msgpack.decode(msgpack.encode(scope), type=Scope).lifecycle.mark() == mark
 
 
-@given(histories(), st.lists(st.integers(0, 9), max_size=6), st.sampled_from([Settings(), QUICK]), st.integers(0, 400))
-def test_counts_add_up_to_all_texts(events: list[Event], days: list[int], settings: Settings, ahead: int) -> None:
+@given(histories(), st.lists(st.integers(0, 9), max_size=6), st.booleans(), st.integers(0, 400))
+def test_counts_add_up_to_all_texts(events: list[Event], days: list[int], quick: bool, ahead: int) -> None:
+    settings = QUICK if quick else Settings()
     partition = partition_of(*events, *(tick(day) for day in sorted(days)), settings=settings)
     for scope in partition.scopes.values():
-        clock = partition.clock or START
-        counted(scope, settings, clock + ahead * DAY_US)
+        counted(scope, settings, (partition.clock or START) + ahead * DAY_US)
 
 
-@given(worlds(), st.lists(st.integers(0, 30), max_size=5), st.integers(0, 30))
+def hour_after(partition: Partition, days: int) -> int:
+    """Return the hour that is so many days after the clock's next."""
+    return ((partition.clock or 0) // HOUR_US + 1 + 24 * days) * HOUR_US
+
+
+@given(builders.worlds(), st.lists(st.integers(0, 30), max_size=5), st.integers(0, 30))
 def test_a_dry_run_changes_nothing_and_says_what_the_tick_then_does(
     events: list[Event], days: list[int], ahead: int
 ) -> None:
     partition = partition_of(*events, *(tick(day) for day in sorted(days)), settings=QUICK)
     if "project:test" not in partition.scopes:
         return
-    scope, at = partition.scopes["project:test"], ((partition.clock or 0) // HOUR_US + 1 + 24 * ahead) * HOUR_US
+    scope, at = partition.scopes["project:test"], hour_after(partition, ahead)
     before, state = msgpack.encode(scope), scope.lifecycle.project.state
+    told_before = sum(len(it.units) for it in scope.lifecycle.summaries.values())
     would, here = next_pass(scope, QUICK, at), standing(scope)
     assert msgpack.encode(scope) == before
     fold(partition, slots([make_tick(0, at)], start=partition.offset))
-    counts = {place: sum(move.count for move in would.moves if move.to == place) for place in ("archived", "purged")}
+    moves = [(move.to, move.count) for move in would.moves]
+    counts = {place: sum(n for to, n in moves if to == place) for place in ("archived", "purged")}
     after = standing(scope)
     assert after.purged - here.purged == counts["purged"]
     assert after.archived - here.archived == counts["archived"] - counts["purged"]
@@ -109,15 +105,7 @@ def test_a_dry_run_changes_nothing_and_says_what_the_tick_then_does(
     told = sum(len(it.units) for it in scope.lifecycle.summaries.values())
     counted(scope, QUICK, at)
     assert (would.project == "dormant") is (scope.lifecycle.project.state == "dormant" != state)
-    assert moved == told - _told_before(before)
-
-
-def _told_before(snapshot: bytes) -> int:
-    """Return how many units the summaries of a snapshot had."""
-    return sum(len(it.units) for it in msgpack.decode(snapshot, type=Scope).lifecycle.summaries.values())
-
-
-# --- Why a text stays ---
+    assert moved == told - told_before
 
 
 def stays_of(*events: Event, at: int, settings: Settings | None = None) -> dict[str, int]:
@@ -126,12 +114,13 @@ def stays_of(*events: Event, at: int, settings: Settings | None = None) -> dict[
 
 def test_each_reason_to_stay_is_told() -> None:
     later = NOW + 60 * DAY_US
-    ids: list[object] = [its.body.text for its in said(4)]  # type: ignore[union-attr]
+    ids: list[object] = [its.body.text for its in said(4)]
     strict = Settings(mid_retention_hundredths=40)
     assert stays_of(*said(3), at=NOW + DAY_US) == {"too young": 3}
     assert stays_of(*said(3), at=later) == {}
     assert stays_of(*said(2), at=later) == {"group too small": 2}
-    assert stays_of(*said(3, importance_given=100), at=NOW + 9 * DAY_US, settings=strict) == {"worth keeping": 3}
+    worth = said(3, importance_given=100)
+    assert stays_of(*worth, at=NOW + 9 * DAY_US, settings=strict) == {"worth keeping": 3}
     assert stays_of(*said(3, "document"), at=later) == {"does not age": 3}
     assert stays_of(*said(3), at=later, settings=Settings(lifecycle=False)) == {"switched off": 3}
     assert stays_of(*said(4), pinned(ids[:1], "p"), at=later) == {"pinned": 1}
@@ -151,12 +140,13 @@ def test_what_is_beyond_the_room_of_a_pass_waits_for_the_next() -> None:
 
 def test_what_was_used_is_never_archived_by_age() -> None:
     turns = said(3, "turn")
-    ids: list[object] = [its.body.text for its in turns]  # type: ignore[union-attr]
+    ids: list[object] = [its.body.text for its in turns]
     aged = [*turns, used(ids[:1], "w", sent=START + DAY_US), tick(60), tick(200), tick(300)]
     scope = world(*aged)
     assert standing(scope).long == 3
     would = next_pass(scope, Settings(), NOW + 391 * DAY_US)
-    assert would.stays == {"used": 1} and would.moving == 2 and {move.to for move in would.moves} == {"archived"}
+    assert (would.stays, would.moving) == ({"used": 1}, 2)
+    assert {move.to for move in would.moves} == {"archived"}
     assert next_pass(scope, Settings(archive_after_days=-1), NOW + 391 * DAY_US).stays == {"switched off": 3}
 
 
@@ -167,16 +157,14 @@ def test_a_project_that_would_be_dormant_or_leave_the_views_is_told_so(
     assert next_pass(world(*said(3), tick(ticked)), Settings(), NOW + days * DAY_US).project == then
 
 
-# --- One text ---
-
-
 def test_the_parts_of_retention_add_up_and_say_what_comes_next() -> None:
     turns = said(3, "turn", importance_given=50)
     scope = world(*turns)
     told = age(scope, turns[0].id, START)
     kept = retention_of(unit_of(scope, scope.captures.by_seq[0]), scope, START)
     assert kept is not None and told.total == kept.total == sum(told.retention.values())
-    assert told.retention == {"recency": 350_000, "access": 0, "importance": 125_000, "media": 25_000, "pinned": 0}
+    parts = {"recency": 350_000, "access": 0, "importance": 125_000, "media": 25_000, "pinned": 0}
+    assert told.retention == parts
     assert (told.tier, told.limit, told.moves_to) == ("short", 650_000, "mid")
     assert told.moves_at == START // DAY_US * DAY_US + 8 * DAY_US and told.stays == "too young"
     aged = age(world(*turns, tick(60)), turns[0].id, START + 60 * DAY_US)
@@ -184,29 +172,31 @@ def test_the_parts_of_retention_add_up_and_say_what_comes_next() -> None:
     assert aged.summaries[0].level == 1 and aged.summaries[0].since == START // DAY_US * DAY_US
 
 
-@given(worlds(), st.integers(0, 100))
+@given(builders.worlds(), st.integers(0, 100))
 def test_no_text_moves_before_it_is_said_to_at_the_earliest(events: list[Event], days: int) -> None:
     partition = partition_of(*events)
     if "project:test" not in partition.scopes:
         return
-    scope, at = partition.scopes["project:test"], ((partition.clock or 0) // HOUR_US + 1 + 24 * days) * HOUR_US
+    scope, at = partition.scopes["project:test"], hour_after(partition, days)
     told = {unit: age_of(scope, unit, Settings(), partition.clock or 0) for unit in units_of(scope)}
     tiers = {unit: scope.lifecycle.tier(unit) for unit in told}
     fold(partition, slots([make_tick(0, at)], start=partition.offset))
     for unit, its in told.items():
         if scope.lifecycle.tier(unit) != tiers[unit]:
-            assert its.moves_at is not None and its.moves_at <= at and its.moves_to == scope.lifecycle.tier(unit)
+            assert its.moves_to == scope.lifecycle.tier(unit)
+            assert its.moves_at is not None and its.moves_at <= at
 
 
 def test_the_archive_of_one_text_and_of_a_whole_project_are_told() -> None:
     facts = said(2)
-    name = facts[0].body.text  # type: ignore[union-attr]
+    name = facts[0].body.text
     told = age(world(*facts, archived([name], "a")), facts[0].id, START)
-    assert (told.archived_why, told.purged, told.moves_to, told.stays) == ("asked", False, "purged", "archived")
+    found = (told.archived_why, told.purged, told.moves_to, told.stays)
+    assert found == ("asked", False, "purged", "archived")
     assert told.archived_at is not None and told.finished_at is None
     later = START + HOUR_US // 2
     late = captured("Said since the last tick.", sent=later - 1)
-    finished = world(*facts, late, project("finished", "e", sent=later), *said(1, day=1))
+    finished = world(*facts, late, builders.scope_changed("e", state="finished", sent=later), *said(1, day=1))
     assert age(finished, facts[1].id, START).finished_at == age(finished, late.id, START).finished_at == later
     assert age(finished, said(1, day=1)[0].id, START).finished_at is None
     assert to_be_archived(finished) == 4 and to_be_archived(world(*facts, archived([name], "a"))) == 1

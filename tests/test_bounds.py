@@ -1,8 +1,8 @@
 """Every rule on text ends after a number of steps that grows with the text alone, whatever the text says.
 
-A step is a call of a function of Python, or a character that a pattern is given to read. So a rule is caught that reads
-the rest of a text anew at each of its words. A pattern that can go back over what it has read is given no whole text,
-unless `LINEAR` names it.
+A step is a call of a function of Python, or a character that a pattern is given to read. So a rule is caught
+that reads the rest of a text anew at each of its words. A pattern that can go back over what it has read is
+given no whole text, unless `LINEAR` names it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -19,21 +20,7 @@ from soaked import soaked
 
 from memtape.schemas import patterns
 from memtape.state.fold import near_verbatim
-from memtape.state.text import (
-    asking,
-    claims,
-    instructions,
-    markdown,
-    named,
-    normal,
-    open_ends,
-    opposing,
-    own_words,
-    polarity,
-    replacing,
-    statements,
-    terms,
-)
+from memtape.state.text import instructions, markdown, open_ends, opposing, replacing, statements
 
 LENGTHS = (24 * 1024, 64 * 1024)
 """So long are the texts, in characters: more than a pattern is given, and thousands of words."""
@@ -41,39 +28,34 @@ MOST_STEPS_OF_A_CHARACTER = 60
 MOST_CHARS_OF_A_PATTERN = 20_480
 AT = 1_790_000_000_000_000
 
+PLAIN = """
+polarity.corrections_in polarity.polarity named.named_files named.people_named terms.language_of terms.terms
+asking.is_nod normal.normal_text own_words.own_words claims.reading
+""".split()
 RULES: dict[str, Callable[[str], object]] = {
-    "corrections": polarity.corrections_in,
-    "files": named.named_files,
-    "language": terms.language_of,
-    "near verbatim": near_verbatim.read,
-    "nods": asking.is_nod,
-    "normal": normal.normal_text,
     "open ends": lambda text: list(open_ends.open_ends(text, AT, of_agent=False)),
     "opposing": lambda text: opposing.oppose(text, "Never deploy on Fridays."),
     "orders": lambda text: instructions.heard_in(text).orders,
-    "own words": own_words.own_words,
-    "people": named.people_named,
     "points": lambda text: list(markdown.points(text)),
-    "polarity": polarity.polarity,
-    "reading": claims.reading,
     "replacing by": lambda text: replacing.replaces("The port is 5433.", text),
     "replacing of": lambda text: replacing.replaces(text, "The port is 5433."),
+    "near verbatim": near_verbatim.read,
     "standing": instructions.heard_in,
     "statements": lambda text: statements.statements(text, AT, of_agent=False),
     "statements of an agent": lambda text: statements.statements(text, AT, of_agent=True),
-    "terms": terms.terms,
-}
+} | {name: resolve_name(f"memtape.state.text.{name}") for name in PLAIN}
 WORDS = (
-    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(", "a/b/", "\n",
-    "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
+    "no, ", "no, it is 5. ", "always use it, ", "Ada Lovelace and ", "A.B.", "word-word-", '"', "(",
+    "a/b/", "\n", "```\n", "I moved from A to B ", "the port of the ", "1 ", "不要",
 )  # fmt: skip
 """Each is the worst that some rule has met, or might."""
 LINEAR = (
-    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+", "(?<![\\w*/.\\\\])(\\*\\*\\*|",
-    "[^\\W\\d_]+", "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
+    "```.*?(?:```|\\Z)", "(`+[^`]*`+)", "`([a-z][a-z\\d]*", "[a-z]{2,}(?:-[a-z]{2,})+",
+    "(?<![\\w*/.\\\\])(\\*\\*\\*|", "[^\\W\\d_]+",
+    "\\w+(?:[./", "\\b[A-Za-z][\\w+.-]{0,30}://", "(?<![\\w/:.@=$-])@?((?:~/|", "[々-〇",
     "[ \\t]*(?:(?:[-*+]|", "[ ]{0,3}#{1,6}", "[{}]|</?\\w|",
 )  # fmt: skip
-"""How the patterns begin that read a whole text once: each match takes what it has read, or ends at a fixed mark."""
+"""How the patterns begin that read a whole text once: a match takes what it has read, or ends at a mark."""
 GOES_BACK = re.compile(r"(?<!\\)(?:\.|\)|\[\^[^\]]*\])[*+](?!\+)")
 COUNTED = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub", "subn")
 
@@ -88,7 +70,7 @@ def nothing_compiled() -> None:
 
 @contextmanager
 def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
-    """Count in a list of one number the steps of what is done meanwhile, and the most that each pattern is given."""
+    """Count the steps of what is done meanwhile in a list of one, and the most that each pattern is given."""
     steps, given_to = [0], dict[str, int]()
     own = patterns._Lazy.__getattr__
 
@@ -111,13 +93,13 @@ def counted_steps() -> Iterator[tuple[list[int], dict[str, int]]]:
     def call(frame: Any, event: str, _: Any) -> None:
         steps[0] += event == "call"
 
-    patterns._Lazy.__getattr__ = counting  # type: ignore[method-assign]
+    patterns._Lazy.__getattr__ = counting
     sys.setprofile(call)
     try:
         yield steps, given_to
     finally:
         sys.setprofile(None)
-        patterns._Lazy.__getattr__ = own  # type: ignore[method-assign]
+        patterns._Lazy.__getattr__ = own
 
 
 @pytest.mark.parametrize("length", soaked(LENGTHS, LENGTHS[0]))

@@ -1,4 +1,4 @@
-"""Connecting hosts, and the doctor. The real hosts are in `clients.py`; here scripts note how they are called."""
+"""Connecting hosts, and the doctor. The real hosts are in `clients.py`; here scripts note their calls."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ kind = "market" if "marketplace" in words else "plugin"
 if listing:
     if os.environ.get("NO_LIST"):
         sys.exit("no such option")
-    ours = "memtape-local" if kind == "market" else "memtape" if name in "gemini copilot" else "memtape@memtape-local"
+    whole = "memtape" if name in "gemini copilot" else "memtape@memtape-local"
+    ours = "memtape-local" if kind == "market" else whole
     if name == "qwen" or (name == "copilot" and kind == "market"):
-        print({"qwen": "\u2713 memtape (0.1.0)", "copilot": "  \u2022 memtape-local (Local: x)"}[name] * (kind in has))
+        told = {"qwen": "\u2713 memtape (0.1.0)", "copilot": "  \u2022 memtape-local (Local: x)"}
+        print(told[name] * (kind in has))
         sys.exit()
     print(json.dumps([{"id" if name == "claude" else "name": ours}] if kind in has else []))
 elif {"remove", "uninstall"} & set(words):
@@ -73,7 +75,7 @@ def program(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put programs of the hosts' names on the PATH, and return the file in which they note how they are called."""
+    """Put programs of the hosts' names on the PATH, and return the file in which they note their calls."""
     folder, noted = tmp_path / "bin", tmp_path / "noted"
     noted.touch()
     for host in HOSTS.values():
@@ -84,11 +86,9 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return noted
 
 
-def memtape(
-    home: Path, *words: str, path: str | None = None, cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    environment |= {} if path is None else {"PATH": path}
+def memtape(home: Path, *words: str, path: str = "", cwd: Path | None = None) -> Any:
+    own = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
+    environment = {**os.environ, **own, "PATH": path or os.environ["PATH"]}
     command = [*forking.memtape(), *words]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
@@ -105,9 +105,8 @@ def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Pat
         folder = plugin_folder(home, host)
         calls = said.read_text().splitlines()
         assert sum(str(folder) in call for call in calls) == times
-        assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(
-            plugin_files(host, ["x"], "y")
-        )
+        written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        assert written == set(plugin_files(host, ["x"], "y"))
     disconnect(home, host)
     assert not folder.exists()
     removal = [" ".join(words) for words in HOSTS[host].remove]
@@ -171,7 +170,7 @@ def test_print_says_all_and_does_nothing(host: str, said: Path, tmp_path: Path) 
     printed = json.loads(memtape(tmp_path / "home", "agents", "connect", host, "--print", "--json").stdout)
     assert not said.read_text() and not (tmp_path / "home" / "plugins").exists()
     assert all(command.startswith(HOSTS[host].program) for command in printed["commands"])
-    assert {"mcp", "hook"} <= {word for text in printed["files"].values() for word in re.findall(r"\w+", text)}
+    assert {"mcp", "hook"} <= set(re.findall(r"\w+", " ".join(printed["files"].values())))
 
 
 def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any]]:
@@ -179,7 +178,8 @@ def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict
     files = plugin_files(host, command, home)
     if host == "opencode":
         text = files["memtape.js"].decode()
-        hook, server = (json.loads(text.partition(f"const {name} = ")[2].partition("\n")[0]) for name in NAMES_IN_JS)
+        parts = (text.partition(f"const {name} = ")[2] for name in NAMES_IN_JS)
+        hook, server = (json.loads(part.partition("\n")[0]) for part in parts)
         called = {"type": "command", "command": shlex.join(hook), "timeout": HOOK_TIMEOUT_S}
         told = {event for event in HOSTS[host].actions if f'told("{event}"' in text}
         return {event: [{"hooks": [called]}] for event in told}, {"command": server[0], "args": server[1:]}
@@ -228,10 +228,8 @@ def test_what_a_host_starts_gets_its_words_and_input_from_wherever_it_lies(
 ) -> None:
     home = str(tmp_path / place / "a home")
     hook, server = installed_by(host, [str(program(tmp_path / place / "memtape", ECHO))], home)
-    for call, words in (
-        *(([shell, "-c", hook], f"agents|hook|--host|{host}") for shell in SHELLS),
-        (server, "agents|mcp"),
-    ):
+    calls = [([shell, "-c", hook], f"agents|hook|--host|{host}") for shell in SHELLS]
+    for call, words in (*calls, (server, "agents|mcp")):
         done = subprocess.run(call, input="told", capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, f"{words}|--home|{home}|told", ""), call
 
@@ -250,7 +248,7 @@ LOST: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("lose", LOST)
 @pytest.mark.parametrize("host", ONE_OF_EACH_FORM)
-def test_a_hook_whose_command_is_gone_does_nothing_without_a_word(host: str, lose: str, tmp_path: Path) -> None:
+def test_a_hook_whose_command_is_gone_does_nothing(host: str, lose: str, tmp_path: Path) -> None:
     path = program(tmp_path / 'it\'s a "b"' / "memtape", ECHO)
     hook, server = installed_by(host, [str(path)], str(tmp_path / "home"))
     LOST[lose](path)
@@ -272,7 +270,8 @@ def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> N
             (installed / path).parent.mkdir(parents=True, exist_ok=True)
             (installed / path).write_bytes(data)
         found = LOOKS["Claude Code"](home)
-        assert (found.state == "good") == (found.todo == "") and ("connect claude" in found.todo or not found.todo)
+        assert (found.state == "good") == (not found.todo)
+        assert "connect claude" in found.todo or not found.todo
         return found
 
     assert "home that was here before" in finding(own_command(), home.path).seen
@@ -282,7 +281,7 @@ def test_the_doctor_says_whose_hooks_a_host_has(said: Path, tmp_path: Path) -> N
     assert f"{other}, which is gone" in finding(own_command(), other).seen
     other.mkdir()
     assert finding(own_command(), other).seen == f"It has hooks of another home, {other}."
-    for lose in ("without its package", "without its Python", "not executable", "gone", "gone with its folder"):
+    for lose in (*list(LOST)[:-3:-1], "not executable", "gone", "gone with its folder"):
         LOST[lose](old)
         assert f"installation that is gone at {old}" in finding([str(old)], home.path).seen
 
@@ -314,7 +313,8 @@ def test_a_run_that_stores_nothing_is_no_fault_and_an_error_is_for_a_day(
 ) -> None:
     path = Home(home).path / "agents.log"
     for days, state in ((0, "to do"), (2, "good")):
-        path.write_text(f"{format_time(time.time_ns() // 1_000 - days * DAY_US)}  hook claude Stop  ValueError\n")
+        at = format_time(time.time_ns() // 1_000 - days * DAY_US)
+        path.write_text(f"{at}  hook claude Stop  ValueError\n")
         found = LOOKS["errors of hooks and servers"](Home(home))
         assert found.state == state and ("since yesterday" in found.seen if days else str(path) in found.todo)
     monkeypatch.setenv(CAPTURE_VARIABLE, CAPTURE_OFF)
@@ -322,14 +322,14 @@ def test_a_run_that_stores_nothing_is_no_fault_and_an_error_is_for_a_day(
     assert found.state == "not there" and "stores nothing" in found.seen
 
 
-def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_run_offers_it_all(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     assert "memtape import" not in memtape(tmp_path / "home", "agents", "connect", "claude").stdout
     project = tmp_path / "claude" / "projects" / "-home-ada-shop"
     (project / "memory").mkdir(parents=True)
     (project / "memory" / "MEMORY.md").write_text("- The shop listens on port 8087.\n")
     (project / "0b0e6a6e-8d57-4b3f-9f0c-0a7d5d0c7b11.jsonl").write_text(
-        json.dumps({"type": "user", "cwd": "/home/ada/shop", "message": {"role": "user", "content": "Hello"}}) + "\n"
+        '{"type": "user", "cwd": "/home/ada/shop", "message": {"role": "user", "content": "Hello"}}\n'
     )
     done = memtape(tmp_path / "home", "agents", "connect", "claude").stdout
     assert "1 session and 1 memory file here: `memtape import --all --dry-run`" in done
@@ -337,13 +337,15 @@ def test_a_first_run_offers_what_the_host_has_kept(said: Path, tmp_path: Path, m
 
 
 def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
-    """Only a person calls one of Claude Code or of Codex, where they are skills, and no model is told of it."""
-    claude, gemini, codex = (plugin_files(host, ["memtape"], "/home") for host in ("claude", "gemini", "codex"))
+    """Only a person calls one of Claude Code or of Codex, where they are skills; no model is told of it."""
+    hosts = ("claude", "gemini", "codex")
+    claude, gemini, codex = (plugin_files(host, ["memtape"], "/home") for host in hosts)
     for name in SLASH_COMMANDS:
         _, front, text = claude[f"memtape/commands/{name}.md"].decode().split("---\n", 2)
         about = msgspec.yaml.decode(front)
         assert about["disable-model-invocation"] is True and "forget_memory" not in about["allowed-tools"]
-        named = re.findall(r"`(\w+_\w+)`", text) + re.findall(r"memtape_memtape__(\w+)", about["allowed-tools"])
+        named = re.findall(r"`(\w+_\w+)`", text)
+        named += re.findall(r"memtape_memtape__(\w+)", about["allowed-tools"])
         assert named and set(named) <= TOOLS.keys() and text.count("$ARGUMENTS") == 1
         extension = msgspec.toml.decode(gemini[f"commands/memtape/{name}.toml"])
         assert extension["prompt"].replace("{{args}}", "$ARGUMENTS") == text.strip()

@@ -1,20 +1,28 @@
-"""Of memories about the same thing the latest stands first: by words of one family, by values of one class, by whom."""
+"""What stands first: of memories about one thing the latest, and answers before questions and fresh talk."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from builders import data_of
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are_changes, latest_first, memory
+from memtape.state.ranking.yielding import below
 from memtape.state.subjects.captures import TRUST
+from memtape.state.text.asking import only_asks
 from memtape.tools.capture.lines import Line
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 AT = 1_700_000_000_000_000
+CASES = data_of("currency")
 
 
 def told(text: str, at: int, held: float, origin: Any = "user") -> FoundMemory:
@@ -25,19 +33,8 @@ def order(*found: FoundMemory) -> list[int]:
     return [placed.number for placed in latest_first(found)]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer", "is_first"),
-    [
-        ("Worker pods have a memory limit of 512Mi.", "The limit for worker pods is 1.5Gi.", True),
-        ("The draft of the grant report is due on 12 April.", "Grant report has to be in by 26 April.", True),
-        ("The incident severity is SEV2.", "Incident downgraded to SEV3.", True),
-        ("postgres --version on db1: 14.9", "db1: psql reports server 16.2", True),
-        ("Worker pods have a memory limit of 512Mi.", "Worker pods are restarted every 2 hours.", False),
-        ("The grant report is due on 12 April.", "The grant meeting with Ines is on 3 May.", False),
-        ("The incident severity is SEV2.", "The incident severity is SEV2, as said.", False),
-    ],
-)
-def test_another_value_of_one_class_of_the_same_thing_stands_first(older: str, newer: str, is_first: bool) -> None:
+@pytest.mark.parametrize(("older", "newer", "is_first"), CASES["first"])
+def test_another_value_of_one_class_of_one_thing_stands_first(older: str, newer: str, is_first: bool) -> None:
     """Though it holds less of the question; what else is told of the thing stands where it was found."""
     assert order(told(older, 0, 1.0), told(newer, DAY_US, 0.3)) == ([1, 0] if is_first else [0, 1])
 
@@ -57,10 +54,11 @@ def test_a_change_is_told_though_its_subject_has_other_words() -> None:
     assert are_changes(cosines, texts).tolist() == [[False] * 3, [True, True, False], [False] * 3]
     older, newer = told(texts[0], 0, 0.0), told(texts[1], DAY_US, 0.0)
     for likeness, first in ((Likeness.ALIKE, 0), (Likeness.CHANGE, 1)):
-        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first  # type: ignore[misc]
-    older, newer = told("We bank with Commerzbank.", 0, 0.0), told("Our account is at Sparkasse.", DAY_US, 0.0)
+        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first
+    older = told("We bank with Commerzbank.", 0, 0.0)
+    newer = told("Our account is at Sparkasse.", DAY_US, 0.0)
     for likeness, first in ((Likeness.NONE, 0), (Likeness.ALIKE, 1)):
-        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first  # type: ignore[misc]
+        assert latest_first([older, newer], lambda one, other, it=likeness: it)[0].number == first
 
 
 def test_what_is_said_in_one_sitting_stands_side_by_side() -> None:
@@ -119,20 +117,112 @@ def test_what_a_project_tells_otherwise_stands_above_what_holds_everywhere(tmp_p
         assert only.id == older and not any("otherwise" in mark for mark in only.marks)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_marked"),
-    [
-        ("The staging database listens on port 5433.", "Billing listens on port 8081.", False),
-        ("Port 5433 is the staging database.", "The billing service now runs on port 8081.", False),
-        ("Staging runs version 2.8.", "Production runs version 2.7.", False),
-        ("The staging database listens on port 5433.", "staging db port: 5434", True),
-        ("Migration 0042 waits for approval.", "Migration 0042 is applied.", True),
-    ],
-)
-def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other: str, is_marked: bool) -> None:
+@pytest.mark.parametrize(("one", "other", "is_marked"), CASES["marked"])
+def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other: str, is_marked: Any) -> None:
     """Whichever was said later; and however much of the question each holds."""
     for texts in ((one, other), (other, one)):
         for held in ((1.0, 1.0),) if is_marked else ((1.0, 0.4), (0.4, 1.0), (1.0, 1.0)):
-            found = [told(text, n * DAY_US, share) for n, (text, share) in enumerate(zip(texts, held, strict=True))]
+            pairs = enumerate(zip(texts, held, strict=True))
+            found = [told(text, n * DAY_US, share) for n, (text, share) in pairs]
             placed = latest_first(found)
             assert any(it.above for it in placed) is is_marked
+
+
+PROMPTS = (
+    "Which port does the staging database listen on?",
+    "What was the port of the staging database again?",
+    "staging database port?",
+)
+ASKED, SAID = "staging database port", data_of("asking")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope="project:mine", actor="Ada", origin="user") as client:
+        yield client
+
+
+def say(client: Client, text: str, session: str, *, by_agent: bool = False, ago_s: int = 0) -> str:
+    by: Any = {"actor": "claude", "origin": "agent"} if by_agent else {"actor": "Ada", "origin": "user"}
+    line = Line(text=text, kind="turn", session=session, at=now_us() - ago_s * US_PER_S, **by)
+    return client.capture_many([line])[0].id
+
+
+def places(client: Client, query: str = ASKED, session: str | None = None) -> list[str]:
+    client.session = session
+    return [result.text for result in client.search(query, 50, quiet=True).results]
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_three_prompts_about_a_port_stand_below_the_port(client: Client, projected: bool) -> None:
+    moved = "We moved staging: its database now listens on 5433, the port of production is 5432."
+    say(client, moved, "s-0", ago_s=9_000)
+    for number, prompt in enumerate(PROMPTS):
+        say(client, prompt, f"s-{number}", ago_s=5_000)
+    fact = "The staging database listens on port 5433."
+    client.capture(fact)
+    if projected:
+        client.project()
+    for query in (ASKED, *PROMPTS):
+        found = places(client, query)
+        assert set(found[-3:]) == set(PROMPTS) and fact in found[:2], "answers come first, nothing is lost"
+
+
+def test_an_answer_is_known_by_the_question_before_it(client: Client) -> None:
+    for number, prompt in enumerate(PROMPTS[:2]):
+        say(client, prompt, f"s-{number}", ago_s=5_000)
+        say(client, f"{5433 + number}.", f"s-{number}", by_agent=True, ago_s=4_999)
+    say(client, PROMPTS[2], "s-2", ago_s=4_000)
+    found = places(client)
+    assert set(found[:2]) == {"5433.", "5434."} and set(found[2:]) == set(PROMPTS)
+
+
+def test_what_a_session_has_just_said_is_not_its_own_first_hit(client: Client) -> None:
+    old = "The staging database listens on port 5433."
+    new = "I am looking into the port of the staging database now; the staging database port is odd."
+    say(client, old, "before", ago_s=900)
+    say(client, new, "mine")
+    assert places(client, session="other")[0] == new and places(client)[0] == new
+    assert places(client, session="mine") == [old, new]
+
+
+SIZES = st.integers(1, 8)
+
+
+@given(st.data(), SIZES, st.integers(1, 4))
+def test_each_that_yields_stands_below_all_that_answer_it_and_others_stay(
+    data: st.DataObject, size: int, terms: int
+) -> None:
+    flags = st.lists(st.booleans(), min_size=size, max_size=size)
+    rows = st.lists(st.lists(st.booleans(), min_size=terms, max_size=terms), min_size=size, max_size=size)
+    asks, said = np.array(data.draw(flags)), np.array(data.draw(flags))
+    own = np.array(data.draw(rows))
+    answering = own | np.array(data.draw(rows))
+    scores = np.array(data.draw(st.lists(st.integers(1, 1_000), min_size=size, max_size=size))) / 1_000
+    lowered = below(scores, asks, said, own, answering)
+    yields = asks | said
+    assert (lowered[~yields] == scores[~yields]).all() and (lowered <= scores).all() and (lowered >= 0).all()
+    for n in range(size):
+        held = own[n].sum()
+        answers = [m for m in range(size) if not yields[m] and 2 * (answering[m] & own[n]).sum() >= held > 0]
+        if yields[n] and answers:
+            below_all, below_best = (lowered[n] < pick(lowered[m] for m in answers) for pick in (min, max))
+            assert below_all if asks[n] else below_best
+        else:
+            assert lowered[n] == scores[n], "what nothing answers stays where it is"
+
+
+@pytest.mark.parametrize("text", [*PROMPTS, *SAID["asks"]])
+def test_a_question_only_asks(text: str) -> None:
+    assert only_asks(text)
+
+
+@pytest.mark.parametrize("text", SAID["tells"])
+def test_what_tells_something_does_not_only_ask(text: str) -> None:
+    assert not only_asks(text)
+
+
+@given(st.text(max_size=200))
+def test_of_any_text_it_can_be_told_whether_it_asks(text: str) -> None:
+    assert only_asks(text) in (True, False)
+    assert not only_asks(f"{text}\nThe port is 5433.")

@@ -22,6 +22,7 @@ from written_pages import DOCS, PARTS, page
 
 from memtape.sinks.home.settings import LocalSettings
 from memtape.tools.commands.cli import main
+from memtape.tools.table import GROUPS
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "one_day"))
@@ -29,8 +30,6 @@ import replay  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 """What is for people who use Memtape. Each section of a page runs by itself, in a home of its own."""
-DRAWN = "draw"
-"""What `memtape tree` does where no command of it is named; no other group does anything then."""
 RUN = re.compile(r"<!-- run -->\n```(sh|python)\n(.*?)```", re.DOTALL)
 RUNNING = [page for page in PAGES if RUN.search(page.read_text())]
 SECTIONS = {
@@ -66,7 +65,8 @@ def environment(tmp_path: Path, forked: Path) -> dict[str, str]:
     shutil.copy(forked, folder / "memtape")
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     home = str(tmp_path / "home")
-    return {**os.environ, "PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    own = {"PATH": path, "MEMTAPE_HOME": home, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    return {**os.environ, **own}
 
 
 @pytest.mark.slow
@@ -75,7 +75,8 @@ def test_every_block_of_a_section_runs(section: str, environment: dict[str, str]
     """The blocks run one after another, as somebody types them."""
     for language, block in (("sh", BEFORE), *RUN.findall(SECTIONS[section])):
         command = ["sh", "-euxc", block] if language == "sh" else [sys.executable, "-c", block]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        run: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 600}
+        done = subprocess.run(command, env=environment, cwd=tmp_path, **run)
         assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
         # Every search finds something, but for those that ask an hour ago, when nothing was there.
         assert "--as-of" in block or "Nothing found" not in done.stdout, f"{block}\n{done.stdout}"
@@ -98,7 +99,7 @@ def test_a_written_part_is_what_the_code_says(name: str) -> None:
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """Yield the words of each command of Memtape that begins a line of a block, without variables and comments."""
+    """Yield the words of each command that begins a line of a block, without variables and comments."""
     for block in re.findall(r"```(?:sh|console)\n(.*?)```", text, re.DOTALL):
         for line in re.findall(r"^(?:\$ )?memtape (.*)", block, re.MULTILINE):
             yield shlex.split(re.sub(r'"\$\(.*\)"', "id", line).split("|")[0], comments=True)
@@ -108,8 +109,11 @@ def parse(words: list[str]) -> None:
     """Read the words of a command as Memtape does. Raises for a command or an option that there is not."""
     command: click.Command = main
     while isinstance(command, click.Group):
-        name = words[0] if words and words[0] in command.commands else DRAWN
-        command, words = command.commands[name], words[1:] if words[:1] == [name] else words
+        context = click.Context(command)
+        if not words or words[0] not in command.list_commands(context):
+            assert GROUPS[command.name or ""].default
+            return
+        command, words = command.get_command(context, words[0]), words[1:]
     command.make_parser(click.Context(command)).parse_args(words)
 
 
@@ -134,8 +138,9 @@ def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: 
 
 
 def test_the_documents_name_what_there_is() -> None:
-    """Links between documents lead somewhere, headings included; files, folders and constants in backticks exist."""
-    names = {path.name for room in (*ROOMS, "tests", "examples", "docker") for path in (ROOT / room).rglob("*.py")}
+    """Links lead somewhere, headings included; files, folders and constants in backticks exist."""
+    folders = [ROOT / room for room in (*ROOMS, "tests", "examples", "docker")]
+    names = {path.name for folder in folders for path in folder.rglob("*.py")}
     code = "\n".join(path.read_text() for room in (*ROOMS, "tests") for path in (ROOT / room).rglob("*.py"))
     about_code = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "decisions.md"]
     for document in {*PAGES, *about_code}:
@@ -189,29 +194,29 @@ def test_every_setting_is_documented_with_its_default_and_nothing_else_is() -> N
     text = (ROOT / "docs" / "settings.md").read_text()
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*?) \|", text, re.MULTILINE))
     defaults = keys_of(LocalSettings).items()
-    told = {key: "none" if value is None else f"`{msgspec.json.encode(value).decode()}`" for key, value in defaults}
+    written = {key: msgspec.json.encode(value).decode() for key, value in defaults if value is not None}
+    told = {key: f"`{written[key]}`" if key in written else "none" for key, _ in defaults}
     assert rows == told
     for example in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
         assert msgspec.toml.decode(example, type=LocalSettings) != LocalSettings()
 
 
-# --- The page of one day ---
-
 AS_MANY_AS_PAGES_HAVE = re.compile(r"\d[\d,]*(?= parts|(?: more)? memories in all)")
-"""How many parts the pages of `docs/` make changes with each of their edits, so that these numbers are not compared."""
+"""How many parts the pages of `docs/` make changes with each of their edits: these are not compared."""
 
 
 @pytest.mark.slow
 def test_the_page_says_what_is_measured() -> None:
     page = replay.PAGE.read_text()
     anew = replay.with_measured(page, replay.measured())
-    assert AS_MANY_AS_PAGES_HAVE.sub("some", anew) == AS_MANY_AS_PAGES_HAVE.sub("some", page), "Run `make one-day`."
+    some = AS_MANY_AS_PAGES_HAVE.sub
+    assert some("some", anew) == some("some", page), "Run `make one-day`."
 
 
 def test_every_prompt_and_answer_of_the_scripts_is_in_a_transcript_and_no_path_of_a_machine() -> None:
     for host in replay.HOSTS:
         stored = (replay.DAY / f"{host}.jsonl").read_text()
-        said = [json.dumps(turn[side], ensure_ascii=False)[1:-1] for turn in replay.read(f"{host}.toml")["turn"]
-                for side in ("prompt", "reply")]  # fmt: skip
-        assert [text for text in said if text not in stored] == []
+        turns = replay.read(f"{host}.toml")["turn"]
+        said = [json.dumps(turn[side], ensure_ascii=False) for turn in turns for side in ("prompt", "reply")]
+        assert [text for text in said if text[1:-1] not in stored] == []
         assert re.findall(r"/(?:home|tmp|root|Users)/(?!dev/memtape)\S*", stored) == []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
+import builders
 import pytest
-from builders import MINUTE, START, captured, configured, erased, event, forgotten, make_id, recalled, slots, worlds
-from builders import histories as worlds_of_every_type
+from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from replaying import replay
 from test_model import rows_differ, told
 
@@ -28,13 +28,13 @@ def leaves(events: list[Event]) -> dict[str, str]:
 
 
 def blank(events: list[Event], ids: list[str]) -> list[Event]:
-    return [msgspec.structs.replace(it, body=None) if it.id in ids and it.type != "erased" else it for it in events]
+    return [replace(it, body=None) if it.id in ids and it.type != "erased" else it for it in events]
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[list[Event], list[str]]:
-    """A world, with `erased` events of captures and recalls that were said, come later, or never do; and all ids."""
-    events = draw(worlds())
+    """A world, with `erased` events of captures and recalls that were, come later or never; and ids."""
+    events = draw(builders.worlds())
     ids: list[object] = []
     known = [it.id for it in events if isinstance(it.body, (Captured, Recalled))]
     for number in range(draw(st.integers(1, 3))):
@@ -42,9 +42,9 @@ def histories(draw: st.DrawFn) -> tuple[list[Event], list[str]]:
         made = erased(named, f"e{number}", sent=START + 10_000 * MINUTE)
         if known:
             others = tuple(draw(st.lists(st.sampled_from(known), max_size=3)))
-            made = msgspec.structs.replace(made, body=msgspec.structs.replace(made.body, ids=(*made.body.ids, *others)))
+            made = replace(made, body=replace(made.body, ids=(*made.body.ids, *others)))
         assert made.body is not None
-        ids += made.body.ids  # type: ignore[union-attr]
+        ids += made.body.ids
         events.insert(draw(st.integers(0, len(events))), made)
     return events, [str(id) for id in ids]
 
@@ -56,7 +56,7 @@ CHAIN = [
     captured("the staging db listens on port 5433.", 2, origin="user", sent=START + 2 * MINUTE),
     forgotten([1], "f", sent=START + 3 * MINUTE),
     recalled([1], "r", session="s1", sent=START + 4 * MINUTE),
-    captured("The staging database listens on port 5433", 3, origin="agent", session="s1", sent=START + 5 * MINUTE),
+    captured("The staging database listens on port 5433", 3, origin="agent", session="s1"),
 ]
 
 
@@ -73,12 +73,12 @@ def test_erasing_is_folding_a_log_whose_slots_are_blank(history: tuple[list[Even
 DERIVED = [
     erased([0], "e"),
     captured("The staging database is called Harbour.", 0),
-    msgspec.structs.replace(captured("It is called Harbour.", 1), refs=(make_id(0),)),
-    msgspec.structs.replace(captured("Harbour.", 2), refs=(make_id(1),)),
+    replace(captured("It is called Harbour.", 1), refs=(make_id(0),)),
+    replace(captured("Harbour.", 2), refs=(make_id(1),)),
 ]
 
 
-@given(worlds_of_every_type())
+@given(builders.histories())
 @example(DERIVED)
 def test_a_log_means_the_same_after_its_erased_bodies_are_gone(events: list[Event]) -> None:
     """Also where only those up to some offset are gone, as when more comes after they were taken out."""
@@ -104,14 +104,12 @@ def test_what_is_erased_is_what_the_model_says(history: tuple[list[Event], list[
 @given(histories())
 def test_no_row_page_or_snapshot_holds_what_was_erased(history: tuple[list[Event], list[str]]) -> None:
     events, ids = history
-    marked = [
-        msgspec.structs.replace(it, body=msgspec.structs.replace(it.body, text=f"{it.body.text} ZQJXK"))
-        if isinstance(it.body, Captured) and it.id in ids
-        else it
-        for it in events
-    ]
+    named = [it for it in events if isinstance(it.body, Captured) and it.id in ids]
+    marks = {it.id: replace(it, body=replace(it.body, text=f"{it.body.text} ZQJXK")) for it in named}
+    marked = [marks[it.id] if it in named else it for it in events]
     (state,) = replay(slots([configured(), *marked])).partitions.values()
-    shown = [row_of(scope, it) for scope in state.scopes.values() for it in all_changes(scope) if it.table in ROWS]
+    changes = [(scope, it) for scope in state.scopes.values() for it in all_changes(scope)]
+    shown = [row_of(scope, it) for scope, it in changes if it.table in ROWS]
     pages = [page for scope in state.scopes.values() for page in pages_of(state, all_changes(scope))]
     assert b"ZQJXK" not in snapshot(state) + repr((shown, pages)).encode()
 
@@ -135,10 +133,11 @@ def test_a_reader_that_meets_an_erasure_knows_that_its_state_is_stale(
 
 def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> None:
     first = captured("The first.", "first")
-    second = msgspec.structs.replace(captured("Said of the first.", "second"), refs=(make_id("first"),))
-    third = msgspec.structs.replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
+    second = replace(captured("Said of the first.", "second"), refs=(make_id("first"),))
+    third = replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
     apart = captured("Something else.", "apart")
-    (state,) = replay(slots([configured(), first, erased(["first"], "e"), second, third, apart])).partitions.values()
+    said = [first, erased(["first"], "e"), second, third, apart]
+    (state,) = replay(slots([configured(), *said])).partitions.values()
     assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
 
 
@@ -151,8 +150,8 @@ def test_an_erasure_whose_id_stood_before_changes_nothing(
     place = data.draw(st.integers(1, len(events)))
     first = data.draw(st.sampled_from(events[:place]))
     named = data.draw(st.lists(st.sampled_from([it.id for it in events]), min_size=1, max_size=3))
-    repeated = msgspec.structs.replace(erased([], "e", scope=first.scope), id=first.id)
-    repeated = msgspec.structs.replace(repeated, body=msgspec.structs.replace(repeated.body, ids=tuple(named)))
+    repeated = replace(erased([], "e", scope=first.scope), id=first.id)
+    repeated = replace(repeated, body=replace(repeated.body, ids=tuple(named)))
     log = slots([configured(), *events[:place], repeated, *events[place:]])
     assert state_leaves(replay(log).partitions.values()) == leaves(events)
     aware = Partition(0, erasures_of(log))
@@ -171,6 +170,6 @@ def test_nobody_but_an_operator_erases_in_global() -> None:
 
 
 def test_an_event_of_any_type_can_be_blank_except_an_erasure() -> None:
-    encode(msgspec.structs.replace(event("captured", None, "x")))
+    encode(builders.event("captured", None, "x"))
     with pytest.raises(InvalidEvent, match="cannot be blank"):
-        encode(event("erased", None, "x"))
+        encode(builders.event("erased", None, "x"))

@@ -1,10 +1,9 @@
-"""Measuring recall: pure measures, both forms of file through the ordinary pipeline, and searches asked again."""
+"""Measuring recall: pure measures, both forms of file through the pipeline, and searches asked again."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,36 +26,9 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.corpus import read_corpus
 
-PLAIN: dict[str, Any] = {"conversations": [
-    {"id": "One & only",
-     "turns": [
-         {"id": "1", "session": "s", "speaker": "Ada", "role": "user", "text": "My kayak is red.", "at": "2024-01-01"},
-         {"id": "2", "session": "s", "speaker": "AI", "role": "assistant", "text": "Red is a fine colour."},
-         {"id": 3, "session": "t", "speaker": "Ada", "role": "user", "text": "The boat house opens at nine."},
-         {"id": "4", "session": "t", "speaker": "AI", "role": "assistant", "text": " "},
-     ],
-     "questions": [
-         {"question": "What colour is the kayak?", "evidence": ["1"], "category": "colours"},
-         {"question": "When does the boat house open?", "evidence": [3, "gone"]},
-         {"question": "Who asked?", "evidence": []},
-     ]},
-    {"id": "one-only", "turns": [{"id": "1", "text": "The kayak is blue here."}],
-     "questions": [{"question": "a kayak", "evidence": ["1"]}]},
-]}  # fmt: skip
-LOCOMO = [{
-    "sample_id": "conv-1",
-    "conversation": {
-        "speaker_a": "Ada", "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [
-            {"speaker": "Ada", "dia_id": "D1:1", "text": "I sold the violin."},
-            {"speaker": "Ben", "dia_id": "D1:2", "text": "Look.", "blip_caption": "a photo of a heron"},
-        ],
-    },
-    "qa": [
-        {"question": "Who sold a violin and saw a heron?", "evidence": ["D1:1; D1:2"], "category": 4},
-        {"question": "Nothing?", "evidence": [], "category": 5},
-    ],
-}]  # fmt: skip
+DATA = Path(__file__).parent / "data"
+PLAIN, LOCOMO = DATA / "corpus-plain.json", DATA / "corpus-locomo.json"
+CASES = json.loads((DATA / "corpus-cases.json").read_text())
 
 
 def run(*command: str) -> Result:
@@ -64,9 +36,7 @@ def run(*command: str) -> Result:
 
 
 def test_a_plain_file_is_measured(tmp_path: Path) -> None:
-    file = tmp_path / "plain.json"
-    file.write_text(json.dumps(PLAIN))
-    command = ["admin", "eval", str(file), "--home", str(tmp_path / "home"), "--embedder", "floor"]
+    command = ["admin", "eval", str(PLAIN), "--home", str(tmp_path / "home"), "--embedder", "floor"]
     command += ["--without", "sparse"]
     told = run(*command, "--json")
     assert told.exit_code == 0, told.output
@@ -75,7 +45,8 @@ def test_a_plain_file_is_measured(tmp_path: Path) -> None:
     retrievers = measured["retrievers"]
     assert list(retrievers) == ["bm25", "dense", "rrf", "memtape", "memtape without sparse"]
     for name in ("bm25", "memtape"):
-        assert retrievers[name]["turn"] == {"5": 1.0, "10": 1.0, "20": 1.0, "50": 1.0} == retrievers[name]["session"]
+        of = retrievers[name]
+        assert of["turn"] == {"5": 1.0, "10": 1.0, "20": 1.0, "50": 1.0} == of["session"]
     assert set(retrievers["memtape without sparse"]["turn"].values()) == {0}
     categories = retrievers["bm25"]["by_category"]
     assert {name: its["questions"] for name, its in categories.items()} == {"all": 2, "colours": 1}
@@ -85,21 +56,14 @@ def test_a_plain_file_is_measured(tmp_path: Path) -> None:
     assert "3 questions with evidence" in shown and "memtape without sparse" in shown and "bm25" not in shown
 
 
-def test_the_published_form_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "locomo.json"
-    file.write_text(json.dumps(LOCOMO))
-    told = run("admin", "eval", str(file), "--embedder", "floor", "--retriever", "memtape", "--json")
+def test_the_published_form_is_read() -> None:
+    told = run("admin", "eval", str(LOCOMO), "--embedder", "floor", "--retriever", "memtape", "--json")
     measured = json.loads(told.stdout)
     assert measured["questions"] == 1
     assert measured["retrievers"]["memtape"]["by_category"]["4"]["turn"]["5"] == 1.0, "a caption is found too"
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        "{", "{}", "[1]", '{"conversations": [{"id": "a", "turns": [{"id": "1"}]}]}',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("data", CASES["no corpus"])
 def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     file = tmp_path / "corpus.json"
     file.write_text(data)
@@ -107,15 +71,13 @@ def test_a_file_that_is_no_corpus_is_refused(tmp_path: Path, data: str) -> None:
     assert told.exit_code == 1 and told.stderr.startswith("Error: ") and "Traceback" not in told.output
 
 
-def test_conversations_are_kept_apart_and_in_order(tmp_path: Path) -> None:
-    file = tmp_path / "plain.json"
-    file.write_text(json.dumps(PLAIN))
-    first, second = read_corpus(file)
+def test_conversations_are_kept_apart_and_in_order() -> None:
+    first, second = read_corpus(PLAIN)
     assert first.scope != second.scope and {line.scope for line in second.lines} == {second.scope}
     assert [line.native_id for line in first.lines] == ["1", "2", "3"], "a blank turn says nothing"
     assert [line.origin for line in first.lines] == ["user", "agent", "user"]
     times = [line.at for line in first.lines if line.session == "s"]
-    assert times == sorted(set(times))  # type: ignore[type-var]
+    assert times == sorted(set(times))
 
 
 def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
@@ -162,7 +124,10 @@ def test_measures_say_what_they_mean() -> None:
     assert overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and overlap((), (), 5) == 1
 
 
-@given(st.lists(st.text(max_size=2), max_size=6), st.lists(st.text(max_size=2), max_size=6), st.integers(1, 9))
+WORDS = st.lists(st.text(max_size=2), max_size=6)
+
+
+@given(WORDS, WORDS, st.integers(1, 9))
 def test_measures_stay_in_their_bounds(first: list[str], second: list[str], cut: int) -> None:
     assert 0 <= recall(first, second[:cut]) <= recall(first, second) <= 1
     assert 0 <= overlap(list(dict.fromkeys(first)), list(dict.fromkeys(second)), cut) <= 1
@@ -183,17 +148,7 @@ def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: obj
     return json.dumps({"conversations": [{"id": "c-1", "turns": turns, "questions": [asked]}]})
 
 
-@pytest.mark.parametrize(
-    ("at", "read"),
-    [
-        ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00Z"),
-        ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00Z"),
-        ("2023-05-08T13:00:00+02:00", "2023-05-08T11:00:00Z"),
-        *((at, "2023-05-20T02:01:00Z") for at in (1684548060, 1684548060.5, 1684548060_000_000, "1684548060")),
-        ("", None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("at", "read"), CASES["times"])
 def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: str | None) -> None:
     file = tmp_path / "c.json"
     file.write_text(plain([{"id": "1", "text": "The harbour.", "at": at, "session": None}]))
@@ -202,17 +157,7 @@ def test_times_are_read_as_corpora_write_them(tmp_path: Path, at: object, read: 
     assert corpus.notes == () and corpus[0].lines[0].session == "1"
 
 
-@pytest.mark.parametrize(
-    ("turns", "evidence", "said"),
-    [
-        ([{"id": "1", "text": "A."}, {"id": "1", "text": "B."}], ["1"], ("'1'", "'c-1'", "2 turns")),
-        ([{"id": "1", "text": "A.", "at": "2999-01-01"}], ["1"], ("'1'", "'c-1'", "future")),
-        ([{"id": "1", "text": "A."}], ["D1:9", "D1:8"], ("2 ids", "'D1:9'")),
-        ([{"id": "1", "text": "A."}], None, ("no question with evidence",)),
-        ([{"id": "1", "text": None}], ["1"], ("'str'", "$.conversations[0].turns[0].text")),
-        ([{"id": [], "text": "A."}], ["1"], ("'int | str'", "'array'")),
-    ],
-)
+@pytest.mark.parametrize(("turns", "evidence", "said"), CASES["wrong"])
 def test_what_cannot_be_measured_is_named(
     tmp_path: Path, turns: list[dict[str, object]], evidence: object, said: tuple[str, ...]
 ) -> None:

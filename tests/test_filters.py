@@ -1,10 +1,14 @@
-"""What a search is narrowed to by origin and session: in rows, behind them, in the past, at every door, on the log."""
+"""Searching: each text once on pages, narrowed by origin and session at every door, or without a question."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -17,15 +21,19 @@ from hypothesis import strategies as st
 from met import events_of
 from msgspec.structs import asdict
 from overlaying import laid_over
+from soaked import examples
 
+from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Captured, Event, Filters, Origin, Recalled
+from memtape.schemas.events import Captured, Event, Filters, Kind, Origin, Recalled
 from memtape.schemas.rows import MemoryRow, Provenance
-from memtape.schemas.scopes import partition_of
+from memtape.schemas.scopes import GLOBAL, partition_of
+from memtape.schemas.times import HOUR_US, parse_time
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.looking import session_of
 from memtape.tools.ask.results import Result as Found
 from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
@@ -43,9 +51,6 @@ def asked(**fields: Any) -> Filters:
     return make_filters(0, **fields)
 
 
-# In any world.
-
-
 @given(worlds(max_size=14), st.data())
 def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
     events: list[Event], data: st.DataObject
@@ -61,7 +66,9 @@ def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
     fold(partition, placed[:cut])
     captures = [capture for scope in partition.scopes.values() for capture in scope.captures.by_seq.values()]
     living = {capture.id for capture in captures if not capture.hidden}
-    rows = [row_of(scope, change) for scope in partition.scopes.values() for change in _rows(scope)]
+    changes = [(scope, change) for scope in partition.scopes.values() for change in all_changes(scope)]
+    kinds = ("memories", "turns", "tombstones")
+    rows = [row_of(scope, change) for scope, change in changes if change.table in kinds]
     memories = [row for row in rows if isinstance(row, MemoryRow)]
     ids_of = {row.id: row.ids for row in memories}
     for result in map(result_of, laid_over(rows, events, cut)):
@@ -74,18 +81,16 @@ def test_what_passes_has_a_capture_that_does_and_what_has_a_living_one_passes(
                     assert narrowed
                 if narrowed:
                     assert any(made[id] == wanted for id in ids)
-                    assert passes(result, asked(origins=[origin])) and passes(result, asked(sessions=[session]))
+                    assert passes(result, asked(origins=[origin]))
+                    assert passes(result, asked(sessions=[session]))
         assert passes(result, asked(origins=ORIGINS)) and passes(result, NO_FILTERS)
-
-
-def _rows(scope: Any) -> Iterator[Any]:
-    return (change for change in all_changes(scope) if change.table in ("memories", "turns", "tombstones"))
 
 
 def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE) as client:
         client.capture_many([Line(text="Use tabs in the staging database.", origin="user", session="s1")])
-        other = client.capture_many([Line(text="use tabs in the staging db", origin="agent", session="s2")])[0]
+        again = Line(text="use tabs in the staging db", origin="agent", session="s2")
+        other = client.capture_many([again])[0]
         (whole,) = client.search("tabs").results
         assert whole.provenance == (Provenance("user", "s1"), Provenance("agent", "s2"))
         # What the user said in s1 was not said by the user in s2.
@@ -101,8 +106,6 @@ def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None
 def texts(client: Client, **fields: Any) -> list[str]:
     return [result.text for result in client.search("tabs", **fields, quiet=True).results]
 
-
-# In one home, whose views are behind, and in its past.
 
 ANIMALS = ("heron", "otter", "lynx", "marten", "stoat", "badger", "weasel", "kestrel", "curlew", "plover")
 
@@ -134,10 +137,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         client.project()
         past = ",".join(f"{number}:{end}" for number, end in enumerate(client.log.ends()))
         of_past = captured_with(client)
-        patch.setattr(client.reader, "catch_up", lambda scope: None)  # Nothing behind the watermark is projected.
+        patch.setattr(client.reader, "catch_up", lambda scope: None)  # What is behind stays behind.
         # Turns that say the same would take one place, of which a filter may leave another one.
         later = [(line, "Again: " if line.kind == "turn" else "") for line in lines[::5]]
-        client.capture_many(msgspec.structs.replace(it, session="s3", text=f"{so}{it.text}") for it, so in later)
+        again = [msgspec.structs.replace(it, session="s3", text=f"{so}{it.text}") for it, so in later]
+        client.capture_many(again)
         yield World(client, past, captured_with(client), of_past)
 
 
@@ -181,16 +185,13 @@ def test_to_be_narrowed_is_to_be_restricted(
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
     best = world.client.search(query, 1, **asdict(filters), quiet=True, as_of=as_of).results
-    assert [result.id for result in best] == [result.id for result in narrowed.results[:1]], "a filter uses up no limit"
+    assert [it.id for it in best] == [it.id for it in narrowed.results[:1]], "a filter uses up no limit"
 
 
 def worth(result: Found) -> float:
     """What a result is worth by itself, wherever it stands."""
     assert result.why is not None
     return round(result.why.relevance * result.why.age * result.why.use * result.why.confidence, 8)
-
-
-# At every door.
 
 
 @pytest.fixture
@@ -208,13 +209,10 @@ def run(home: Path, *words: str, **env: str) -> Result:
 
 
 def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None:
-    narrowings: tuple[dict[str, list[str]], ...] = (
-        {"origins": ["user", "operator"], "sessions": []},
-        {"origins": [], "sessions": ["s1"]},
-        {"origins": ["agent"], "sessions": ["s1", "s2"]},
-        {"origins": [], "sessions": ["s9"]},
-    )
-    for fields, count in zip(narrowings, (2, 2, 1, 0), strict=True):
+    for origins, sessions, count in (
+        (["user", "operator"], [], 2), ([], ["s1"], 2), (["agent"], ["s1", "s2"], 1), ([], ["s9"], 0)
+    ):  # fmt: skip
+        fields: dict[str, list[str]] = {"origins": origins, "sessions": sessions}
         words = [f"--from-{name[:-1]}={value}" for name, values in fields.items() for value in values]
         by_command = json.loads(run(home, *words).stdout)
         with Client(home, scope=SCOPE) as client:
@@ -223,7 +221,8 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
             ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
             assert all(f"`{id}`" in by_agent for id in ids) and by_agent.count("> Tabs") == count
-            recorded = [event.body.filters for event in events_of(client.log) if isinstance(event.body, Recalled)]
+            bodies = [event.body for event in events_of(client.log)]
+            recorded = [body.filters for body in bodies if isinstance(body, Recalled)]
             assert recorded[-3:] == [asked(**fields)] * 3
 
 
@@ -269,9 +268,6 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
         assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 
-# On the log, and under other rules.
-
-
 def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
     with Client(home, scope=SCOPE) as client:
         narrowed = client.search("tabs", origins=["user"], sessions=["s1"])
@@ -283,3 +279,256 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS]
         told = client.compare(["memtape"])
         assert told["recalls"] == 2 and told["retrievers"]["memtape"]["overlap"]["5"] == 1
+
+
+START = 1_790_000_000_000_000
+KINDS: tuple[Kind, ...] = ("turn", "turn", "fact", "journal", "insight", "document")
+QUERY = "What of the heron and the otter?"
+
+
+@pytest.mark.parametrize("first", [1, 7])
+def test_pages_of_any_length_are_the_whole(client: Client, first: int) -> None:
+    """By quotas too, which each page has for itself: what they leave out stands on later pages."""
+    client.capture_many([Line(text=f"Staging port {n} is a journal's.", kind="journal") for n in range(4)])
+    whole = [it.id for it in client.search("staging port", 100, quiet=True).results]
+    for quotas in ([], ["turns=2"], ["journal=1"]):
+        page = client.search("staging port", first, quotas=quotas)
+        given_ids, limit = [it.id for it in page.results], first
+        while page.next:
+            limit += 2
+            page = client.search("staging port", limit, quotas=quotas, cursor=page.next)
+            assert len(page.results) <= limit
+            assert not quotas or page.sources["turns"].returned <= (2 if "turns=2" in quotas else 99)
+            given_ids += [it.id for it in page.results]
+        assert sorted(given_ids) == sorted(whole) and (quotas or given_ids == whole)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "settings.toml").write_text("extract = false\n")
+    with Client(tmp_path, scope=SCOPE, origin="user") as client:
+        said = {f"The staging port of service {n} is 54{n:02}.": f"s{n % 3}" for n in range(23)}
+        client.capture_many(Line(text=text, kind="turn", session=session) for text, session in said.items())
+        yield client
+
+
+def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, tmp_path: Path) -> None:
+    cursor = client.search("staging port", 5).next
+    assert cursor is not None and len(cursor) < 120 and re.fullmatch(r"[\w-]+", cursor)
+    other = Client(tmp_path, scope="project:other", log=client.log)
+    elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
+    for by, query, more in (
+        (client, "staging ports", {}), (other, "staging port", {}), (elsewhere, "staging port", {}),
+        (client, "staging port", {"not_kinds": ["page"]}), (client, "staging port", {"since": "2026-01-01"}),
+        (client, "staging port", {"archived": True}), (client, "staging port", {"quotas": ["turns=3"]}),
+        (client, "staging port", {"without": ["fresh"]}), (client, "staging port", {"as_of": "1h"}),
+    ):  # fmt: skip
+        with pytest.raises(MemtapeError, match="page by page" if "as_of" in more else "another question"):
+            by.search(query, 5, cursor=cursor, quiet=True, **more)
+    other.close()
+    elsewhere.close()
+
+
+@given(st.data())
+@examples(200)
+def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
+    from memtape.tools.ask.retrieval import Cursor, read, written
+
+    made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
+    text = written(made)
+    assert read(text) == read(f" {text}\n") == made and len(read(text).ids()) == 2
+    place = data.draw(st.integers(0, len(text) - 1))
+    other = data.draw(st.sampled_from("Aa09-_=+/é \0"))
+    cut = (text[:place] + other + text[place + 1 :], text[:place], text + other, other)
+    for bad in (*cut, data.draw(st.text())):
+        if bad.strip() != text:
+            with pytest.raises(MemtapeError, match="cursor is damaged"):
+                read(bad)
+
+
+def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
+    def asked(since: str, cursor: str | None = None) -> Any:
+        return client.search("staging port", 5, since=since, cursor=cursor)
+
+    page = asked("3d")
+    assert asked("3d", page.next).after == 5
+    for other in ("2d", "4d", "2026-01-01"):
+        with pytest.raises(MemtapeError, match="another question"):
+            asked(other, page.next)
+
+
+WORDS = ("heron", "otter", "heron and the otter", "otters, herons and the otter")
+HAPPENS = ("capture", "global", "forget", "use", "tick", "project")
+
+
+@examples(4)
+@given(data=st.data())
+def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
+    """Whatever was captured, forgotten or used between; where nothing was, in the order of one long page."""
+    draw = data.draw
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as place, ExitStack() as on:
+        (Path(place) / "settings.toml").write_text("extract = false\n")
+        mine = on.enter_context(Client(place, scope=SCOPE, origin="user"))
+        everywhere = on.enter_context(Client(place, scope=GLOBAL, origin="operator", log=mine.log))
+        count = iter(range(1_000))
+
+        def fill(to: Client, most: int) -> None:
+            for n in itertools.islice(count, draw(st.integers(1, most))):
+                words = draw(st.sampled_from(WORDS))
+                text = f"{draw(st.sampled_from(KINDS))} n{n} of {words} {'quarry ' * (n % 7)}"
+                kind, at = draw(st.sampled_from(KINDS)), START - n * HOUR_US
+                to.capture_many([Line(text=text, kind=kind, session=f"s{n % 3}", at=at)])
+
+        def whole() -> list[Found]:
+            return [it for it in mine.search(QUERY, 1_000, quiet=True).results if not it.sums]
+
+        fill(mine, 14)
+        fill(everywhere, 4)
+        first, size = whole(), draw(st.integers(1, 5))
+        found, given_ids, gone, stirred = mine.search(QUERY, size), list[str](), set[str](), False
+        while True:
+            results = [it for it in found.results if not it.sums]
+            given_ids += [it.id for it in results]
+            assert found.after == len(given_ids) - len(results) and gone.isdisjoint(it.id for it in results)
+            if found.next is None:
+                break
+            assert len(results) == size
+            for what in draw(st.lists(st.sampled_from(HAPPENS), max_size=3)):
+                stirred, it = True, draw(st.sampled_from(first))
+                match what:
+                    case "capture":
+                        fill(mine, 3)
+                    case "global":
+                        fill(everywhere, 1)
+                    case "forget" if it.id not in gone:
+                        (everywhere if it.scope == GLOBAL else mine).forget(it.id)
+                        gone |= {it.id} - set(given_ids)
+                    case "use" if it.id not in gone and it.scope == SCOPE:
+                        mine.use([it.id])
+                    case "project":
+                        mine.project()
+            found = mine.search(QUERY, size, cursor=found.next)
+        assert len(given_ids) == len(set(given_ids))
+        assert {it.id for it in first} <= set(given_ids) | gone
+        assert stirred or given_ids == [it.id for it in first]
+
+
+def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:
+    first = client.search("staging port", 5)
+    second = client.search("staging port", 5, cursor=first.next)
+    slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 999, types=["recalled"])
+    bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)]
+    assert [body.after for body in bodies] == [0, 5] and bodies[0].now == bodies[1].now
+    assert bodies[1].results == tuple(it.id for it in second.results)
+    assert client.compare(["memtape"])["recalls"] == 1
+
+
+def test_every_door_turns_pages(client: Client) -> None:
+    order = [it.id for it in client.search("staging port", 100, quiet=True).results]
+    words = ["search", "staging port", "--scope", SCOPE, "--home", str(client.home.path), "--limit", "5"]
+    told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    assert told["sources"]["turns"] == {"found": 23, "limit": None, "returned": 5}
+    more = json.loads(CliRunner().invoke(main, [*words, "--json", "--cursor", told["next"]]).stdout)
+    assert [it["id"] for it in more["results"]] == order[5:10]
+    text = CliRunner().invoke(main, [*words, "--cursor", told["next"]])
+    assert text.stdout.startswith(" 6. ") and "--cursor" in text.stderr
+    answer = call(client, "search_memories", {"query": "staging port", "limit": 5})
+    cursor = re.search(r"cursor=([\w-]+)", answer)
+    answer = call(client, "search_memories", {"query": "staging port", "limit": 5, "cursor": cursor[1]})
+    assert all(f"`{id}`" in answer for id in order[5:10])
+    wrong = CliRunner().invoke(main, [*words, "--cursor", "nonsense"])
+    assert wrong.exit_code == 1 and "damaged" in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+DAY = "2026-03-0{}T10:00:00Z"
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Iterator[Client]:
+    with Client(tmp_path, scope="project:mine", actor="Ada", origin="user") as ada:
+        yield ada
+
+
+def talk(ada: Client) -> list[str]:
+    """Capture two sessions, a fact between them, and a turn of no session; return the ids of all."""
+    lines = [
+        Line(text="ok", kind="turn", session="one", at=DAY.format(1)),
+        Line(text="Please mend the tide gauge.\nIt is broken.", kind="turn", session="one", at=DAY.format(2)),
+        Line(text="Done.", kind="turn", session="one", at=DAY.format(3), actor="codex", origin="agent"),
+        Line(text="The gauge needs a new float.", kind="fact", at=DAY.format(4)),
+        Line(text="Is the gauge at the pier?", kind="turn", session="two", at=DAY.format(5)),
+        Line(text="It is.", kind="turn", session="two", at=DAY.format(6), actor="claude", origin="agent"),
+        Line(text="Said by the way.", kind="turn", at=DAY.format(7)),
+        Line(text="Floats come from Ghent.", kind="insight", at=DAY.format(8)),
+    ]
+    return [receipt.id for receipt in ada.capture_many(lines)]
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_a_project_is_looked_through_without_a_question(ada: Client, projected: bool, tmp_path: Path) -> None:
+    assert ada.recent() == ada.sessions() == ada.timeline("1d") == ada.given() == []
+    ids = talk(ada)
+    if projected:
+        ada.project()
+    assert [result.id for result in ada.recent(2, kinds=["turn"])] == [ids[6], ids[5]]
+    for around, limit, told in (
+        (ids[3], 3, ids[2:5]), (ids[0], 3, ids[:3]), (ids[7], 3, ids[5:]), (ids[3][:33], 100, ids),
+        ("2026-03-05", 2, ids[3:5]), ("2020-01-01", 2, ids[:2]), ("2 days ago", 2, ids[6:]),
+    ):  # fmt: skip
+        assert [result.id for result in ada.timeline(around, limit)] == told, around
+    two, one = ada.sessions()
+    assert (two.id, two.agents, two.turns) == ("two", ("claude",), 2)
+    assert two.asked == "Is the gauge at the pier?"
+    assert (one.id, one.agents, one.turns) == ("one", ("codex",), 3)
+    assert one.asked == "Please mend the tide gauge."
+    assert (one.since, one.until) == (parse_time(DAY.format(1), 0), parse_time(DAY.format(3), 0))
+    assert [session.id for session in ada.sessions(1)] == ["two"]
+    turns = ada.read(partial(session_of, session="two"))
+    assert [turn.text for turn in turns] == ["Is the gauge at the pier?", "It is."]
+    for ask in (
+        lambda: ada.read(partial(session_of, session="three")), lambda: ada.recent(0),
+        lambda: ada.timeline("yesterday or so"),
+        lambda: ada.timeline("01234567-89ab-7def-8123-456789abcdef"),
+    ):  # fmt: skip
+        with pytest.raises(MemtapeError):
+            ask()
+    here = ["--home", str(tmp_path), "--scope", "project:mine"]
+    for words, key, count in (
+        (["search"], "results", 2), (["log", "--sessions"], "sessions", 2),
+        (["show", "2026-03-05", "--around", "--limit", "2"], "timeline", 2),
+    ):  # fmt: skip
+        assert len(json.loads(CliRunner().invoke(main, [*words, "--json", *here]).stdout)[key]) == count
+        assert CliRunner().invoke(main, [*words, *here]).stdout
+    words = ["update", ids[3], "The gauge hangs on a chain, and Otto sells them.", "--origin", "user"]
+    assert f"It replaced {ids[3]}." in CliRunner().invoke(main, [*words, *here]).output
+    ada.forget(ids[7])
+    assert ids[7] not in [result.id for result in ada.recent()]
+
+
+def test_an_update_takes_the_place_of_a_memory_in_one_call(ada: Client) -> None:
+    old = ada.capture("The staging proxy listens on port 5433.", tags=("infra",), source="a mail").id
+    done = ada.update(old, "Staging has moved to Hamburg, behind the blue proxy.")
+    assert done.replaced == old and done.scope == "project:mine"
+    new = ada.show(done.id).memory
+    assert new is not None and (new.kind, new.tags, new.source) == ("fact", ("infra",), "a mail")
+    before = ada.show(old).memory
+    assert before is not None and before.replaced_by == done.id and new.valid_to is None
+    again = ada.update(done.id, "staging has moved to Hamburg, behind blue proxy")
+    assert again.replaced is None
+    held = ada.show(done.id).memory
+    assert held is not None and again.id in held.ids and held.valid_to is None
+
+
+def test_who_is_trusted_less_replaces_nothing_and_captures_nothing(ada: Client, tmp_path: Path) -> None:
+    old = ada.capture("The staging proxy listens on port 5433.").id
+    turn = ada.capture("Staging moved.", "turn").id
+    with Client(tmp_path, scope="project:mine", origin="agent") as agent:
+        ends = agent.log.ends()
+        for id in (old, turn):
+            with pytest.raises(MemtapeError):
+                agent.update(id, "The staging proxy listens on port 6000.")
+        for text in ("x" * 70_000, ""):
+            with pytest.raises(MemtapeError):
+                ada.update(old, text)
+        assert agent.log.ends() == ends

@@ -1,27 +1,14 @@
-"""What folds, in words and by recorded vectors, what is an echo, what is hidden, whatever the order of looking."""
+"""What folds, in words and by recorded vectors, what is an echo, what is hidden, in whatever order."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
 
+import builders
 import msgspec
 import pytest
-from builders import (
-    MINUTE,
-    START,
-    TINY,
-    captured,
-    configured,
-    embedded,
-    forgotten,
-    make_id,
-    pack,
-    recalled,
-    restored,
-    slots,
-    unfolded,
-)  # fmt: skip
+from builders import MINUTE, START, TINY, captured, configured, embedded, make_id, pack, recalled, slots
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,23 +36,17 @@ def dense(*events: Event, settings: Settings | None = None) -> Scope:
 
 def memories(scope: Scope) -> list[MemoryRow]:
     """Every memory of a scope, hidden ones too, in the order of births."""
-    rows = []
-    for memory in scope.memories.by_birth.values():
-        row = row_of(scope, Change("memories", scope.name, scope.captures.by_seq[memory.name].id))
-        assert isinstance(row, MemoryRow)
-        rows.append(row)
-    return rows
+    ids = [scope.captures.by_seq[memory.name].id for memory in scope.memories.by_birth.values()]
+    return [row_of(scope, Change("memories", scope.name, id)) for id in ids]
 
 
 def texts_of(scope: Scope) -> list[list[str]]:
     """Return the texts of each memory's members, echoes in brackets, in the order of births."""
     by_seq = scope.captures.by_seq
     memories = sorted(scope.memories.by_birth.values(), key=lambda memory: memory.birth)
-    return [
-        [by_seq[join.seq].own.text for join in memory.members]
-        + [f"({by_seq[join.seq].own.text})" for join in memory.echoes]
-        for memory in memories
-    ]
+    said = [([it.seq for it in memory.members], [it.seq for it in memory.echoes]) for memory in memories]
+    texts = {n: capture.own.text for n, capture in by_seq.items()}
+    return [[*(texts[n] for n in own), *(f"({texts[n]})" for n in echoes)] for own, echoes in said]
 
 
 def only(scope: Scope) -> MemoryRow:
@@ -99,12 +80,6 @@ def test_an_agent_repeating_what_it_was_just_shown_is_an_echo(changed: dict[str,
     assert row.ids == (make_id(1), make_id(2))
 
 
-def test_only_the_last_three_recalls_make_an_echo() -> None:
-    recalls = [recalled([1] if n == 0 else [], f"r{n}", session="s", sent=START + MINUTE) for n in range(4)]
-    assert len(only(world(captured("Use tabs.", 1), *recalls[:3], captured("use tabs", 2, **ECHO))).echoes) == 1
-    assert len(only(world(captured("Use tabs.", 1), *recalls, captured("use tabs", 2, **ECHO))).echoes) == 0
-
-
 GIVEN_AT_START: dict[str, Any] = {"lanes": unasked_lanes("start", 900), "query": "", "session": "s"}
 
 
@@ -120,29 +95,40 @@ def test_what_a_start_has_told_is_an_echo_as_long_as_the_session_lasts() -> None
         assert len(only(world(captured("Use tabs.", 1), start, said)).echoes) == 0
 
 
-def test_starts_push_no_recall_out_of_what_makes_an_echo() -> None:
-    starts = [recalled([], f"start {n}", sent=START + MINUTE, **GIVEN_AT_START) for n in range(5)]
-    search = recalled([1], "r", session="s", sent=START + MINUTE)
-    assert len(only(world(captured("Use tabs.", 1), search, *starts, captured("use tabs", 2, **ECHO))).echoes) == 1
+TABS = captured("Use tabs.", 1)
+SHOWING = recalled([1], "r", session="s", sent=START + MINUTE)
+OTHERS = {
+    "of two searches": [recalled([], f"r{n}", session="s", sent=START + MINUTE) for n in range(2)],
+    "of three searches": [recalled([], f"r{n}", session="s", sent=START + MINUTE) for n in range(3)],
+    "of five starts": [recalled([], f"start {n}", sent=START + MINUTE, **GIVEN_AT_START) for n in range(5)],
+}
+
+
+@pytest.mark.parametrize("others", OTHERS)
+def test_of_the_last_three_recalls_alone_comes_an_echo_and_starts_push_none_out(others: str) -> None:
+    row = only(world(TABS, SHOWING, *OTHERS[others], captured("use tabs", 2, **ECHO)))
+    assert len(row.echoes) == (others != "of three searches")
 
 
 def test_an_id_may_be_forgotten_before_it_comes() -> None:
-    events = [forgotten([1, 2], "f"), captured("Use tabs.", 1), captured("Hello.", 2, "turn")]
+    events = [builders.forgotten([1, 2], "f"), captured("Use tabs.", 1), captured("Hello.", 2, "turn")]
     scope = world(*events)
     assert all(capture.hidden for capture in scope.captures.by_seq.values())
     assert only(world(*events, captured("use tabs.", 3))).hidden
-    scope = world(forgotten([1], "f"), restored([1], "u"), captured("Use tabs.", 1))
+    scope = world(builders.forgotten([1], "f"), builders.restored([1], "u"), captured("Use tabs.", 1))
     assert not only(scope).hidden
 
 
 def test_dead_members_are_never_name_canonical_or_candidate() -> None:
-    first, second = captured("The repo uses tabs", 1, origin="operator"), captured("The repository uses tabs", 2)
-    events = [first, second, forgotten([1], "f")]
+    first = captured("The repo uses tabs", 1, origin="operator")
+    second = captured("The repository uses tabs", 2)
+    events = [first, second, builders.forgotten([1], "f")]
     row = only(world(*events))
-    assert (row.id, row.text, row.hidden, row.confirmations) == (make_id(2), "The repository uses tabs", False, 0)
-    assert only(world(*events, restored([1], "u"))).id == make_id(1)
+    assert (row.id, row.text) == (make_id(2), "The repository uses tabs")
+    assert (row.hidden, row.confirmations) == (False, 0)
+    assert only(world(*events, builders.restored([1], "u"))).id == make_id(1)
     # With nothing of a memory alive, a similar text finds no candidate, and the very text still joins.
-    dead = [captured("The repo uses tabs", 1), forgotten([1], "f")]
+    dead = [captured("The repo uses tabs", 1), builders.forgotten([1], "f")]
     assert len(memories(world(*dead, captured("The repository uses tabs", 2)))) == 2
     assert only(world(*dead, captured("the repo uses tabs", 2))).hidden
 
@@ -152,12 +138,12 @@ def test_global_belongs_to_operators() -> None:
     events = [captured(f"from {it}", it, scope="global", origin=it) for it in ("agent", "operator")]
     fold(partition, slots([configured(), *events]))
     scope = partition.scopes["global"]
-    assert [scope.captures.body(capture).text for capture in scope.captures.by_seq.values()] == ["from operator"]
+    assert [scope.captures.body(it).text for it in scope.captures.by_seq.values()] == ["from operator"]
     assert partition.counters.ignored == 1
 
 
 def test_recalls_are_kept_of_the_sessions_that_recalled_last_also_after_a_restore() -> None:
-    """A session that recalls again is among the last, and a restored state gives up the same session as the other."""
+    """A session that recalls again is among the last; a restored state gives up the same session."""
     said = captured("Use tabs.", "it")
     shown = [recalled(["it"], f"r{n}", session=f"s{n}", sent=START + n) for n in range(SESSIONS)]
     again = recalled(["it"], "again", session="s0", sent=START + SESSIONS)
@@ -180,11 +166,12 @@ def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
     partition = Partition(0)
     first = captured("Use tabs.", 1)
     fold(partition, slots([configured(), first, first, captured("Use spaces.", 1)]))
-    assert (partition.counters.events, partition.counters.duplicates, partition.counters.divergent) == (1, 1, 1)
+    counters = partition.counters
+    assert (counters.events, counters.duplicates, counters.divergent) == (1, 1, 1)
     assert partition.scopes["project:test"].seq == 1
 
 
-@pytest.mark.parametrize(("given", "again"), [(0, 7), (-5, 7), (0, -5), (-5, -6)])
+@given(st.integers(-9, 9), st.integers(-9, 9))
 def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> None:
     partition = Partition(0)
     repeated = captured("Use tabs.", 1, at=START + again, sent=START + 7)
@@ -194,21 +181,13 @@ def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> Non
 
 @given(st.permutations(range(5)))
 def test_a_verdict_does_not_depend_on_the_order_in_which_texts_were_put(order: list[int]) -> None:
-    texts = (
-        "The build takes 5 minutes",
-        "The build takes 6 minutes on CI",
-        "The deploy takes 7 minutes",
-        "The build takes 9 minutes",
-        "Five minutes is what the build takes",
-    )
+    texts = ["The build takes 5 minutes", "The build takes 6 minutes on CI", "The deploy takes 7 minutes"]
+    texts += ["The build takes 9 minutes", "Five minutes is what the build takes"]
     candidates = Candidates()
     for birth in order:
         candidates.put(birth, texts[birth], birth)
     assert candidates.judge("the build takes five minutes!")[:2] == ("similar", 0)
     assert candidates.judge("The build takes 8 minutes").how == "new"
-
-
-# --- By recorded vectors ---
 
 
 EAST, NEAR_EAST, NORTH = [4000, 0, 0], [3900, 800, 0], [0, 4000, 0]
@@ -218,7 +197,8 @@ RESTATED = "The job, please, needs  5 minutes!"
 
 @pytest.mark.parametrize("vector", [EAST, NORTH])
 def test_what_differs_in_form_alone_folds_whatever_its_vector(vector: list[int]) -> None:
-    for one, other in ((FACT, RESTATED), ("The API listens on port 8080", "the API listens on the port 8080.")):
+    ports = "The API listens on port 8080", "the API listens on the port 8080."
+    for one, other in ((FACT, RESTATED), ports):
         events = [captured(one), embedded(one, EAST), captured(other), embedded(other, vector)]
         assert texts_of(dense(*events)) == [[one, other]]
 
@@ -261,14 +241,15 @@ def test_a_switch_keeps_past_folds_and_compares_by_the_new_vectors() -> None:
     assert texts_of(scope) == [[FACT, AGAIN, third]]
 
 
-def test_what_is_said_while_folding_is_off_is_compared_as_soon_as_its_text_has_a_vector() -> None:
-    """Also where the vector came for the same words, said and waiting elsewhere; and where unfolding ended the wait."""
+def test_what_is_said_while_folding_is_off_is_compared_once_it_has_a_vector() -> None:
+    """Also where the vector came for the same words elsewhere, and where unfolding ended the wait."""
     off = configured(Settings(embedder=TINY, fold_cosine_hundredths=-1), 1)
     on = configured(Settings(embedder=TINY), 2)
     twice = [captured(FACT, 1), off, captured(FACT, 2), on]
     late = [captured(AGAIN), embedded(AGAIN, EAST)]
     assert texts_of(dense(*twice, embedded(1, EAST), *late)) == [[FACT, FACT, AGAIN]]
-    assert texts_of(dense(*twice, embedded(2, EAST), unfolded([1], "x"), *late)) == [[FACT, AGAIN], [FACT]]
+    apart = builders.unfolded([1], "x")
+    assert texts_of(dense(*twice, embedded(2, EAST), apart, *late)) == [[FACT, AGAIN], [FACT]]
 
 
 @pytest.mark.parametrize(("cosines", "found"), [({TINY: 100}, 2), ({"other@1/3": 100}, 1), ({}, 1)])
@@ -287,7 +268,10 @@ TEXTS = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25), TEXTS, VECTORS, st.integers(1, 100))
+PUT = st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25)
+
+
+@given(PUT, TEXTS, VECTORS, st.integers(1, 100))
 def test_the_verdict_is_that_of_comparing_one_by_one(
     put: list[tuple[int, str, tuple[int, ...]]], text: str, vector: tuple[int, ...], hundredths: int
 ) -> None:
@@ -306,7 +290,8 @@ def test_the_verdict_is_that_of_comparing_one_by_one(
         dot = sum(a * b for a, b in zip(vector, other, strict=True))
         return Fraction(max(dot, 0) ** 2, sum(a * a for a in vector) * sum(b * b for b in other))
 
-    similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= Fraction(hundredths**2, 10_000)}
+    least = Fraction(hundredths**2, 10_000)
+    similar = {birth for birth, (_, other) in held.items() if cosine_square(other) >= least}
     similar = {birth for birth in similar if cosine_square(held[birth][1])}
     form_of = {birth: specifics(said).form for birth, (said, _) in held.items()}
     worded = {birth for birth, form in form_of.items() if form == specifics(text).form}

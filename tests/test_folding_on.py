@@ -1,18 +1,28 @@
-"""Folding once for several pasts, and working out once what readers ask again: nothing of it changes what is shown."""
+"""The past: folded once for several states of it, worked out once for readers, and asked by many at once."""
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from builders import START, captured, erased
+from test_damaged_views import _empty
 
 from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import partition_of
+from memtape.sinks.home.folders import Home
+from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.state.core.digests import state_leaves
 from memtape.state.views.diff import Changes, changes_since, seen_of
+from memtape.tools.ask import as_of
+from memtape.tools.ask.as_of import PastViews
 from memtape.tools.ask.looking import edges_of
 from memtape.tools.client import Client
 from memtape.tools.keep import states
@@ -101,11 +111,12 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
         old, new = (state_at(client.log, build, number, offset) for offset in (first, second))
         before = old.scopes.get(SCOPE)
         apart = changes_since({} if before is None else {SCOPE: seen_of(before)}, new, SCOPE)
-        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}")) == apart
+        told = client.diff(f"{number}:{first}", f"{number}:{second}")
+        assert made_from(Changes, told) == apart
 
 
 def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Client) -> None:
-    """One client goes on asking while things are said, decided and projected; each time another one comes new."""
+    """One client goes on asking while things are said and projected; each time another one comes new."""
     rng = random.Random(11)
 
     def asked(of: Client) -> list[object]:
@@ -126,3 +137,78 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
         assert asked(client) == again
         with Client(client.home.path, scope=SCOPE, actor="Ada", origin="user", session="s") as fresh:
             assert asked(fresh) == again, number
+
+
+ROOT = Path(__file__).resolve().parent.parent
+A = "project:a"
+READERS, ROUNDS, TEXTS = 3, 6, 12
+
+# Asks each position in turn. It waits at each for a line on stdin, so that all ask at the same moment.
+READER = """
+import sys
+from memtape.tools.client import Client
+with Client(sys.argv[1], scope="project:a") as client:
+    for line in sys.stdin:
+        found = client.search("lighthouse", 100, as_of=line.strip()).results
+        print(len(found), client.status(as_of=line.strip()).memories, flush=True)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    log = EmbeddedLog(home.log_path, 1)
+    log.append([captured(f"lighthouse {number}", scope=A, sent=START) for number in range(TEXTS)])
+    log.close()
+    return home
+
+
+def view_names(home: Home) -> list[str]:
+    return sorted(path.name for path in home.as_of.iterdir())
+
+
+@pytest.mark.slow
+def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
+    command = [sys.executable, "-c", READER, str(home.path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    asked: Any = {"text": True, "bufsize": 1, "env": environment}
+    readers = [subprocess.Popen(command, **asked, **pipes) for _ in range(READERS)]
+    first = 2  # Behind the settings and the tick.
+    try:
+        for number in range(1, ROUNDS + 1):
+            for reader in readers:
+                reader.stdin.write(f"0:{first + number}\n")
+            for reader in readers:
+                line = reader.stdout.readline()
+                assert line.split() == [str(number)] * 2, line or reader.communicate()
+        assert [reader.communicate()[1] for reader in readers] == [""] * READERS
+    finally:
+        for reader in readers:
+            reader.kill()
+    assert len(view_names(home)) == ROUNDS
+
+
+def test_a_damaged_view_of_the_past_is_made_again_when_it_is_asked_for(home: Home) -> None:
+    with Client(home, scope=A) as client:
+        for pattern in ("memories.lance/data/*", "memories.lance/_versions/*", "watermark.json", "index/*/*"):
+            assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
+            for path in home.as_of.glob(f"p*/{pattern}"):
+                _empty(path)
+        assert len(client.search("lighthouse", 100, as_of="0:7").results) == 5
+        assert len(view_names(home)) == 1
+
+
+def test_an_erasure_while_a_view_is_made_leaves_none(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = EmbeddedLog(home.log_path)
+    rows_at = as_of.rows_at
+
+    def interrupted(*given: object) -> object:
+        monkeypatch.setattr(as_of, "rows_at", rows_at)
+        log.append([erased(["lighthouse 1"], "e", scope=A, sent=START)])
+        return rows_at(*given)
+
+    monkeypatch.setattr(as_of, "rows_at", interrupted)
+    shard = PastViews(home, log, {0: 7}).shard(0)
+    assert sorted(row.text for row in shard.all_rows("memories")) == [f"lighthouse {n}" for n in (0, 2, 3, 4)]
+    assert view_names(home) == [shard.path.name]

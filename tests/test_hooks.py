@@ -1,4 +1,4 @@
-"""Hooks as hosts call them: what they capture, hand out and survive. Each is a process of its own, as it is in life."""
+"""Hooks as hosts call them: what they capture, hand out and survive. Each is a process, as in life."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -14,14 +15,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import met
 import pytest
 from forking import memtape
 from msgspec.structs import replace
 from soaked import soaked
 from transcripts import at, lines
 
-from memtape.schemas.codec import decode
-from memtape.schemas.events import Captured, Embedded, Event, Recalled, make_embedded
+from memtape.schemas.events import Embedded, Event, Recalled, make_embedded
 from memtape.schemas.ids import derived_id
 from memtape.sinks.home.counts import FLUSHES, HomeCounts
 from memtape.sinks.home.folders import Home
@@ -59,21 +60,17 @@ def connected(home: Path) -> None:
 
 
 def hook(
-    home: Path,
-    host: str,
-    told: Any,
-    *words: str,
-    stdout: int = subprocess.PIPE,
-    limit: Callable[[], None] | None = None,
-    alone: bool = False,
-) -> bytes:
+    home: Path, host: str, told: Any, *words: str, stdout: int = subprocess.PIPE,
+    limit: Callable[[], None] | None = None, alone: bool = False,
+) -> bytes:  # fmt: skip
     """Call a hook, which must end well and quietly whatever it was told, and return what it answered.
 
-    One that is `alone`, or has a `limit`, is a process that this one starts, with the waits that a user meets.
+    One that is `alone`, or has a `limit`, is a process of this one, with the waits that a user meets.
     """
     data = told if isinstance(told, bytes) else json.dumps(told).encode()
+    command = [*(PLAIN if limit or alone else memtape()), "agents", "hook", "--host", host]
     done = subprocess.run(
-        [*(PLAIN if limit or alone else memtape()), "agents", "hook", "--host", host, "--home", str(home), *words],
+        [*command, "--home", str(home), *words],
         input=data, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip
@@ -87,10 +84,8 @@ def told(project: Path, event: str, **more: Any) -> dict[str, Any]:
 
 def events_of(home: Path, project: Path, *types: str) -> list[Event]:
     with Client(home, scope=scope_of_folder(project, Home(home))) as client:
-        slots = [
-            slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 100_000, types=types)
-        ]
-        return [event for slot in slots if (event := decode(slot.payload)).scope == client.scope]
+        said = [event for event in met.events_of(client.log) if event.scope == client.scope]
+    return [event for event in said if not types or event.type in types]
 
 
 def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Path) -> None:
@@ -104,7 +99,8 @@ def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Pat
     (shown,) = events_of(home, project, "recalled")
     assert isinstance(shown.body, Recalled) and port in shown.body.results and shown.session == "s-1"
     (home / "settings.toml").write_text("prompt_recall = false\n")
-    assert hook(home, "claude", told(project, "UserPromptSubmit", prompt="Which port has the staging kayak?")) == b""
+    asked = told(project, "UserPromptSubmit", prompt="Which port has the staging kayak?")
+    assert hook(home, "claude", asked) == b""
 
 
 MODULES = """
@@ -120,10 +116,10 @@ from memtape.__main__ import main
 main()
 """
 NOT_FOR_A_PROMPT = """
-asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests
-yaml numpy.ma numpy.random numpy.testing importlib.metadata
-memtape.flows.views memtape.sinks.epochs memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope
-memtape.state.core.partition memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
+asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow requests yaml numpy.ma
+numpy.random numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
+memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope memtape.state.core.partition
+memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
 memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.former_verbs
 """.split()
 """What takes a hook longer to load than to search."""
@@ -162,7 +158,7 @@ sys.stdout.buffer.write(hooks.run("claude", Path(sys.argv[1]), sys.stdin.buffer.
 """
 
 
-def test_a_recall_that_takes_too_long_loses_the_context_and_captures_nothing_twice(home: Path, project: Path) -> None:
+def test_a_recall_that_takes_too_long_loses_the_context_alone(home: Path, project: Path) -> None:
     asked = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     words = [sys.executable, "-c", SLOW, str(home)]
     done = subprocess.run(words, input=asked, capture_output=True, cwd=ROOT, timeout=60)
@@ -172,32 +168,34 @@ def test_a_recall_that_takes_too_long_loses_the_context_and_captures_nothing_twi
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_prompts_and_answers_are_captured_under_the_ids_of_an_import(host: str, home: Path, project: Path) -> None:
+def test_prompts_and_answers_have_the_ids_of_an_import(host: str, home: Path, project: Path) -> None:
     prompt = "<system-reminder>not said</system-reminder>Where is staging?"
     assert hook(home, host, told(project, PROMPT[host], prompt=prompt)) == b""
     for _ in range(2):
         assert hook(home, host, told(project, ANSWER[host], **{FIELD[host]: "On port 5433."})) == b""
     asked, answered, again = events_of(home, project, "captured")
-    assert isinstance(asked.body, Captured) and asked.body.text == "Where is staging?" and asked.body.kind == "turn"
+    assert (asked.body.text, asked.body.kind) == ("Where is staging?", "turn")
     assert (asked.actor.origin, answered.actor.origin, asked.session) == ("user", "agent", "s-1")
     for event, role in ((asked, "user"), (answered, "assistant")):
-        assert isinstance(event.body, Captured) and event.body.source == HOSTS[host]
-        native = heard("s-1", role, event.body.text)  # type: ignore[arg-type]
+        assert event.body.source == HOSTS[host]
+        native = heard("s-1", role, event.body.text)
         assert event.id == derived_id("captured", event.scope, HOSTS[host], native)
     assert again.id == answered.id
 
 
-def test_a_prompt_that_its_host_names_has_that_id_and_what_was_only_injected_is_none(home: Path, project: Path) -> None:
+def test_a_prompt_that_its_host_names_has_that_id_and_an_injection_is_none(home: Path, project: Path) -> None:
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="Go on.", prompt_id="p-7"))
     for text in ("", "   ", "<memtape>\nold\n</memtape>", "<hook_context>old</hook_context>"):
-        assert hooks.run("claude", home, json.dumps(told(project, "UserPromptSubmit", prompt=text)).encode()) == b""
+        asked = json.dumps(told(project, "UserPromptSubmit", prompt=text)).encode()
+        assert hooks.run("claude", home, asked) == b""
     (event,) = events_of(home, project, "captured")
     assert event.id == derived_id("captured", event.scope, "claude-code", claude_prompt("p-7"))
 
 
 WRONG = [
-    b"", b"no JSON", b"[]", b"null", b"{}", b"\xff\xfe", b'{"hook_event_name": 7}', b'{"hook_event_name": "Unheard"}',
-    b'{"hook_event_name": "Stop"}', b'{"hook_event_name": "UserPromptSubmit", "prompt": ["a"], "cwd": 3}',
+    b"", b"no JSON", b"[]", b"null", b"{}", b"\xff\xfe", b'{"hook_event_name": 7}',
+    b'{"hook_event_name": "Unheard"}', b'{"hook_event_name": "Stop"}',
+    b'{"hook_event_name": "UserPromptSubmit", "prompt": ["a"], "cwd": 3}',
     b'{"hook_event_name": "UserPromptSubmit", "prompt": "\\ud800", "session_id": "' + b"s" * 999 + b'"}',
     b'{"hook_event_name": "PreCompact", "transcript_path": "/nowhere"}', b'{"hook_event_name": "SessionEnd"}',
     b"[" * 100_000,
@@ -211,8 +209,7 @@ def test_whatever_a_hook_is_told_the_agent_goes_on(home: Path) -> None:
     assert hook(home, "claude", b'{"prompt": "' + b"x" * (17 * 1024 * 1024) + b'"}') == b""
 
 
-def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said(home: Path, project: Path) -> None:
-    Home(home)
+def test_what_a_hook_could_not_do_is_a_line_for_the_doctor(home: Path, project: Path) -> None:
     (home / "log.db").write_bytes(b"no database" * 1_000)
     hook(home, "claude", told(project, "UserPromptSubmit", prompt="my secret words"))
     hook(home, "nobody", told(project, "UserPromptSubmit", prompt="my secret words"))
@@ -221,7 +218,7 @@ def test_what_a_hook_could_not_do_is_a_line_for_the_doctor_without_what_was_said
 
 
 @pytest.mark.parametrize("place", ["a/b", "mine"])
-def test_a_folder_that_is_not_there_is_no_other_project(place: str, home: Path, project: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_no_other_project(place: str, home: Path, tmp_path: Path) -> None:
     """Its own memory goes on where it has one; the folder in which the hook runs is never meant."""
     gone = tmp_path / "gone" / place
     if place == "mine":
@@ -230,8 +227,7 @@ def test_a_folder_that_is_not_there_is_no_other_project(place: str, home: Path, 
         gone.rmdir()
     hook(home, "claude", told(gone, "UserPromptSubmit", prompt="The kayak listens on port 5433."))
     with Client(home, scope="project:any") as client:
-        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
-    captured = [event for slot in slots if isinstance((event := decode(slot.payload)).body, Captured)]
+        captured = [event for event in met.events_of(client.log) if event.type == "captured"]
     if place == "mine":
         assert len(captured) == 2 and len({event.scope for event in captured}) == 1
     else:
@@ -239,9 +235,8 @@ def test_a_folder_that_is_not_there_is_no_other_project(place: str, home: Path, 
         assert captured == [] and "is not there and has no memory" in line
 
 
-def test_a_session_without_a_word_is_no_damaged_transcript_and_one_without_a_row_is_a_line_for_the_doctor(
-    home: Path, project: Path
-) -> None:
+def test_a_session_without_a_word_is_no_damaged_transcript(home: Path, project: Path) -> None:
+    """One without a row is a line for the doctor."""
     transcript = project / "session.jsonl"
     for host, rows in product(HOSTS, NOTHING_SAID):
         transcript.unlink(missing_ok=True)
@@ -257,7 +252,7 @@ def test_a_session_without_a_word_is_no_damaged_transcript_and_one_without_a_row
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "PreCompact", "SessionStart"])
-def test_a_home_that_cannot_be_used_or_a_full_disk_disturbs_nobody(event: str, tmp_path: Path, project: Path) -> None:
+def test_an_unusable_home_or_a_full_disk_disturbs_nobody(event: str, tmp_path: Path, project: Path) -> None:
     said = told(project, event, prompt="a", last_assistant_message="b", transcript_path="/nowhere")
     (tmp_path / "file").write_text("")
     assert hook(tmp_path / "file" / "home", "claude", said) == b""
@@ -280,12 +275,12 @@ def started(home: Path, project: Path, host: str, source: str, session: str = "m
 
 @pytest.mark.slow
 @pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
-def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
+def test_a_resumed_session_is_told_what_is_new_from_others(host: str, home: Path, project: Path) -> None:
     scope = scope_of_folder(project, Home(home))
     assert started(home, project, host, "startup") == ""
     with Client(home, scope=scope, origin="user", session="other") as other:
         other.capture("The staging database listens on port 5433.")
-        assert "5433" in started(home, project, host, "resume"), "a session that was never told anything is told all"
+        assert "5433" in started(home, project, host, "resume"), "who was never told anything is told all"
         assert started(home, project, host, "resume") == ""
         hook(home, host, told(project, PROMPT[host], session_id="mine", prompt="Always run the kayak tests."))
         assert started(home, project, host, "resume") == "", "what a session said itself is not news for it"
@@ -303,8 +298,6 @@ def test_a_session_that_is_resumed_is_told_what_is_new_from_others(host: str, ho
 
 
 def test_a_server_that_died_or_hangs_is_not_waited_for(home: Path, project: Path) -> None:
-    import socket
-
     data = json.dumps(told(project, "UserPromptSubmit", prompt="y")).encode()
     assert hand_over("claude", str(home), data) is None
     (home / "serving").mkdir()
@@ -318,24 +311,19 @@ def test_a_server_that_died_or_hangs_is_not_waited_for(home: Path, project: Path
 
 
 def rows(*texts: str) -> str:
-    made = [
-        {"type": "assistant" if number % 2 else "user", "uuid": f"u{number}", "sessionId": "s-1",
-         "timestamp": "2026-11-20T10:00:00Z", "message": {"content": text}}
-        for number, text in enumerate(texts)
-    ]  # fmt: skip
-    return "".join(json.dumps(row) + "\n" for row in made)
+    """Return a transcript of Claude Code in which a user and an answer take turns."""
+    said = [("assistant" if number % 2 else "user", text) for number, text in enumerate(texts)]
+    return lines(transcript_rows("claude", Path("/nowhere"), said)).decode()
 
 
-def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, project: Path, tmp_path: Path) -> None:
+def test_before_a_compaction_the_end_of_a_talk_is_kept(home: Path, project: Path, tmp_path: Path) -> None:
     transcript = tmp_path / "s-1.jsonl"
     transcript.write_text(rows(*(f"line {number}" for number in range(300))) + '{"cut')
     for _ in range(2):
         said = told(project, "PreCompact", trigger="auto", transcript_path=str(transcript))
         assert hook(home, "claude", said) == b""
-    kept = {event.id: event for event in events_of(home, project, "captured")}
-    assert len(kept) == 1
-    (event,) = kept.values()
-    assert isinstance(event.body, Captured) and event.body.kind == "journal"
+    (event,) = {event.id: event for event in events_of(home, project, "captured")}.values()
+    assert event.body.kind == "journal"
     kept_lines = event.body.text.split("\n")
     assert len(kept_lines) == 120 and kept_lines[-1].endswith("line 299")
     assert HomeCounts(home).tally(FLUSHES) == {"deterministic_ok": 2}
@@ -349,7 +337,7 @@ def test_before_a_compaction_the_end_of_the_conversation_is_kept(home: Path, pro
 CONVERSATION = [
     ("user", "The tide service keeps failing at night. Please look at the logs first."),
     ("tool", "noise of a tool " * 60_000),
-    ("assistant", "The cache was full. " + "It holds one entry for each station. " * 300 + "I made it smaller."),
+    ("assistant", "The cache was full. " + "It has an entry for each station. " * 300 + "I made it smaller."),
     ("tool", "more noise of a tool " * 60_000),
     ("user", "Good. Now deploy it."),
     ("assistant", "Deployed to staging at noon."),
@@ -380,7 +368,8 @@ def transcript_rows(host: str, project: Path, said: list[tuple[str, str]]) -> li
     """Return the rows of a session in which user, assistant and tools said these things, as (role, text)."""
     made: list[dict[str, Any]] = []
     if host == "codex":
-        made.append({"type": "session_meta", "timestamp": at(0), "payload": {"id": "s-1", "cwd": str(project)}})
+        session = {"id": "s-1", "cwd": str(project)}
+        made.append({"type": "session_meta", "timestamp": at(0), "payload": session})
     if host == "gemini":
         made.append({"sessionId": "s-1", "projectHash": "h", "startTime": at(0)})
     for number, (role, text) in enumerate(said, start=1):
@@ -412,9 +401,10 @@ class Live:
 
     def __init__(self, host: str, home: Path, project: Path) -> None:
         self.host, self.home, self.project = host, home, project
-        place = home.parent / "tmp" / "p" / "chats" / "session-1.jsonl" if host == "gemini" else home.parent / "t.jsonl"
+        is_gemini = host == "gemini"
+        place = home.parent / ("tmp/p/chats/session-1.jsonl" if is_gemini else "t.jsonl")
         place.parent.mkdir(parents=True, exist_ok=True)
-        if host == "gemini":
+        if is_gemini:
             (place.parent.parent / ".project_root").write_text(str(project))
         self.path = place
 
@@ -442,8 +432,8 @@ def live(request: pytest.FixtureRequest, home: Path, project: Path) -> Live:
 
 
 @pytest.mark.parametrize("late", list(product((False, True), repeat=2)))
-def test_what_is_said_twice_counts_twice_however_late_its_rows_come(live: Live, late: tuple[bool, bool]) -> None:
-    """A row may be missing when the hook runs; hooks may be called again; an import at any time changes nothing."""
+def test_what_is_said_twice_counts_twice_however_late_rows_come(live: Live, late: tuple[bool, bool]) -> None:
+    """A row may be missing when the hook runs; hooks may be called again; an import changes nothing."""
     for number, (role, text) in enumerate(SAID):
         live.written(number + (role != "user" and not late[number // 2]))
         live.hooked(role, text)

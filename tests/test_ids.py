@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,17 @@ from memtape.tools.commands.cli import main
 from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"
-FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in ("01234567", "11234567", "01234568"))
+HEADS = ("01234567", "11234567", "01234568")
+FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in HEADS)
 TEXTS = {FIRST: "The gauge fell.", SECOND: "Lunch is at noon.", OTHER: "Mira owns the harbour."}
 
-VERBS: dict[str, Callable[[Client, str], Any]] = {
-    "show": lambda client, id: client.show(id),
-    "why": lambda client, id: client.why(id),
-    "edges": lambda client, id: client.edges(id),
-    "forget": lambda client, id: client.forget(id),
-    "restore": lambda client, id: client.restore(id),
-    "use": lambda client, id: client.use([id]),
-    "timeline": lambda client, id: client.timeline(id),
-    "update": lambda client, id: client.update(id, "Quite another text."),
-}
+VERBS = ("show", "why", "edges", "forget", "restore", "use", "timeline", "update")
+
+
+def ask(client: Client, verb: str, id: str) -> None:
+    """Call a method of a client for an id."""
+    more = ["Quite another text."] if verb == "update" else []
+    getattr(client, verb)([id] if verb == "use" else id, *more)
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +61,8 @@ def document(*words: str) -> Any:
 
 COMMANDS = [
     *(f"show ID{option}" for option in ("", " --why", " --edges", " --around")),
-    *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo", "erase ID --dry-run"),
+    *("forget ID", "restore ID", "pin ID", "pin ID --undo", "archive ID", "archive ID --undo"),
+    "erase ID --dry-run",
     "update ID 'Quite another text.' --origin user",
     *(f"update ID {how} --origin user" for how in ("--holds", f"--by {SECOND}", "--unfold")),
 ]
@@ -101,7 +99,7 @@ def test_what_a_command_appends_stands_in_the_scope_of_the_id(home: Path) -> Non
     erased = document("erase", FIRST[:8])
     assert (erased["ok"], erased["scope"], [item["id"] for item in erased["erased"]]) == (True, B, [FIRST])
     proof = call("verify", "--erased", FIRST[:8])
-    assert proof.exit_code == 1 and "Not proven" in proof.output, "without the text there is nothing to look for"
+    assert proof.exit_code == 1 and "Not proven" in proof.output, "without the text none is looked for"
     again = call("show", FIRST[:8])
     assert again.exit_code == 1 and "was erased" in again.stderr
 
@@ -134,17 +132,18 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
         with client:
             for given in (FIRST, FIRST[:8], SECOND[:8]):
                 with pytest.raises(NotFound) as refused:
-                    VERBS[verb](client, given)
+                    ask(client, verb, given)
                 assert B not in str(refused.value) + refused.value.hint
     with Client(home, origin="user") as roaming, Client(home, scope=A, origin="user") as own:
-        VERBS[verb](roaming, FIRST[:8])
-        VERBS[verb](own, OTHER[:8])
+        ask(roaming, verb, FIRST[:8])
+        ask(own, verb, OTHER[:8])
 
 
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)
-    with_ids = [name for name, tool in every_tool().items() if {"id", "ids"} & set(tool.asks.__struct_fields__)]
+    fields = {name: set(tool.asks.__struct_fields__) for name, tool in every_tool().items()}
+    with_ids = [name for name in fields if {"id", "ids"} & fields[name]]
     assert len(with_ids) == 9
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):

@@ -1,8 +1,10 @@
-"""A home whose log is elsewhere: by `MEMTAPE_LOG` or its settings, with every command, and on a real broker."""
+"""A home whose log is elsewhere: by `MEMTAPE_LOG` or its settings, for every command, on a real broker."""
 
 from __future__ import annotations
 
-import json
+import os
+import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +12,8 @@ from typing import Any
 
 import pytest
 from builders import captured, forgotten
-from click.testing import CliRunner, Result
 from kafka_broker import Broker, free_ports, new_topic
+from test_ids import call, document
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
@@ -19,7 +21,6 @@ from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.opening import LOG_VARIABLE, log_url
 from memtape.tools.ask import reading
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = ("--scope", "project:test")
 
@@ -32,23 +33,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def call(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
-
-
 def everything(url: str) -> list[bytes]:
     """What stands on a topic, in all partitions."""
     with closing(KafkaLog(url)) as log:
         return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
-
-
-def document(*words: str) -> Any:
-    result = call(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-# Which log
 
 
 def test_the_environment_goes_before_the_settings_and_both_before_the_home(
@@ -63,25 +51,13 @@ def test_the_environment_goes_before_the_settings_and_both_before_the_home(
     assert log_url(Home(home)) == "kafka://localhost:1/settings"
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("captures", "is no URL"),
-        ("kafka://ada:secret@localhost:1/t", "names no user before its hosts"),
-    ],
-)
-def test_what_names_no_log_is_refused_and_makes_none(
-    home: Path, monkeypatch: pytest.MonkeyPatch, value: str, said: str
-) -> None:
-    monkeypatch.setenv(LOG_VARIABLE, value)
-    result = call("capture", "x", *SCOPE)
-    assert result.exit_code == 1
-    assert said in result.stderr
-    assert "secret" not in result.output
-    assert not (home / "log.db").exists()
-
-
-# Every command on a broker
+def test_what_names_no_log_is_refused_and_makes_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_user = "names no user before its hosts"
+    for value, said in (("captures", "is no URL"), ("kafka://ada:secret@localhost:1/t", by_user)):
+        monkeypatch.setenv(LOG_VARIABLE, value)
+        result = call("capture", "x", *SCOPE)
+        assert result.exit_code == 1 and said in result.stderr and "secret" not in result.output
+        assert not (home / "log.db").exists()
 
 
 @pytest.fixture
@@ -107,7 +83,8 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert [result["id"] for result in found["results"]] == [first["id"]]
     assert (found["results"][0]["confirmations"], found["lag"]) == (1, 0)
     assert document("show", first["id"], *SCOPE)["memory"]["confirmations"] == 1
-    assert [event["how"] for event in document("show", "--why", first["id"], *SCOPE)["events"]] == ["new", "similar"]
+    events = document("show", "--why", first["id"], *SCOPE)["events"]
+    assert [event["how"] for event in events] == ["new", "similar"]
     assert document("run", "--once")["stopped"] is False
 
     status = document("status")
@@ -123,7 +100,8 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
     assert (proof["ok"], proof["before"]["looked_for"]["texts"]) == (True, 1)
     assert b"marmalade" not in b"".join(everything(on_kafka))
     # Erasing tries things out in a home of its own, which must not have the log that the environment names.
-    texts = [slot["event"]["body"] for slot in document("log", *SCOPE, "--type", "captured", "--limit", "99")["events"]]
+    log = document("log", *SCOPE, "--type", "captured", "--limit", "99")["events"]
+    texts = [slot["event"]["body"] for slot in log]
     assert [body and body["text"][:3] for body in texts] == ["The", "the", "Shi", "We ", None]
     assert b'"project:a"' not in b"".join(everything(on_kafka))
 
@@ -161,7 +139,7 @@ def test_a_broker_that_is_not_there_is_explained(monkeypatch: pytest.MonkeyPatch
         Client(scope="project:test").log.append([forgotten(["x"], "f", scope="project:test")])
 
 
-def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monkeypatch: Any) -> None:
     """By the next command that reaches the broker, after a kill in between, and by a projector that runs."""
     from memtape.sinks.logs import kafka_topic
     from memtape.sinks.logs.opening import open_log
@@ -186,3 +164,43 @@ def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monk
     worker.catch_up()
     assert worker.done == 1
     log.close()
+
+
+# Stands for an environment without the extra: nothing of these packages is found.
+WITHOUT = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+from importlib import util
+found = util.find_spec
+util.find_spec = lambda name, package=None: None if name in {absent!r} else found(name, package)
+from memtape.__main__ import main
+sys.argv[0] = "memtape"
+main()
+"""
+
+
+def ran(home: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where neither the client of Kafka nor zstandard is installed."""
+    code = WITHOUT.format(absent=("kafka", "zstandard", "lz4", "snappy"))
+    words = (sys.executable, "-c", code, *words, "--home", str(home))
+    asked: Any = {"capture_output": True, "text": True, "timeout": 120, "check": False}
+    return subprocess.run(words, env=os.environ | environment, **asked)
+
+
+@pytest.mark.slow
+def test_without_the_client_of_kafka_a_log_on_kafka_says_what_to_install(tmp_path: Path) -> None:
+    kept = ran(tmp_path / "home", "capture", "The pier opens at six.", "--scope", "project:pier")
+    assert kept.returncode == 0, kept.stderr
+    found = ran(tmp_path / "home", "search", "pier", "--scope", "project:pier")
+    assert found.returncode == 0 and "The pier opens at six." in found.stdout, found.stderr
+    for done in (
+        ran(tmp_path / "home", "status", MEMTAPE_LOG="kafka://127.0.0.1:1/captures"),
+        ran(tmp_path / "home", "admin", "copy", "--to", "kafka://127.0.0.1:1/captures"),
+    ):
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        told = ("the client of Kafka is not installed", "pip install '.[kafka]'")
+        assert all(said in done.stderr for said in told)

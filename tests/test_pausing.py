@@ -1,4 +1,4 @@
-"""What is said in a pause is never stored: not by hooks, servers, commands or clients, and not by a later import."""
+"""What is said in a pause is never stored: not by hooks, servers, commands or clients, nor a later import."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from soaked import soaked
 from test_handing import patient, server
 from test_hooks import ANSWER, FIELD, PROMPT, events_of, hook, told
+from test_hooks import connected as connected  # A fixture.
 
 from memtape.schemas.errors import MemtapeError, Paused
-from memtape.schemas.events import Captured
 from memtape.schemas.times import US_PER_S, parse_time
 from memtape.schemas.variables import CAPTURE_VARIABLE
 from memtape.sinks.home import pauses
@@ -41,17 +41,12 @@ HOUR_US = 3_600 * US_PER_S
 HOSTS = tuple(PROMPT)
 
 
-@pytest.fixture(autouse=True)
-def connected(home: Path) -> None:
-    Home(home)
-
-
 def run(home: Path, *words: str, **more: Any) -> Any:
     return CliRunner().invoke(main, [*words, "--home", str(home)], **more)
 
 
 def texts(home: Path, project: Path) -> list[str]:
-    return [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    return [event.body.text for event in events_of(home, project, "captured")]
 
 
 @pytest.mark.parametrize("host", soaked(HOSTS, "claude"))
@@ -62,8 +57,10 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
         pauses.pause(home, client.scope, now_us(), None)
     before = events_of(home, project)
     start = patient(home, host, told(project, "SessionStart", source="startup"))
-    assert b"5433" in start and b"Memory is paused for project:" in start and b"memtape agents resume" in start
-    prompt = patient(home, host, told(project, PROMPT[host], prompt="On which port does the staging kayak listen?"))
+    for said in (b"5433", b"Memory is paused for project:", b"memtape agents resume"):
+        assert said in start
+    asked = told(project, PROMPT[host], prompt="On which port does the staging kayak listen?")
+    prompt = patient(home, host, asked)
     assert b"port 5433" in prompt
     patient(home, host, told(project, ANSWER[host], **{FIELD[host]: "On 5433, of course."}))
     with server(home):
@@ -94,7 +91,8 @@ def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
     assert events_of(home, project) == before
     path = transcript(project, ("s-1", 1, "of this run"), ("s-2", 2, "of another"))
     summary = taken(home, path, project)
-    assert summary.skipped["of a run of which nothing is kept"] == 1 and texts(home, project)[-1] == "of another"
+    assert summary.skipped["of a run of which nothing is kept"] == 1
+    assert texts(home, project)[-1] == "of another"
 
 
 def transcript(project: Path, *said: tuple[str, int, str]) -> Path:
@@ -169,7 +167,7 @@ def test_commands_clients_and_tools_say_that_nothing_is_stored_and_go_on_finding
         assert refusal.value.hint.startswith("For the user: ")
         found = client.search("staging port")
         assert found.results and found.recall_id is None
-        assert client.forget(id) == client.restore(id) == [id]  # What is remembered is still in people's hands.
+        assert client.forget(id).ids == client.restore(id).ids == (id,)  # People decide all the same.
         context = client.context(form="prompt")
         assert context.text.endswith("ends the pause.\n") and context.tokens <= context.budget_tokens == 2_000
         assert "paused" not in client.context(form="agents").text
@@ -224,8 +222,9 @@ def test_many_who_pause_and_leave_out_at_once_lose_nothing(home: Path) -> None:
 
 
 times = st.integers(0, 30)
-steps = st.lists(st.tuples(st.sampled_from(["pause", "resume"]), st.sampled_from([None, "project:a", "project:b"]),
-                           st.none() | st.integers(1, 10)), max_size=8)  # fmt: skip
+which = st.sampled_from([None, "project:a", "project:b"])
+step = st.tuples(st.sampled_from(["pause", "resume"]), which, st.none() | st.integers(1, 10))
+steps = st.lists(step, max_size=8)
 
 
 @given(steps, times)

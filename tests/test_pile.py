@@ -21,6 +21,7 @@ import pytest
 from soaked import soaked
 from test_handing import patient, plain, server
 from test_hooks import ROOT, events_of, hook, told
+from test_hooks import connected as connected  # A fixture.
 from test_one_server import Host, host
 from test_warm import PORT, QUESTION, WAIT_S, until
 
@@ -36,13 +37,8 @@ LOADED = ("msgspec", "numpy", "pydantic")
 """What only a process that does something has loaded."""
 
 
-@pytest.fixture(autouse=True)
-def connected(home: Path) -> None:
-    Home(home)
-
-
 class Standing:
-    """The processes of a home that stand at once, looked at all the time: the most of each sort that were there."""
+    """The processes of a home that stand at once: the most of each sort that were there."""
 
     def __init__(self, home: Path) -> None:
         self._home = str(home)
@@ -110,7 +106,8 @@ def listening(home: Path) -> int | None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="which processes stand is told by Linux")
-def test_many_sessions_at_once_start_one_server_also_where_it_is_killed(home: Path, host: Callable[..., Host]) -> None:
+def test_many_sessions_at_once_start_one_server(home: Path, host: Callable[..., Host]) -> None:
+    """Also where it is killed."""
     with no_server(home), Standing(home) as standing, ThreadPoolExecutor(8) as together:
         hosts = list(together.map(lambda _: host(), range(8)))
         list(together.map(lambda each: each.call("add_memory", text=PORT), hosts))
@@ -126,13 +123,13 @@ def test_many_sessions_at_once_start_one_server_also_where_it_is_killed(home: Pa
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="which processes stand is told by Linux")
 @pytest.mark.parametrize("count", soaked([8, 40], 8))
-def test_many_hooks_at_once_leave_few_processes_and_lose_nothing(count: int, home: Path, project: Path) -> None:
+def test_many_hooks_at_once_leave_few_processes(count: int, home: Path, project: Path) -> None:
     """No server is there at first, and the first three are killed as soon as they listen."""
     killed = list[int]()
     with no_server(home), Standing(home) as standing:
-        begin = [
-            told(project, "UserPromptSubmit", session_id=f"s-{n}", prompt=f"Where is quay {n}?") for n in range(count)
-        ]
+        event = "UserPromptSubmit"
+        asked = {f"s-{n}": f"Where is quay {n}?" for n in range(count)}
+        begin = [told(project, event, session_id=id, prompt=prompt) for id, prompt in asked.items()]
         running = [begun(home, each) for each in begin]
         deadline = time.monotonic() + WAIT_S
         while not killed or {*standing.now()} - {"server", "working server"}:
@@ -143,7 +140,7 @@ def test_many_hooks_at_once_leave_few_processes_and_lose_nothing(count: int, hom
             time.sleep(0.02)
         assert all(each.wait(WAIT_S) == 0 for each in running)
     # What is captured twice has one id, and counts once.
-    said = {event.id: event.body.text for event in events_of(home, project, "captured")}  # type: ignore[union-attr]
+    said = {event.id: event.body.text for event in events_of(home, project, "captured")}
     assert sorted(said.values()) == sorted(f"Where is quay {n}?" for n in range(count))
     assert standing.most["server"] == 1 and standing.most["projector"] <= 1
     assert standing.most["working late"] <= 2, standing.most
@@ -152,7 +149,8 @@ def test_many_hooks_at_once_leave_few_processes_and_lose_nothing(count: int, hom
 
 def test_one_is_started_until_it_ends(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes meanwhile starts none, in whatever process, also where the first is killed."""
-    monkeypatch.setattr(starting, "python_of", lambda: [sys.executable, "-c", "import sys; sys.exit(len(input()))"])
+    waits = [sys.executable, "-c", "import sys; sys.exit(len(input()))"]
+    monkeypatch.setattr(starting, "python_of", lambda: waits)
     right = Home(home).start_lock("server")
     ended = starting.start_one(right, [], data=b"told\n")
     assert ended is not None and ended.wait(WAIT_S) == len("told")
@@ -183,7 +181,8 @@ def test_a_server_does_what_is_late_and_tells_it_nothing(home: Path, project: Pa
     served = [plain(event) for event in events_of(home, project, "captured")]
     for each in (said, again, again):
         hook(other, "claude", each, "--alone")
-    assert served == [plain(event) for event in events_of(other, project, "captured")] and len(set(served)) == 3
+    assert served == [plain(event) for event in events_of(other, project, "captured")]
+    assert len(set(served)) == 3
     assert not events_of(home, project, "recalled")
     assert not [*home.glob("serving/*.told"), *home.glob("serving/*.session")]
     assert not latest_errors(home, 5)

@@ -1,16 +1,18 @@
-"""A profile holds at every door: what development captures is tagged, and dev_no_persist leaves no byte anywhere."""
+"""A profile holds at every door: development is tagged, and dev_no_persist leaves no byte anywhere."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import met
 import pytest
+from builders import data_of
 from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
@@ -23,9 +25,8 @@ from test_mcp import environment
 from test_one_server import Host
 from test_pausing import transcript
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import Denied, MemtapeError
-from memtape.schemas.events import DEV_TAG, Captured, Event
+from memtape.schemas.events import DEV_TAG, Event
 from memtape.schemas.variables import HOOKS_VARIABLE, NO_PERSIST, PROD, PROFILE_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
@@ -47,37 +48,7 @@ KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
-WORDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys("show, forget, restore, pin, archive, erase, agents used".split(", "), (ID,)),
-    "capture": (KAYAK,),
-    "import": ("session.jsonl",),
-    "search": ("kayak",),
-    "update": (ID, "The staging kayak listens on port 5434."),
-    "settle": (ID, "--keep", "A"),
-    "project name": ("Harbour",),
-    "project adopt": ("../other",),
-    "admin distill": ("s-1",),
-    "admin secrets forget": ("0" * 16,),
-    "admin secrets share": ("../key",),
-    "admin secrets join": ("session.jsonl",),
-    "admin diff": ("3d", "1h"),
-    "admin eval": ("session.jsonl",),
-    "admin copy": ("--to", "elsewhere"),
-    "admin embedder set": ("floor",),
-    "admin retriever set": ("bm25", "shadow"),
-    "admin completion": ("bash", "--print"),
-    "run": ("--once",),
-    "agents connect": ("claude",),
-    "agents disconnect": ("claude",),
-    "agents hook": ("--host", "claude"),
-    "tree check": ("--fix", "--yes"),
-    "tree new": ("crane", "The crane is number seven."),
-    "tree edit": ("crane", "The crane is number eight."),
-    "tree show": ("crane",),
-    "tree move": ("crane", "harbour/crane"),
-    "tree link": ("crane", "harbour"),
-}
-"""Words with which commands can be called; any other needs none."""
+WORDS: dict[str, list[str]] = data_of("calls")["words"]
 
 SAMPLES = {"text": "The harbour crane is number seven.", "query": "harbour crane", "around": "1h"}
 SAMPLES |= dict.fromkeys(("id", "base"), ID) | dict.fromkeys(("slug", "page"), "harbour")
@@ -117,7 +88,8 @@ class Machine:
         for path in sorted(self.root.rglob("*")):
             stat = path.lstat()
             said = path.read_bytes() if path.is_file() else b""
-            found[str(path.relative_to(self.root))] = stat.st_mode, stat.st_mtime_ns, blake2b(said).hexdigest()
+            digest = blake2b(said).hexdigest()
+            found[str(path.relative_to(self.root))] = stat.st_mode, stat.st_mtime_ns, digest
         return found
 
 
@@ -170,8 +142,9 @@ def test_no_hook_leaves_a_byte_where_nothing_is_kept(machine: Machine) -> None:
             data = told(machine.project, event, transcript_path=path, **said)
             for folder in (machine.project, machine.outside) if host == "claude" else (machine.project,):
                 words = ("agents", "hook", "--host", host, "--home", str(machine.home))
-                done = machine.call(*words, folder=folder, input=json.dumps(data | {"cwd": str(folder)}).encode())
-                assert done.returncode == 0 and not done.stderr and machine.bytes() == before, (host, event, done)
+                input = json.dumps(data | {"cwd": str(folder)}).encode()
+                done = machine.call(*words, folder=folder, input=input)
+                assert (done.returncode, done.stderr) == (0, b"") and machine.bytes() == before, (event, done)
                 assert (b"nothing is kept" in done.stdout) == (action == "start"), (host, event)
         for nonsense in (b"", b"{", b"[1]", b"x" * 100) if host == "claude" else (b"{",):
             assert not machine.call("agents", "hook", "--host", host, input=nonsense).stdout
@@ -185,7 +158,8 @@ def test_a_server_finds_what_it_was_told_and_leaves_no_byte_however_it_ends(mach
     before = machine.bytes()
     host = Host(machine.home, machine.project, **machine.variables)
     added = host.call("add_memory", **ASKED["add_memory"])
-    assert "nothing is kept" in added and "number seven" in host.call("search_memories", query="harbour crane")
+    found = host.call("search_memories", query="harbour crane")
+    assert "nothing is kept" in added and "number seven" in found
     for name, asked in ASKED.items():
         host.ask("tools/call", name=name, arguments=asked)
     id = added.partition("`")[2].partition("`")[0]
@@ -209,7 +183,7 @@ def test_a_server_finds_what_it_was_told_and_leaves_no_byte_however_it_ends(mach
     assert machine.bytes() == before
 
 
-def test_a_client_keeps_nothing_and_says_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_keeps_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(tmp_path)
     monkeypatch.chdir(machine.outside)
     for name, value in (machine.variables | {PROFILE_VARIABLE: ""}).items():
@@ -228,7 +202,7 @@ def test_a_client_keeps_nothing_and_says_what_it_cannot_do(tmp_path: Path, monke
                 refused()
         with pytest.raises(MemtapeError, match="keeps none"):
             client.search("kayak", as_of="1h")
-        note_error(machine.home, "nothing", ValueError())  # As prod, since the argument is of the client alone.
+        note_error(machine.home, "nothing", ValueError())  # As prod: the argument is of the client alone.
     (machine.root / "state" / "memtape" / "agents.log").unlink()
     (machine.root / "state" / "memtape").rmdir()
     assert machine.bytes().keys() == before.keys()
@@ -247,13 +221,9 @@ def test_a_log_that_keeps_is_not_written_where_nothing_is_kept(tmp_path: Path) -
     assert not (tmp_path / "home").exists()
 
 
-def captures(home: Path) -> Iterator[tuple[Event, Captured]]:
+def captures(home: Path) -> list[Event]:
     with Client(home, scope="project:a", profile=PROD) as client:
-        for number in range(client.log.partitions):
-            for slot in client.log.read(number, 0, 10_000, types=("captured",)):
-                event = decode(slot.payload)
-                assert isinstance(event.body, Captured)
-                yield event, event.body
+        return [event for event in met.events_of(client.log) if event.type == "captured"]
 
 
 @pytest.mark.parametrize("name", soaked(KEEPING, DEV[0]))
@@ -275,10 +245,11 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
         assert client.update(ids[0], "one and a half").profile == name
         call(client, "add_memory", {"text": "three"})
         call(client, "update_memory", {"id": ids[1], "text": "two and a half"})
+    rows = '{"text": "six", "tags": ["env:dev", "mine"]}\n{"text": "seven"}'
     doors: dict[str, Callable[[], object]] = {
         "text": lambda: run("capture", "four"),
         "stdin": lambda: run("capture", "-", input="five"),
-        "lines": lambda: run("capture", "-", input='{"text": "six", "tags": ["env:dev", "mine"]}\n{"text": "seven"}'),
+        "lines": lambda: run("capture", "-", input=rows),
         "document": lambda: run("capture", "--file", "notes.md"),
         "import": lambda: run("import", str(path)),
         "import of notes": lambda: run("import", "notes.md"),
@@ -288,18 +259,19 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
             if action in ("prompt", "answer"):
                 said = f"{host} {action} says eight"
                 field = "prompt" if action == "prompt" else "last_assistant_message"
-                data = told(project, event, **{field: said}) | {"session_id": f"s-{host}", "agent_name": "explore"}
-                doors[f"{host} {event}"] = lambda host=host, data=data: patient(home, host, data)  # type: ignore[misc]
+                data = told(project, event, **{field: said}, agent_name="explore", session_id=f"s-{host}")
+                doors[f"{host} {event}"] = lambda host=host, data=data: patient(home, host, data)
     flushed = told(project, "PreCompact", transcript_path=str(path), trigger="auto")
     doors["flush"] = lambda: patient(home, "claude", flushed)
     for door, walk in doors.items():
-        before = sum(1 for _ in captures(home))
+        before = len(captures(home))
         walk()
         # Copilot CLI tells no answer of its own: it stands in a transcript, which is not there.
-        assert door == "copilot Stop" or sum(1 for _ in captures(home)) > before, door
+        assert door == "copilot Stop" or len(captures(home)) > before, door
     assert not latest_errors(home, 5)
-    for event, body in captures(home):
-        assert body.tags.count(DEV_TAG) == (name in DEV) or body.tags == (DEV_TAG, "mine"), event
+    for event in captures(home):
+        tags = event.body.tags
+        assert tags.count(DEV_TAG) == (name in DEV) or tags == (DEV_TAG, "mine"), event
 
 
 @pytest.mark.parametrize("kind", ["turn", "document", "page", *LONG_TERM])
@@ -313,7 +285,8 @@ def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
     if below and name == "dev_standard" and kind in LONG_TERM:
         with pytest.raises(Denied, match=r"0\.6 or more.*nothing was stored"):
             client.capture("A crane.", kind, importance=importance)
-        receipts = client.capture_many([Line(text="A crane.", kind=kind, importance=importance), Line(text="Another.")])
+        refused = Line(text="A crane.", kind=kind, importance=importance)
+        receipts = client.capture_many([refused, Line(text="Another.")])
         assert len(receipts) == 1 and [place for place, _ in receipts.refused] == [0]
     else:
         assert client.capture("A crane.", kind, importance=importance).profile == name
@@ -338,14 +311,14 @@ def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
             assert client.status().profile == client.capture("x").profile == wanted
             assert ("Profile " in client.context().text) == (wanted != PROD)
             assert "Profile " not in client.context(form="agents").text
-        words = [*(["--profile", argument] if argument else []), "capture", "y", "--home", str(home)]
-        words += ["--scope", "project:a"]
+        by = ["--profile", argument] if argument else []
+        words = [*by, "capture", "y", "--home", str(home), "--scope", "project:a"]
         told = CliRunner().invoke(main, [*words, "--json"])
         assert json.loads(told.stdout)["profile"] == wanted
         assert f"profile {wanted})" in CliRunner().invoke(main, words).stdout
-        last = CliRunner().invoke(main, ["status", "--home", str(home), *(["--profile", argument] if argument else [])])
-        assert f"profile       {wanted}\n" in last.stdout
-        assert os.environ[PROFILE_VARIABLE] == (variable or "")  # A command gives its profile to nobody after it.
+        last = CliRunner().invoke(main, ["status", "--home", str(home), *by]).stdout
+        assert f"profile       {wanted}\n" in last
+        assert os.environ[PROFILE_VARIABLE] == (variable or "")  # A command leaves its profile to nobody.
         finding = next(examine(Home(home)))
         assert finding.subject == "profile" and finding.seen.startswith(variable or setting or PROD)
 
@@ -353,7 +326,8 @@ def test_an_argument_goes_before_the_environment_and_that_before_the_settings(
 def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project: Path) -> None:
     for words, variable, setting in ((["--profile", "dev"], "", None), ([], "dev", None), ([], "", "dev")):
         Home(home).settings_path.write_text("" if setting is None else f'profile = "{setting}"\n')
-        done = CliRunner().invoke(main, ["capture", "x", "--home", str(home), *words], env={PROFILE_VARIABLE: variable})
+        command = ["capture", "x", "--home", str(home), *words]
+        done = CliRunner().invoke(main, command, env={PROFILE_VARIABLE: variable})
         assert done.exit_code == 1 and "names no profile: 'dev'" in done.output
         assert "The profiles are prod, dev_standard, dev_memory_test, dev_no_persist." in done.output
         assert not Home(home).log_path.exists()
@@ -369,7 +343,7 @@ def test_a_name_that_is_none_is_an_error_that_lists_the_four(home: Path, project
 @pytest.mark.parametrize("name", soaked([*DEV, NO_PERSIST], DEV[0], NO_PERSIST))
 def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Path, project: Path) -> None:
     Home(home)
-    prompts = iter(f"The harbour crane is number {word}, is it not?" for word in ("one", "two", "three", "four"))
+    prompts = iter(f"The harbour crane is number {n}, is it not?" for n in "1234")
 
     def say(**variables: str) -> bytes:
         return patient(home, "claude", told(project, "UserPromptSubmit", prompt=next(prompts)), **variables)
@@ -377,11 +351,11 @@ def test_a_hook_of_another_profile_keeps_it_beside_a_server(name: str, home: Pat
     with server(home):
         say()
         say(**{PROFILE_VARIABLE: name})
-        start = patient(home, "claude", told(project, "SessionStart", source="startup"), **{PROFILE_VARIABLE: name})
-        assert PROFILES[name].told.encode() in start
-        assert b"Profile" not in patient(home, "claude", told(project, "SessionStart", source="startup"))
+        begin = told(project, "SessionStart", source="startup")
+        assert PROFILES[name].told.encode() in patient(home, "claude", begin, **{PROFILE_VARIABLE: name})
+        assert b"Profile" not in patient(home, "claude", begin)
         say()
-    tags = [event.body.tags for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    tags = [event.body.tags for event in events_of(home, project, "captured")]
     assert tags == ([(), ()] if name == NO_PERSIST else [(), (DEV_TAG,), ()])
     assert not latest_errors(home, 5)
 

@@ -1,4 +1,4 @@
-"""Which folders are one project: repositories whole, folders outside git each by itself, and reading makes none."""
+"""Which folders are one project: repositories whole, others by themselves; reading makes none."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ def test_no_folder_outside_git_takes_in_those_below_it(tmp_path: Path, home: Hom
     hook(home, parent, "SessionStart")
     hook(home, parent, "UserPromptSubmit", prompt="Hello there.", prompt_id="p-1")
     first, second = folder(tmp_path, "work/one/api"), folder(tmp_path, "work/two/api")
-    scopes = [scope_of_folder(each, home) for each in (first, second, parent, tmp_path, Path("/"), Path.home())]
+    folders = (first, second, parent, tmp_path, Path("/"), Path.home())
+    scopes = [scope_of_folder(each, home) for each in folders]
     assert len(set(scopes)) == 6
-    assert scopes == [scope_of_folder(each, home) for each in (first, second, parent, tmp_path, Path("/"), Path.home())]
+    assert scopes == [scope_of_folder(each, home) for each in folders]
 
 
 def test_looking_makes_no_project_and_puts_nothing_on_the_log(tmp_path: Path, home: Home) -> None:
@@ -128,7 +129,8 @@ def test_a_folder_that_was_renamed_is_told_how_its_memory_comes_along(
     monkeypatch.chdir(old)
     assert call(home, "capture", "Use tabs.").exit_code == 0
     scope = scope_here(home)
-    new = {"renamed": old.with_name("app2"), "moved": folder(tmp_path, "else") / "app", "repository": old}[became]
+    places = {"renamed": old.with_name("app2"), "moved": folder(tmp_path, "else") / "app", "repository": old}
+    new = places[became]
     old.rename(new)
     if became == "repository":
         subprocess.run(["git", "init", "-q", str(new)], check=True)
@@ -140,7 +142,7 @@ def test_a_folder_that_was_renamed_is_told_how_its_memory_comes_along(
     adopted = call(home, "project", "adopt", str(old))
     assert adopted.exit_code == 0 and scope in adopted.output and f"--scope {between}" in adopted.output
     assert scope_here(home) == scope and "tabs" in call(home, "search", "tabs").output
-    assert str(old) not in json.loads(home.folders_path.read_text()), "a new folder there is a project of its own"
+    assert str(old) not in json.loads(home.folders_path.read_text()), "a new folder there is another project"
     assert "adopt" not in call(home, "search", "zebra").stderr
     assert json.loads(call(home, "project", "adopt", between, "--json").stdout)["scope"] == between
 
@@ -171,7 +173,7 @@ def linked(folder: Path, to: Path) -> Path:
 
 COPIES = {
     "origin": lambda folder, known, scope: repository(folder),
-    "origin by another way": lambda folder, known, scope: repository(folder, "https://me@Example.org/team/shop"),
+    "another way": lambda folder, known, scope: repository(folder, "https://me@Example.org/team/shop"),
     "configuration": lambda folder, known, scope: repository(folder, "x@y.org:z.git", memtape_scope=scope),
     "link": lambda folder, known, scope: linked(folder, known),
 }
@@ -258,11 +260,11 @@ def test_hooks_that_begin_at_once_make_one_project(tmp_path: Path, home: Home) -
 def test_worktrees_and_a_moved_repository_are_the_same_project(tmp_path: Path, home: Home) -> None:
     known = repository(tmp_path / "work/shop")
     scope = scope_of_folder(known, home)
-    git(known, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "--allow-empty", "-m", "First")
+    git(known, "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "First")
     git(known, "worktree", "add", "--quiet", str(tmp_path / "beside"))
     assert scope_of_folder(tmp_path / "beside", home) == scope
     other = Home(tmp_path / "other home")
-    assert scope_of_folder(known, other) == scope_of_folder(known, home) == scope, "each home has a list of its own"
+    assert scope_of_folder(known, other) == scope_of_folder(known, home) == scope, "each has its list"
     git(known, "gc", "--quiet")
     moved = known.rename(tmp_path / "moved")
     assert scope_of_folder(moved, home) == scope

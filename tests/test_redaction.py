@@ -1,7 +1,8 @@
-"""Secrets never reach the log, ordinary text always does, and what was taken out is counted and cannot be read back."""
+"""Secrets never reach the log, ordinary text does; what was taken out is counted and cannot be read back."""
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -11,43 +12,118 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 import zstandard
+from builders import data_of
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_cases import COUNT, INNOCENT, TOKENS, Case, true_cases
+from met import events_of
 from soaked import examples, soaked
+from test_hooks import hook, told
+from test_warm import Ready, warm
 
+from memtape.schemas import placeholders as marks
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError
-from memtape.schemas.events import Actor, Captured, Forgotten, Origin, Recalled, Restored
-from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders, without_digits
+from memtape.schemas.events import Actor, Captured, Event, Forgotten, Origin, Recalled, Restored
+from memtape.schemas.placeholders import PLACEHOLDER, placeholder, placeholders
 from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.text.replacing import replaces
+from memtape.tools.agents.afterwards import FLUSH_CHARS, latest
+from memtape.tools.agents.mcp.handlers import ServedMemory
+from memtape.tools.agents.offering import PROMPT_CHARS
 from memtape.tools.capture.lines import Line, MediaLine
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.secrets import values
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
-from memtape.tools.capture.secrets.rules import PIECE_CHARS, denied_paths
+from memtape.tools.capture.secrets.rules import PIECE_CHARS, Rule, denied_paths, matches, regex_of, rules
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer
-from memtape.tools.recalling import offer
+from memtape.tools.recalling import handed_out, offer
+
+COUNT = 310
+TOKENS: dict[str, Any] = data_of("tokens")
+
+
+class Case(NamedTuple):
+    """A text, and the secret in it."""
+
+    text: str
+    secret: str
+
+
+def token(name: str, rng: random.Random) -> str:
+    """Return a secret of a kind that is known by itself, wherever it stands."""
+
+    def draw(found: re.Match[str]) -> str:
+        return "".join(rng.choices(TOKENS[found[1]], k=int(found[2])))
+
+    return re.sub(r"\{(\w+)\*(\d+)\}", draw, rng.choice(TOKENS["forms"][name]))
+
+
+AROUND = (
+    "{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
+    '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
+    "I tried `{}` and it worked.", "| production | {} | eu-west-1 |", "первый ключ: {} — не показывай его 🔑",
+    "value:\n  - {}\n  - other",
+)  # fmt: skip
+
+
+def jwt(rng: random.Random) -> str:
+    """Return a token of three parts."""
+
+    def part(data: bytes) -> str:
+        return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+    head = part(json.dumps({"alg": "HS256", "typ": "JWT"}).encode())
+    claims = part(json.dumps({"sub": str(rng.randint(1, 10**9)), "name": "Ada Lovelace"}).encode())
+    return f"{head}.{claims}.{part(rng.randbytes(32))}"
+
+
+def private_key(rng: random.Random) -> str:
+    """Return a PEM block, whole or cut short, of one of the kinds that there are."""
+    kind = rng.choice(("RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED "))
+    text = base64.b64encode(rng.randbytes(300)).decode()
+    lines = [f"-----BEGIN {kind}PRIV" + "ATE KEY-----", *(text[n : n + 64] for n in range(0, len(text), 64))]
+    if rng.random() < 0.8:
+        lines.append(f"-----END {kind}PRIV" + "ATE KEY-----")
+    return rng.choice(("\n", "\n", "\\n")).join(lines)
+
+
+def true_cases(seed: str = "true cases") -> list[Case]:
+    """Return texts with one secret each, the same for a seed."""
+    rng = random.Random(seed)
+    cases: list[Case] = []
+    while len(cases) < 280:
+        for secret in (*(token(name, rng) for name in TOKENS["forms"]), jwt(rng)):
+            cases.append(Case(AROUND[len(cases) % len(AROUND)].format(secret), secret))
+    for number in range(30):
+        secret = private_key(rng)
+        text = f"Here is the key:\n{secret}\nPut it on the server." if number % 2 else secret
+        cases.append(Case(text, secret))
+    return cases
+
+
+INNOCENT = (Path(__file__).parent / "data" / "innocent.txt").read_text(encoding="utf-8").splitlines()
+"""Texts without any secret. Digests, ids, paths and data stand in the outsiders' look-alikes."""
+
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-DATA = ROOT / "tests" / "data"
-CASES: dict[str, Any] = msgspec.toml.decode((DATA / "secrets.toml").read_bytes())
-PASSWORDS = [(text, secret) for text, secret in CASES["passwords"]]
+CASES = data_of("secrets")
+PASSWORDS = [*map(tuple, CASES["passwords"])]
 TRUE = [*true_cases(), *(Case(*it) for it in PASSWORDS if len(it[1]) > 3)]
-KEY = TOKENS["github"](random.Random(1))
-OTHER_KEY = TOKENS["anthropic"](random.Random(2))
+KEY, OTHER_KEY = token("github", random.Random(1)), token("anthropic", random.Random(2))
 
 
 def redactor() -> Redactor:
@@ -59,7 +135,8 @@ def redactor() -> Redactor:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    with Client(tmp_path / "home", scope="project:test", actor="Ada", origin="user", log=MemoryLog(2)) as made:
+    who = {"scope": "project:test", "actor": "Ada", "origin": "user"}
+    with Client(tmp_path / "home", log=MemoryLog(2), **who) as made:
         yield made
 
 
@@ -95,31 +172,32 @@ def test_ordinary_texts_are_left_alone() -> None:
     assert [text for text in INNOCENT if redactor().text(text) != text] == []
 
 
-OUTSIDE = DATA / "outside_cases.jsonl.zst"
+OUTSIDE = ROOT / "tests" / "data" / "outside_cases.jsonl.zst"
 """Texts with secrets of many kinds and look-alikes, written by two outsiders who had not read the rules.
 
-They are packed, so that no scanner takes them for secrets of this project. The rules were mended after them, so that
-they are no score. A score is the first look at cases of somebody else: of a fourth outsider's 772 secrets 747 were
-found (96.8 %), and 10 of 876 look-alikes were taken for secrets (1.1 %).
+so they are no score. A score is the first look at cases of somebody else: of a fourth outsider's 772 secrets
+747 were found (96.8 %), and 10 of 876 look-alikes were taken for secrets (1.1 %).
+were found (96.8 %), and 10 of 876 look-alikes were taken for secrets (1.1 %).
 """
 
 
 @pytest.mark.parametrize("step", soaked((1, 4), 4))
 def test_secrets_that_somebody_else_thought_of_are_found(step: int) -> None:
-    cases = [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
+    cases = outside_cases()
     secret, innocent = ([case for case in cases if bool(case["secrets"]) is has] for has in (True, False))
     assert len(secret) > 1_300 and len(innocent) > 900
     secret, innocent = secret[::step], innocent[::step]
     cleared = redactor()
-    missed = [case["text"] for case in secret if _holds_one(cleared.text(case["text"]), case["secrets"])]
+    after = [(case, cleared.text(case["text"])) for case in secret]
+    missed = [case["text"] for case, text in after if any(one in text for one in case["secrets"])]
     wrong = [case["text"] for case in innocent if cleared.text(case["text"]) != case["text"]]
-    # Measured over all: 15 of 2,186, and none of 1,803; in the last outsider's set 13 of 841, and none of 857.
+    # Of all: 15 of 2,186, and none of 1,803; in the last outsider's set 13 of 841, and none of 857.
     assert len(missed) <= 0.012 * len(secret), missed
     assert len(wrong) <= 0.005 * len(innocent), wrong
 
 
-def _holds_one(text: str, secrets: list[str]) -> bool:
-    return any(secret in text for secret in secrets)
+def outside_cases() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in zstandard.decompress(OUTSIDE.read_bytes()).splitlines()]
 
 
 def test_the_sources_of_this_project_hold_no_secret() -> None:
@@ -135,7 +213,7 @@ _PIECES = st.one_of(
     st.sampled_from([case.text for case in TRUE]),
     st.sampled_from([case.secret for case in TRUE]),
     st.sampled_from(INNOCENT),
-    st.sampled_from(["password=", "token: ", "://", "@", "\n", " ", '"', "é", "🔑", "\u202e", "\x00", "="]),
+    st.sampled_from(["password=", "token: ", "://", "@", "\n", " ", '"', "é🔑", "\u202e", "\x00", "="]),
     st.builds(placeholder, st.sampled_from(["password", "jwt"]), st.sampled_from(["00000000", "3f9a2c1d"])),
 )
 
@@ -164,30 +242,15 @@ def test_positions_are_those_of_the_text_whatever_stands_around(case: Case, befo
 
 @given(st.lists(st.sampled_from(["password", "jwt", "aws-access-key"]), min_size=1, max_size=5))
 def test_a_placeholder_is_never_redacted_again(kinds: list[str]) -> None:
-    marks = [placeholder(kind, f"{number:08x}") for number, kind in enumerate(kinds)]
-    for form in ("password={}", "api_key: '{}'", "Authorization: Bearer {}", "postgres://ada:{}@db/app", "{}"):
-        text = " ".join(form.format(mark) for mark in marks)
+    given = [placeholder(kind, f"{number:08x}") for number, kind in enumerate(kinds)]
+    for form in ("password={}", "api_key: '{}'", "Authorization: Bearer {}", "postgres://a:{}@db/app", "{}"):
+        text = " ".join(form.format(mark) for mark in given)
         assert redactor().text(text) == text
         assert placeholders([text, None]) == len(kinds)
 
 
-HOSTILE = [
-    "password=", "sk-", "eyJ", "eyJaaaaaaaa.eyJ", "-----BEGIN PRIV" + "ATE KEY-----", "://a:", "://", "xoxb-",
-    "https://hooks.slack.com/services/T", "glpat-", "aB3/", "A" * 31 + "\n", "[redacted:", "bearer ", "token token ",
-    "password is ", "password for the ", "curl -u ", "Authorization: ", "?key=a", "Private-Lines: 9\nAAAA ", "'\"`\\",
-    "=", "a", "1", "A1b2", "M.", "12345678:", "password    ", "login a password ", "atlasv1.", "[", "secret\\\"",
-    "&token=", "\n-----END PRIV" + "ATE KEY-----", "AC", "password has been changed to ", "пароль ", "密码是",
-    "password for a b c d ", "docker login -p ", "postgres://a:bc1234", "password is a-b-c-", "şifre ", "_pass",
-    "backup codes: a1b2-c3d4 ", "seed phrase word ", "otp secret 2 ", "pin is 1 ", "code for the door 1 ",
-    "net use \\\\a 1 ", "echo a1 | ", "htpasswd -b a1 ", "a:5432:b:c:", "cookie: a=b1; ", "LS0tLS1CRUdJTi",
-    "b3BlbnNzaC1rZXktdjEA", "AAAA\n", "1, ", "wifi a ", "login(", "http", "WIFI:;P:", "password is harbour tide ",
-    "hasło to a ", "pass\u200bword: ", "\uff50\uff41\uff53\uff53\uff1a", "p\u0430ss ", "a \\\n ", "login Ab12cd34! ",
-    "get in with ", "is the password. ", "creds\na Ab12cd34!\n", "cvv 1", "sonar=a1", "2fa ", "sudo -S <<< 1 ",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("kib", soaked((4, 256), 4))
-@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("piece", CASES["hostile"])
 def test_long_hostile_texts_end(piece: str, kib: int) -> None:
     """A quadratic expression would take minutes in the long version, and a cubic one in the short."""
     text = piece * (kib * 1024 // len(piece))
@@ -205,16 +268,10 @@ def test_half_a_character_and_a_long_text_hide_no_secret_and_stop_nothing(client
 
 def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     line = Line(
-        text=f"Use {KEY} now.",
-        tags=(f"key {KEY}", "infra"),
-        source=f"https://ada:{KEY}@git.example.org/x",
-        path=f"/notes/{KEY}/a.md",
-        branch=f"fix/{KEY}",
-        actor=f"Ada {KEY}",
-        session=f"s {KEY}",
-        native_id=KEY,
+        text=f"Use {KEY} now.", tags=(f"key {KEY}", "infra"), source=f"https://ada:{KEY}@git.example.org/x",
+        path=f"/notes/{KEY}/a.md", branch=f"fix/{KEY}", actor=f"Ada {KEY}", session=f"s {KEY}", native_id=KEY,
         media=(MediaLine(caption=f"A picture of {KEY}", uri=f"https://x.org/p.png?token={KEY}"),),
-    )
+    )  # fmt: skip
     receipt = client.capture_many([line])[0]
     assert receipt.redacted == {"github-token": 9}
     found = client.search(f"where is {KEY}", tags=(f"key {KEY}",))
@@ -255,7 +312,8 @@ def test_the_commands_of_the_readme_put_no_password_on_the_log(tmp_path: Path) -
         assert not [path for path in files if b"Harbour-4417" in path.read_bytes()]
 
 
-MET = ["Harb0ur-44x17", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-W7ört", "x1" * 60, "+7~\n8"]
+MET = ["Harb0ur-44x17", "tide!alerts9", "$x9 (y), z", "correct horse battery staple", "päss-W7ört", "+7~\n8"]
+MET += ["x1" * 60]
 """Secrets of a word and of several, with marks within and at both ends."""
 
 
@@ -265,12 +323,10 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
     others = Client(client.home, scope="project:other", actor="Mira", origin="user", log=client.log)
     for one in (client, others):
         forms = ("{0}", "Is {0}?", "a\n{0}\nb", "密码{0}是", "({0})", "{0} and {0}")
-        named = dict.fromkeys(("source", "branch", "actor", "session"), secret)
+        named: dict[str, Any] = dict.fromkeys(("source", "branch", "actor", "session"), secret)
         media = (MediaLine(caption=secret, uri=f"x:{secret}"),)
-        lines = [
-            Line(text=form.format(secret), tags=(secret,), path=f"/x {secret}", media=media, **named) for form in forms
-        ]
-        receipt = one.capture_many(lines)[0]
+        named |= {"tags": (secret,), "path": f"/x {secret}", "media": media}
+        receipt = one.capture_many([Line(text=form.format(secret), **named) for form in forms])[0]
         one.search(f"where is {secret}", tags=(secret,), sessions=(secret,))
         offer(one, f"what of {secret}", lambda results, *_: list(results), 3)
         one.forget(receipt.id, reason=f"not {secret}")
@@ -289,9 +345,7 @@ def test_a_secret_that_was_met_is_known_in_another_case(secret: str, tmp_path: P
         assert other not in again.question(f"where is {other}")
 
 
-def test_a_known_secret_that_looks_like_a_word_is_one_as_written_or_where_passwords_are_spoken_of(
-    client: Client,
-) -> None:
+def test_a_known_secret_like_a_word_is_one_as_written_or_where_passwords_are_named(client: Client) -> None:
     for secret in ("HarbourT1de", "sunshine", "Sunshine", "4417", "blue harbour"):
         client.redactor._placeholder(secret, "password")
         assert secret not in client.redactor.question(f"password {secret}")
@@ -313,15 +367,19 @@ def test_an_import_and_a_dry_run_know_what_was_met(client: Client, tmp_path: Pat
     assert client.home.met_secrets_path.read_bytes() == kept
 
 
-@pytest.mark.parametrize("query", CASES["questions"])
+ASKED = ["password Harbour-4417", "is t1De!alerts still our token?", "Passwort Winter38xy", "密码 Winter38xy"]
+
+
+@pytest.mark.parametrize("query", ASKED)
 def test_a_question_about_a_secret_holds_none_in_a_fresh_home(query: str, client: Client) -> None:
     client.search(query)
-    asked = [event.body.query for event in map(decode, payloads(client)) if isinstance(event.body, Recalled)]
+    bodies = [event.body for event in map(decode, payloads(client))]
+    asked = [body.query for body in bodies if isinstance(body, Recalled)]
     assert asked == [] or "[redacted:password:" in asked[0]
     assert "[redacted:password:" in client.redactor.question(query)
 
 
-@pytest.mark.parametrize("query", CASES["subjects"])
+@pytest.mark.parametrize("query", CASES["kept_questions"])
 def test_a_question_about_a_secret_keeps_what_it_is_for(query: str) -> None:
     assert redactor().question(query) == query
 
@@ -333,12 +391,8 @@ def test_processes_that_start_at_once_have_one_key_and_all_know_what_each_met(tm
         f"redactor = Redactor(Home(Path({str(tmp_path)!r})))\nprint(redactor.text({KEY!r}))\n"
         "for number in range(100):\n    redactor._placeholder(f'{sys.argv[1]}-{number}x', 'password')\n"
     )
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, name], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for name in "ab"
-    ]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", code, name], cwd=ROOT, **pipes) for name in "ab"]
     assert len({process.communicate("\n")[0] for process in started}) == 1
     early = Redactor(Home(tmp_path))
     early.text("It has read what was there.")
@@ -356,12 +410,14 @@ def test_no_character_of_a_secret_is_kept(tmp_path: Path) -> None:
     for secret in MET:
         met.add(secret, b"k" * 32, KnownSecret("01234567", "password", len(secret), "person", None))
     assert stat.S_IMODE((tmp_path / "met").stat().st_mode) == 0o600
-    assert not re.sub(
-        rb"\d+ \d+ \d+ password [0-9a-f]{32} 01234567 person -", b"", (tmp_path / "met").read_bytes()
-    ).strip()
+    row = rb"\d+ \d+ \d+ password [0-9a-f]{32} 01234567 person -"
+    assert not re.sub(row, b"", (tmp_path / "met").read_bytes()).strip()
 
 
-@pytest.mark.parametrize("told", ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use {KEY}"])
+TOLD = ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use {KEY}"]
+
+
+@pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("origin", ["agent", "tool", "web", "model"])
 def test_what_an_agent_takes_for_a_secret_changes_no_text_of_another_project(
     told: str, origin: Origin, client: Client
@@ -373,7 +429,7 @@ def test_what_an_agent_takes_for_a_secret_changes_no_text_of_another_project(
     assert {known.scope for known in client.redactor._met.all()} == {"project:other"}
 
 
-@pytest.mark.parametrize("value", CASES["identifiers"])
+@pytest.mark.parametrize("value", "prod-eu-west-1 Kubernetes-1.29 node_pool_2 PG16 db.example.org".split())
 def test_an_identifier_is_known_again_only_where_a_secret_is_named(value: str, client: Client) -> None:
     client.redactor._placeholder(value, "password")
     ordinary = f"The token is in the vault.\nWe deploy to {value} on Tuesdays."
@@ -414,7 +470,7 @@ def test_homes_of_a_team_take_one_key_by_a_wrapped_file(tmp_path: Path) -> None:
 @given(st.tuples(*[st.integers(0, 2**32 - 1)] * 2), st.sampled_from(["password", "github-token"]))
 def test_placeholders_of_two_keys_are_never_two_values(digits: tuple[int, int], kind: str) -> None:
     for form in ("The password is {}", "Staging listens on {}.", "The token of the gateway is now {}."):
-        one, other = (without_digits(form.format(placeholder(kind, f"{it:08x}"))) for it in digits)
+        one, other = (marks.without_digits(form.format(placeholder(kind, f"{it:08x}"))) for it in digits)
         assert one == other and replaces(one, other) is None
 
 
@@ -449,20 +505,15 @@ def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
 
 
 def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
-    assert [path for path in CASES["denied"] if denied_by(path) not in denied_paths()] == []
-    assert [path for path in CASES["taken"] if denied_by(path) is not None] == []
+    assert [path for path in CASES["denied_paths"] if denied_by(path) not in denied_paths()] == []
+    assert [path for path in CASES["taken_paths"] if denied_by(path) is not None] == []
 
 
-WAYS: dict[str, list[str]] = CASES["ways"]
+WAYS = [(way, "private/*") for way in CASES["ways"]]
+WAYS += [("the folder around it", glob) for glob in ("private/", "private/**", "{work}/private/*")]
 
 
-@pytest.mark.parametrize(
-    ("way", "glob"),
-    [
-        *((way, "private/*") for way in WAYS),
-        *(("the folder around it", glob) for glob in ("private/", "private/**", "{work}/private/*")),
-    ],
-)
+@pytest.mark.parametrize(("way", "glob"), WAYS)
 def test_a_denied_file_is_denied_however_it_is_named(
     way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -476,37 +527,34 @@ def test_a_denied_file_is_denied_however_it_is_named(
         with zipfile.ZipFile(archive, "w") as file:
             file.writestr(name, "Mango.")
     (home / "settings.toml").write_text(f"denied_paths = [{json.dumps(glob.format(work=work))}]\n")
-    command, *words = WAYS[way]
+    command, *words = CASES["ways"][way]
     within = words.pop() if way.endswith("within") else "."
     monkeypatch.chdir(work / within)
     code, out, err = call(home, command, *(word.format(work=work) for word in words), *SCOPE)
-    assert (code, "of a file of secrets" in out) == (0, True) if command == "import" else "may hold secrets" in err
+    told = "of a file of secrets" in out if command == "import" else "may hold secrets" in err
+    assert told and (code == 0 or command != "import")
     with Client(home) as client:
-        assert not [
-            slot for n in range(client.log.partitions) for slot in client.log.read(n, 0, 9, types=("captured",))
-        ]
+        assert "captured" not in [event.type for event in events_of(client.log)]
     (work / "open" / "y.md").write_text("Papaya.")
     monkeypatch.chdir(work)
     assert "Took 1;" in call(home, "import", "private/../open/y.md", *SCOPE)[1]
 
 
 def call(home: Path, *words: str, input: str | None = None) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, words, input=input, env={"MEMTAPE_HOME": str(home), "MEMTAPE_SESSION": ""})
+    env = {"MEMTAPE_HOME": str(home), "MEMTAPE_SESSION": ""}
+    done = CliRunner().invoke(main, words, input=input, env=env)
     return done.exit_code, done.stdout, done.stderr
 
 
 def test_the_commands_count_what_was_taken_out(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    lines = [
-        {"text": f"key {KEY}"},
-        {"text": f"{KEY} {OTHER_KEY}", "path": "x/.env"},
-        {"text": "plain", "kind": "turn"},
-    ]
-    lines.append({"text": f"password: {'hunter' + '2-x'}, {OTHER_KEY}", "kind": "turn"})
+    lines = [{"text": f"key {KEY}"}, {"text": f"{KEY} {OTHER_KEY}", "path": "x/.env"}]
+    turns = ("plain", f"password: hunter2-x, {OTHER_KEY}")
+    lines += [{"text": text, "kind": "turn"} for text in turns]
     code, out, err = call(home, "capture", "-", *SCOPE, input="\n".join(map(json.dumps, lines)))
     assert code == 1 and "Line 2 was refused: .env may hold secrets" in err
-    assert "Captured 3 events. Profile prod.\nRedacted before it was stored: 1 anthropic-key, 1 github-token" in out
-    assert out.endswith("1 password.\n")
+    counted = "1 anthropic-key, 1 github-token, 1 password.\n"
+    assert out.endswith(f"Captured 3 events. Profile prod.\nRedacted before it was stored: {counted}")
     code, out, _ = call(home, "capture", f"again {KEY}", *SCOPE, "--json")
     assert json.loads(out)["redacted"] == {"github-token": 1}
     code, out, _ = call(home, "capture", *SCOPE, input=f"from stdin {KEY}")
@@ -522,3 +570,139 @@ def test_the_commands_count_what_was_taken_out(tmp_path: Path) -> None:
     files = [path for path in home.rglob("*") if path.is_file()]
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
     assert call(home, "verify")[0] == 0
+
+
+RULES, FORM_COUNT, *_ = rules()
+
+
+def test_each_rule_is_well_formed() -> None:
+    for rule in RULES:
+        assert re.fullmatch("[a-z0-9-]+", rule.id) and rule.like in values.LIKES, rule
+        assert all(keyword == keyword.lower() for keyword in rule.keywords), rule
+        assert rule.keywords or rule.where == "anywhere", rule
+        groups = regex_of(rule.regex).groupindex
+        assert rule.where != "line" or "value" in groups, rule
+    assert {rule.like for rule in RULES} == {*values.LIKES}
+
+
+@pytest.mark.parametrize("step", soaked((1, 5), 5))
+def test_a_keyword_stands_wherever_a_rule_matches(step: int) -> None:
+    texts = [case["text"] for case in outside_cases()]
+    texts += [*INNOCENT, *(case.text for case in true_cases("keywords"))]
+    met = set[str]()
+    for text in texts[::step]:
+        found = {(rule, match.start()) for rule, match in matches(text)}
+        for rule in RULES:
+            if rule.where == "at" and (match := regex_of(rule.regex).search(text)):
+                met.add(rule.regex)
+                assert any(one is rule and start <= match.start() for one, start in found), (rule, text)
+    assert len(met) > 40
+
+
+FORMS = [it for it in RULES[:FORM_COUNT] if not it.regex.lower().startswith((*map(re.escape, it.keywords),))]
+"""The others begin with their keyword as it is."""
+
+
+@pytest.mark.parametrize("rule", FORMS, ids=lambda rule: rule.id)
+@examples(4)
+@given(data=st.data())
+def test_the_keyword_of_a_form_is_in_whatever_it_matches(rule: Rule, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(regex_of(rule.regex)))
+    assert any(one is rule for one, _ in matches(text)), text
+
+
+SECRET = "S3cr3tPazzW9x"
+A = "project:a"
+
+
+def logged(home: Path, scope: str = A) -> list[Event]:
+    with Client(home, scope=scope) as client:
+        return [event for event in events_of(client.log) if event.scope == scope]
+
+
+def written(events: list[Event]) -> str:
+    return " ".join(msgspec.json.encode(event.body).decode() for event in events)
+
+
+def row(type: str, content: Any, uuid: str = "u1") -> str:
+    said = {"type": type, "uuid": uuid, "sessionId": "s-1", "message": {"content": content}}
+    return json.dumps(said) + "\n"
+
+
+def test_a_flush_that_cuts_off_what_tells_a_secret_has_taken_it_out(home: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "s-1.jsonl"
+    before = "The password of the staging database is "
+    rest = f"{SECRET} and that is all. "
+    for shift in (-1, 0, 4, len(SECRET) - 5):
+        filler = ("go on " * 1_000)[: FLUSH_CHARS - len(rest) + shift]
+        transcript.write_text(row("user", before + rest + filler))
+        text = latest("claude-code", transcript, Redactor(Home(home)))
+        assert not any(SECRET[at : at + 5] in text for at in range(len(SECRET) - 4)) and " is all" in text
+
+
+def test_commands_and_outputs_are_cut_after_their_secrets_are_out(home: Path, tmp_path: Path) -> None:
+    rows = []
+    url = f"postgres://app:{SECRET}@db.internal/main"
+    for number, kept in enumerate((6, 15, 18, 20, 28)):
+        command = ("true; " * 100)[: COMMAND_CHARS - kept] + url + " is it" * 100
+        output = ("line " * 100)[: LINE_CHARS - kept] + url + " line" * 100
+        call = [{"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": command}}]
+        rows.append(row("assistant", call, f"a{number}"))
+        result = [{"type": "tool_result", "tool_use_id": f"t{number}", "content": output}]
+        rows.append(row("user", result, f"u{number}"))
+    (tmp_path / "s-1.jsonl").write_text("".join(rows))
+    with Client(home) as client:
+        summary = Importer(client, A).take(named_files(tmp_path / "s-1.jsonl", None))
+    assert summary.taken == 5
+    for event in logged(home):
+        text = written([event])
+        assert "S3c" not in text and text.count(" …") == 2 and len(text) < 1_000
+        assert text.count("[redacted:") == len(PLACEHOLDER.findall(text))
+
+
+def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path, project: Path) -> None:
+    prompt = "Which port has the staging database? Its password is " + SECRET
+    padded = ("Well. " * 1_000)[: PROMPT_CHARS - len(prompt) + 6] + prompt + " in case you need it"
+    ready = Ready("")
+    with warm(home, ready):
+        hook(home, "claude", told(project, "UserPromptSubmit", prompt=padded))
+    assert len(ready.asked) <= 1 and all("S3c" not in each and "staging" in each for each in ready.asked)
+    scope = scope_of_folder(project, Home(home))
+    with Client(home, scope=scope, origin="user") as client:
+        client.capture("The staging database listens on port 5433.")
+        client.catch_up()
+        assert handed_out(client, prompt, offer(client, prompt, lambda results, *_: list(results), 3))
+    events = logged(home, scope)
+    assert "recalled" in [event.type for event in events] and SECRET not in written(events)
+
+
+def test_names_are_cut_after_their_secrets_are_out(home: Path, project: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    name = "n" * 180 + " " + token
+    memory = ServedMemory(home, scope=A)
+    memory.call("add_memory", {"text": "The tide tables are in tides.csv."}, project, name)
+    memory.close()
+    hook(home, "claude", told(project, "Stop", last_assistant_message="Done.", session_id=name))
+    categories = ["c" * 110 + " " + token]
+    note = {"id": "m1", "memory": "Mira likes tea.", "categories": categories}
+    note |= dict.fromkeys(("agent_id", "run_id"), name)
+    (project / "mem0.json").write_text(json.dumps({"results": [note]}))
+    with Client(home) as client:
+        assert Importer(client, A).take(named_files(project / "mem0.json", None)).taken == 1
+    events = [*logged(home), *logged(home, scope_of_folder(project, Home(home)))]
+    assert len(events) == 3
+    for event in events:
+        assert "ghp_" not in f"{event.actor.name} {event.session} {written([event])}"
+
+
+PIECES = st.sampled_from([placeholder("jwt", "01234567"), "a", "[redacted:", "x" * 30, "]"])
+
+
+@given(st.lists(PIECES), st.integers(0, 90))
+def test_a_cut_never_leaves_a_piece_of_a_placeholder(pieces: list[str], chars: int) -> None:
+    text = "".join(pieces)
+    spans = [found.span() for found in PLACEHOLDER.finditer(text)]
+    head, tail = marks.head_of(text, chars), marks.tail_of(text, chars)
+    assert text.startswith(head) and text.endswith(tail) and max(len(head), len(tail)) <= chars
+    for place in (len(head), len(text) - len(tail)):
+        assert not any(start < place < end for start, end in spans)

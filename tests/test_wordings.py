@@ -1,4 +1,4 @@
-"""Every distinct wording of a memory is found, by words and by vectors, and a fold that was wrong hides nothing."""
+"""Every wording of a memory is found, a wrong fold hides nothing, and a decision names what it is about."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import START, TINY, configured, histories, pack, slots
+from builders import START, TINY, captured, configured, histories, pack, slots
 from click.testing import CliRunner
 from hypothesis import given
+from replaying import replay
 from test_index import row_of as row_at
 from test_index import vector_of
 
+from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Embedded, Event, make_embedded
 from memtape.schemas.rows import MemoryRow, Wording
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import configure
@@ -32,9 +35,11 @@ from memtape.state.ranking import lanes as rules
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memories
+from memtape.state.subjects.memories import Memories, unit_of
 from memtape.state.views.indexed import entries_of
+from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.ask import reading
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
@@ -75,7 +80,7 @@ def two_ways(client: Client) -> tuple[str, str]:
 def rash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has a vector is folded with the first that has one, as by a rule that is wrong."""
 
-    def judge(state: Memories, capture: Capture, vector: bytes, context: Any, barred: Sequence[int]) -> Verdict:
+    def judge(state: Memories, capture: Capture, _: bytes, context: Any, barred: Sequence[int]) -> Verdict:
         others = (memory.birth for memory in state.living() if memory.birth not in state.waiting)
         known = [birth for birth in others if birth not in (capture.seq, *barred)]
         return Verdict("similar", known[0], 9_000) if known else NEW
@@ -85,7 +90,7 @@ def rash(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_vectors(client: Client, **said: tuple[str, list[int]]) -> dict[str, str]:
     """Capture texts, each with a vector under an embedder that decides; return their ids by name."""
-    configure(client.log, lambda now: Settings(embedder=TINY, fold_cosine_hundredths=now.fold_cosine_hundredths))
+    configure(client.log, lambda now: Settings(embedder=TINY))
     ids = {}
     for name, (text, vector) in said.items():
         ids[name] = client.capture(text).id
@@ -95,22 +100,18 @@ def with_vectors(client: Client, **said: tuple[str, list[int]]) -> dict[str, str
     return ids
 
 
-def scopes_of(events: Sequence[Event]) -> list[Scope]:
+@given(histories())
+def test_the_texts_of_a_memory_are_all_that_lives_of_it_each_once(events: list[Event]) -> None:
     said = slots([configured(), *events])
     partition = Partition(0, erasures_of(said))
     fold(partition, said)
-    return list(partition.scopes.values())
-
-
-@given(histories())
-def test_the_texts_of_a_memory_are_all_that_lives_of_it_each_once(events: list[Event]) -> None:
-    for scope in scopes_of(events):
+    for scope in partition.scopes.values():
         for change in all_changes(scope):
             row = row_of(scope, change) if change.table == "memories" else None
             if not isinstance(row, MemoryRow):
                 continue
-            captures = [capture for id in row.ids if (capture := scope.captures.get(id)) and not capture.hidden]
-            spoken = [scope.captures.get(id) for id in (row.canonical, *(wording.id for wording in row.wordings))]
+            captures = [it for it in map(scope.captures.get, row.ids) if it and not it.hidden]
+            spoken = map(scope.captures.get, (row.canonical, *(wording.id for wording in row.wordings)))
             if row.hidden:
                 assert row.wordings == ()
                 continue
@@ -148,9 +149,11 @@ def test_people_and_programs_are_told_which_wording_was_found(client: Client) ->
     assert result["wordings"] == [{"id": one, "text": LONG}] and result["passage"] == LONG
     (result,) = json.loads(command(client, "search", "db", "--json"))["results"]
     assert result["matched"] is None and result["canonical"] == two
-    assert json.loads(command(client, "show", one, "--json"))["memory"]["wordings"] == [{"id": one, "text": LONG}]
+    memory = json.loads(command(client, "show", one, "--json"))["memory"]
+    assert memory["wordings"] == [{"id": one, "text": LONG}]
     assert f"also said: {LONG} ({one})" in command(client, "show", two)
-    (item,) = [its for its in json.loads(command(client, "context", "--json"))["items"] if its["section"] == "facts"]
+    items = json.loads(command(client, "context", "--json"))["items"]
+    (item,) = [its for its in items if its["section"] == "facts"]
     assert (item["text"], item["wordings"]) == (SHORT, [{"id": one, "text": LONG}])
     assert f"> {LONG}\n> its memory says: {SHORT}" in call(client, "search_memories", {"query": "database"})
 
@@ -190,7 +193,8 @@ def test_a_wrong_fold_hides_nothing_and_costs_one_unfold(client: Client, rash: N
     assert client.show(ids["one"]).memory == client.show(ids["two"]).memory
     assert told(client, "ferry harbour") == [(QUAY, HARBOUR)] and told(client, "boat quay") == [(QUAY, None)]
     client.unfold(ids["two"], only=True)
-    assert told(client, "ferry harbour")[0] == (HARBOUR, None) and told(client, "boat quay")[0] == (QUAY, None)
+    first = [told(client, query)[0] for query in ("ferry harbour", "boat quay")]
+    assert first == [(HARBOUR, None), (QUAY, None)]
     client.refold()
     client.project()
     assert client.show(ids["one"]).memory != client.show(ids["two"]).memory and client.verify().ok
@@ -219,9 +223,7 @@ def test_any_wording_is_found_by_its_vector(client: Client, rash: None) -> None:
 
 
 def memory(number: int, *texts: str) -> MemoryRow:
-    row = row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
-    assert isinstance(row, MemoryRow)
-    return row
+    return row_at(number, ("memories", list(texts), None, "Ada", "user", 1, False), number).row
 
 
 def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> tuple[Corpus, Texts]:
@@ -246,3 +248,92 @@ def test_many_wordings_of_one_memory_take_no_places_of_others(by: str) -> None:
     assert len(heads) == len(set(heads))
     assert len(heads) == ranking.counts[lanes[0]] <= rules.DENSE_HITS
     assert len(heads) == 90 if by == "words" else len(heads) > 20
+
+
+A = "project:a"
+
+
+@given(histories())
+def test_what_is_named_is_what_the_rows_name(events: list[Event]) -> None:
+    for partition in replay(slots([configured(), *events])).partitions.values():
+        for scope in partition.scopes.values():
+            named: dict[str, tuple[str, ...]] = {}
+            captures = scope.captures.by_seq.values()
+            made = (c for c in captures if c.made and c.kind != "page")  # Pages go on by themselves.
+            ended = {c.id for c in made if scope.covers.of_text(c.id) is None}
+            purged = {c.id for c in captures if scope.lifecycle.is_purged(unit_of(scope, c))}
+            changes = [it for it in all_changes(scope) if it.table in ("memories", "turns")]
+            for row in (row_of(scope, change) for change in changes):
+                ids = row.ids if isinstance(row, MemoryRow) else (row.id,)
+                members = tuple(member.id for member in row.members) if isinstance(row, MemoryRow) else ids
+                for id in ids:
+                    named[id] = ids
+                    folded = len(members) > 1 or bool(scope.covers.touching(members))
+                    memory = scope.memory_of(id)
+                    below = () if memory is None else scope.covers.below(scope, memory)
+                    told = [part for made in below for part in _whole(scope, made)]
+                    seq = scope.captures.seq_of(id)
+                    page = None if seq is None else scope.pages.of(seq)
+                    seqs = [] if page is None else page.versions
+                    versions = [scope.captures.by_seq[seq].id for seq in seqs]
+                    whole = tuple(versions or dict.fromkeys((*ids, *told)))
+                    assert named_by_decision(scope, id, False) == whole
+                    assert named_by_decision(scope, id, True) == (id,)
+                    assert named_by_unfolding(scope, id, False) == (members if folded else ())
+                    assert named_by_unfolding(scope, id, True) == ((id,) if folded and id in members else ())
+            assert named.keys() == {capture.id for capture in captures} - ended - purged
+
+
+def _whole(scope: Scope, id: str) -> tuple[str, ...]:
+    """What a decision about an input of a text names, by the memory that it has become."""
+    memory = scope.memory_of(id)
+    return () if memory is None else named_by_decision(scope, scope.captures.by_seq[memory.name].id, False)
+
+
+def test_a_decision_does_not_wait_for_the_views(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was folded since the views were made is named too, whoever projects or does not."""
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
+    with Client(home, scope=A) as client:
+        (home / "settings.toml").write_text("catch_up = false\n")
+        first = client.capture("Mira owns the harbour.").id
+        client.project()
+        second, other = (client.capture(text).id for text in ("Mira owns the harbour.", "The gauge fell."))
+        assert client.unfold(first).ids == (first, second)
+        assert client.forget(second).ids == (second,), "it was unfolded"
+        with pytest.raises(MemtapeError, match=f"Nothing is folded into {other}"):
+            client.unfold(other[:-1])
+        with pytest.raises(NotFound, match=f"{A} has no memory or turn"):
+            client.forget(captured("Nobody said this.").id)
+
+
+def test_what_was_erased_cannot_be_decided_about(home: Path) -> None:
+    from memtape.tools.keep.erasing import plan
+
+    with Client(home, scope=A) as client:
+        id = client.capture("Mira owns the harbour.").id
+        client.erase(plan(client.home, client.log, A, [id], only=False))
+        with pytest.raises(NotFound, match=f"{id} was erased"):
+            client.forget(id)
+
+
+def test_only_what_is_pending_in_the_scopes_that_are_read_starts_a_projector(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the log is, and whatever waits in another project of the same partition."""
+    monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
+    started: list[str] = []
+    monkeypatch.setattr(reading, "start_detached", lambda home, log: started.append("here"))
+    with Client(home, scope=A) as client:
+        number = partition_of(A, client.log.partitions)
+        names = (f"project:beside-{n}" for n in range(999))
+        beside = next(name for name in names if partition_of(name, client.log.partitions) == number)
+        client.capture("Mira owns the harbour.")
+        client.project()
+        with Client(home, scope=beside) as other:
+            other.capture("Nora owns the pier.")
+        for question in ("harbour", "pier", "harbour"):
+            client.search(question)
+        assert not started
+        client.capture("The gauge fell.")
+        client.search("gauge")
+        assert started == ["here"]
