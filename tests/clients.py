@@ -19,8 +19,8 @@ from pathlib import Path
 
 from fake_model import FakeModel
 
-from memtape.tools.agents.hosts import MARKETPLACE
 from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
+from memtape.tools.agents.plugins import MARKETPLACE
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",

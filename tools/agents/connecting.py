@@ -25,8 +25,19 @@ from typing import Any, NamedTuple
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
 from memtape.tools.agents.errors import homeless
-from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry, Words
-from memtape.tools.agents.plugins import BEGIN, SCRIPT, instructions, plugin_files, script_hook
+from memtape.tools.agents.plugins import (
+    BEGIN,
+    HOSTS,
+    MARKETPLACE,
+    PLUGIN,
+    SCRIPT,
+    Host,
+    SettingsEntry,
+    Words,
+    instructions,
+    plugin_files,
+    script_hook,
+)  # fmt: skip
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
 from memtape.tools.keep.starting import python_of
 from memtape.tools.keep.wire import FOLDER as SERVING

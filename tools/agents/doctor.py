@@ -34,8 +34,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.zone_notes import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host
-from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
+from memtape.tools.agents.plugins import HOSTS, PLUGIN, SCRIPT, SELECTOR, Host, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
 from memtape.tools.capture.writing import now_us
@@ -202,7 +201,7 @@ def _server(home: Home) -> Finding:
     tools = listed.get("result", {}).get("tools", [])
     if not tools:
         return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
-    todo = CODEX_WAITS if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
+    todo = HOSTS["codex"].waits if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
     return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
@@ -304,8 +303,6 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
             continue
-        if words[0] == "hook":
-            return Finding("to do", "Its hooks call a command that has another name now: they do nothing.", _anew(host))
         there = Path(words[words.index("--home") + 1])
         if command != own_command() and not _starts(command):
             seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."

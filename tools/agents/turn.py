@@ -17,7 +17,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import Announced, tell
-from memtape.tools.agents.hosts import HOSTS, MAX_CONTEXT_CHARS, HookInput, answer, placed
+from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS, HookInput, answer, placed
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD
 from memtape.tools.capture.native_ids import HOSTS as READ
@@ -129,7 +129,7 @@ def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
 
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
     """Return a context for an event of a host in its form, cut where the host would cut it."""
-    return answer(event, given_in(text), note, flat=HOSTS[host].flat) if text.strip() else b""
+    return answer(host, event, given_in(text), note) if text.strip() else b""
 
 
 def given_in(text: str) -> str:

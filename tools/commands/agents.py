@@ -14,7 +14,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.options import (
     Output,
@@ -114,7 +114,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
 
 GENERIC = "mcp"
 """Any host without a plugin."""
-host_choice = click.Choice((*HOSTS, GENERIC))
+host_choice = click.Choice((*ACTIONS, GENERIC))
 
 
 @click.command()
@@ -145,9 +145,10 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         print_output(_shown(folder, host))
     else:
         from memtape.tools.agents.connecting import connect as install
+        from memtape.tools.agents.plugins import HOSTS
 
-        ran = [shlex.join(step.args) for step in install(folder, host)]
-        done = f"{HOSTS[host].name} is connected. {HOSTS[host].then}"
+        ran, about = [shlex.join(step.args) for step in install(folder, host)], HOSTS[host]
+        done = f"{about.name} is connected. {about.then} {about.waits}".strip()
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
     if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
@@ -160,7 +161,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 def _shown(home: Home, host: str) -> Output:
     """Yield the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import own_command, plugin_folder, steps_of
-    from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
+    from memtape.tools.agents.plugins import HOSTS, instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
     if host == GENERIC:
@@ -217,6 +218,7 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
         raise click.UsageError("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
+    from memtape.tools.agents.plugins import HOSTS
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:

@@ -10,10 +10,10 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
-from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, begins_at_prompt, note_of
+from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, schema_of
-from memtape.tools.agents.plugins import instructions
+from memtape.tools.agents.plugins import HOSTS, instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.measuring import tokenizer
@@ -79,7 +79,7 @@ def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
     """Return how a host is told a context at its start, or with the first prompt."""
     at_prompt = begins_at_prompt(name)
     wanted = "prompt" if at_prompt else "start"
-    event = next(event for event, action in HOSTS[name].actions.items() if action == wanted)
+    event = next(event for event, action in ACTIONS[name].items() if action == wanted)
     printed = form_of(name, event, text, note).decode()
     tokens = tokenizer().count(given_in(text)) if printed else 0
     when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
