@@ -160,18 +160,6 @@ def note_of(memories: int, tokens: int) -> str:
     return f"memory: {memories:,} given, {tokens:,} tokens" if memories else ""
 
 
-def answer(host: str, event: str, context: str, note: str = "") -> bytes:
-    """Return a host's own form of an added context, and of a note that the host shows to the person.
-
-    The form has only these keys, since one host drops all others. `docs/agents.md` says how each host shows a
-    note; a flat form has none.
-    """
-    if host in FLAT:
-        return orjson.dumps({"additionalContext": context})
-    told: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
-    return orjson.dumps(told | ({"systemMessage": note} if note else {}))
-
-
 def _text(told: dict[str, Any], key: str) -> str:
     value = told.get(key)
     return value if isinstance(value, str) else ""

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import Announced, tell
-from memtape.tools.agents.hosts import MAX_CONTEXT_CHARS, HookInput, answer, placed
+from memtape.tools.agents.hosts import FLAT, MAX_CONTEXT_CHARS, HookInput, placed
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD
 from memtape.tools.capture.native_ids import HOSTS as READ
@@ -123,13 +124,22 @@ class HookCall:
 
 
 def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
-    """Return a context in the form of a turn's host with a note for the person, empty where there is nothing to say."""
+    """Return a context in the form of the host of a call; see `form_of`."""
     return form_of(turn.told.host, turn.told.event, text, note)
 
 
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
-    """Return a context for an event of a host in its form, cut where the host would cut it."""
-    return answer(host, event, given_in(text), note) if text.strip() else b""
+    """Return a context for an event of a host in its form, with a note for the person; empty without a text.
+
+    The form has only these keys, since one host drops all others; a flat form has no note. `docs/agents.md` says how
+    each host shows a note.
+    """
+    if not text.strip():
+        return b""
+    told: dict[str, Any] = {"additionalContext": given_in(text)}
+    if host not in FLAT:
+        told = {"hookSpecificOutput": {"hookEventName": event} | told} | ({"systemMessage": note} if note else {})
+    return orjson.dumps(told)
 
 
 def given_in(text: str) -> str:

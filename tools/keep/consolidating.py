@@ -32,7 +32,7 @@ from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.models import about, author, listed_in, model_for
+from memtape.tools.keep.models import author, listed_in, model_for, prompt_about
 from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
@@ -40,17 +40,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 30.0
 MOST_CHARS = 400
-_WHAT = "a list of memories that may say the same, each with its number, day and who said it"
-_TASK = """\
-Say what should become of them, as a JSON list of operations; a memory that none names stays as it is:
-{{"op": "replace", "id": 2, "previous": [1], "text": "…"}} where 2 gives a value that 1 gave otherwise before: `text`
-tells the current value with "since" and its day, and then "previously" with each earlier one, and loses nothing else
-that they say. {{"op": "remove", "id": 3, "survivor": 2}} where
-memory 3 says nothing that memory 2 does not say too: true duplicates only. {{"op": "add", "ids": [1, 4], "text": "…"}}
-where several together say something that none says alone. {{"op": "conflict", "ids": [1, 4]}} where two say of one
-thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
-statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
-nothing is to be done, and where you are in doubt, write []."""
+"""The longest text of an operation, as the prompt says."""
 LIMIT_S = 60.0
 _VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
 _TURNING = re.compile(
@@ -111,7 +101,7 @@ def prompt_for(cluster: Cluster) -> str:
         f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
         for n, it in enumerate(cluster, 1)
     )
-    return about(_WHAT, _TASK.format(chars=MOST_CHARS), "\n".join(lines), "Now write the JSON list, and nothing else.")
+    return prompt_about("consolidate", "\n".join(lines))
 
 
 def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ...]:
