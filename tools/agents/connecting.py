@@ -1,11 +1,14 @@
-"""Connecting a host and leaving it: its own commands install and remove the plugin, which is written into the home.
+"""Connecting a host and leaving it: its own commands install and remove the plugin, which is written into the
+home.
 
-A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is still
-installed, since the exit code of a removal also says that there was nothing to remove. A host without a plugin may get
-a block in the file of instructions that a person names; the exact bytes are recorded for the removal.
+A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is
+still installed, since the exit code of a removal also says that there was nothing to remove. A host without a
+plugin may get a block in the file of instructions that a person names; the exact bytes are recorded for the
+removal.
 
-A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which `HOSTS` names:
-what is ours is taken away, and a file of settings that a person has given a form is only reported.
+A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which
+`HOSTS` names: what is ours is taken away, and a file of settings that a person has given a form is only
+reported.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The hosts of `hosts.toml`, and the files that they install: a plugin, an extension or a script.
 
 The files are made for a machine, since a host starts the command from anywhere and with little of the
-environment: they have the full command and home. Where the command is gone, or no longer starts, a hook silently
-does nothing, since hosts stop an agent at a failing hook. Nothing here writes a file or runs a program.
+environment: they have the full command and home. Where the command is gone, or no longer starts, a hook
+silently does nothing, since hosts stop an agent at a failing hook. Nothing here writes a file or runs a
+program.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ SettingsEntry = tuple[str, Words, str]
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A host in `hosts.toml`: what it is called, what it installs, and where it keeps that.
 
-    `form` is what Memtape writes for it. `install` and `remove` are the host's own commands, with `{folder}` for
-    the written files. `lists` has commands that list installed things, each with Memtape's name in the output.
-    `place` is the host's folder: a variable, a default below the user's folder, and the rest. All paths are below
-    it. `traces` are files that name us, and folders that are ours, where something is installed. A removal leaves
-    `copies` and `entries`, and the paths `made` for us, inner ones first, which go where they are empty.
+    `form` is what Memtape writes for it. `install` and `remove` are the host's own commands, with `{folder}`
+    for the written files. `lists` has commands that list installed things, each with Memtape's name in the
+    output. `place` is the host's folder: a variable, a default below the user's folder, and the rest. All
+    paths are below it. `traces` are files that name us, and folders that are ours, where something is
+    installed. A removal leaves `copies` and `entries`, and the paths `made` for us, inner ones first, which
+    go where they are empty.
     """
 
     name: str

@@ -45,8 +45,8 @@ NICENESS = 10
 class HookCall:
     """A call of a hook: the host's input and the client of its project.
 
-    `announced` is what a server has said of its work for the call. `began_in` is the hook's working directory, by
-    default the current one.
+    `announced` is what a server has said of its work for the call. `began_in` is the hook's working
+    directory, by default the current one.
     """
 
     def __init__(
@@ -131,8 +131,8 @@ def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
     """Return a context for an event of a host in its form, with a note for the person; empty without a text.
 
-    The form has only these keys, since one host drops all others; a flat form has no note. `docs/agents.md` says how
-    each host shows a note.
+    The form has only these keys, since one host drops all others; a flat form has no note. `docs/agents.md`
+    says how each host shows a note.
     """
     if not text.strip():
         return b""
@@ -159,8 +159,8 @@ def _of_itself(told: HookInput, alone: bool) -> HookInput:
 def copilot_answer(transcript: Path, wait_s: float) -> str:
     """Return the last words of the agent since its latest tool and the user's latest prompt. Never raises.
 
-    Copilot CLI writes an answer into `session-state/<session>/events.jsonl`, often only some tenths of a second after
-    its hook began. Empty where there is none after `wait_s`.
+    Copilot CLI writes an answer into `session-state/<session>/events.jsonl`, often only some tenths of a
+    second after its hook began. Empty where there is none after `wait_s`.
     """
     deadline = time.monotonic() + wait_s
     while not (answered := _latest(transcript)) and time.monotonic() < deadline:

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 def mcp(home: Path, port: int | None, scope: str | None, actor: str | None, logs: bool) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
-    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
-    to global. Over HTTP the address and the file that holds the token are named on stderr; a client that tells no root
-    folder is refused there, unless --scope names the project. With --log-format each call is a line on stderr, from
-    --log-level debug on; no line has a text of a memory or a question.
+    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure,
+    or write to global. Over HTTP the address and the file that holds the token are named on stderr; a client
+    that tells no root folder is refused there, unless --scope names the project. With --log-format each call
+    is a line on stderr, from --log-level debug on; no line has a text of a memory or a question.
 
     \b
     Example:
@@ -99,9 +99,9 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
 def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_json: bool) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it captures and
-    adds surely relevant memories, at an answer it captures, before a compaction it keeps the end of the
-    conversation, and at the end of a session it takes the rest.
+    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it
+    captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
+    of the conversation, and at the end of a session it takes the rest.
 
     \b
     Example:
@@ -130,8 +130,8 @@ host_choice = click.Choice((*ACTIONS, GENERIC))
 def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents disconnect`
-    removes it. For any other client of MCP, `mcp` prints the entry for its settings.
+    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
+    disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
 
     \b
     Example:

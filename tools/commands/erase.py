@@ -120,13 +120,12 @@ def _print_search(search: FileSearch) -> None:
     """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
-    for place in search.ours:
-        say(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
+    for place in sorted(search.found, key=lambda it: bool(it.own)):
+        first = f"{_counts(place.found)}, first at {place.found[0].where}"
+        yours = f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.'
+        say(yours if place.own else f"  found in {place.path} ({first})")
     for place in search.unreadable:
         say(f"  {place.path}: {place.unreadable}")
-    for place in search.own:
-        first = f"{_counts(place.found)}, first at {place.found[0].where}"
-        say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
 
 
 def _looked_for(needles: Needles) -> str:

@@ -1,7 +1,7 @@
 """Decisions about similar memories: by rule, and for the rest by a configured model.
 
-A model may order the words of its sources, and add none: its answer is checked here before any decision, and refused
-whole if it names unknown memories. `state/consolidation/clusters.py` decides when a pass begins.
+A model may order the words of its sources, and add none: its answer is checked here before any decision, and
+refused whole if it names unknown memories. `state/consolidation/clusters.py` decides when a pass begins.
 """
 
 from __future__ import annotations
@@ -63,9 +63,11 @@ class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def consolidator(home: Home) -> Conclude:
-    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured model.
+    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured
+    model.
 
-    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a usable model.
+    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
+    usable model.
     """
 
     @cache
@@ -219,9 +221,11 @@ def consolidate_scope(
     home: Home, log: Log, name: str, *, dry_run: bool = False, at_once: bool = False,
     on_cluster: Callable[[int, int], None] = lambda done, total: None,
 ) -> Consolidated:  # fmt: skip
-    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends nothing.
+    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends
+    nothing.
 
-    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is at work.
+    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is
+    at work.
     """
     if name == GLOBAL:
         raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")

@@ -183,7 +183,8 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
 def ids_matching(
     home: Home, log: Log, scope: str, wanted: Mapping[str, str | None], *, hits: Sequence[str] | None, only: bool
 ) -> tuple[str, ...]:
-    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if given.
+    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if
+    given.
 
     All captures of a hit's memory count as hits, but not with `only`.
     """
@@ -197,10 +198,8 @@ def ids_matching(
 
 def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
     """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
-    for plan in unfinished_erasures(home, ErasurePlan):
-        if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
-            return plan
-    return None
+    begun = (plan for plan in unfinished_erasures(home, ErasurePlan) if plan.scope == scope)
+    return next((it for it in begun if not {*ids} - {*it.ids().get(scope, ()), *it.erased_before}), None)
 
 
 class FileSearch(NamedTuple):
@@ -211,18 +210,8 @@ class FileSearch(NamedTuple):
 
     @property
     def found(self) -> list[SearchedFile]:
-        """The files with a finding."""
+        """The files with a finding. Memtape never deletes those of a person (`own`)."""
         return [place for place in self.places if place.found]
-
-    @property
-    def own(self) -> list[SearchedFile]:
-        """The places in the vault that a person wrote or changed; Memtape never deletes them."""
-        return [place for place in self.found if place.own]
-
-    @property
-    def ours(self) -> list[SearchedFile]:
-        """The rest of them."""
-        return [place for place in self.found if not place.own]
 
     @property
     def unreadable(self) -> list[SearchedFile]:
@@ -232,7 +221,7 @@ class FileSearch(NamedTuple):
     @property
     def only_own(self) -> bool:
         """Whether only people's own files still hold the text."""
-        return bool(self.own) and not self.ours and not self.unreadable
+        return bool(self.found) and all(place.own for place in self.found) and not self.unreadable
 
     @property
     def clean(self) -> bool:
@@ -296,7 +285,7 @@ def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> 
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
     if not (made.texts or made.labels):
-        return Needles(ids=_ids(gone), texts=(), words=()), None
+        return Needles(ids=tuple(dict.fromkeys(id for _, id in gone)), texts=(), words=()), None
     needles = needles_of(log, gone, made.texts, made.labels, made.vectors)
     name = made.items[0].id if made.is_resumed else ""
     before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total), name)
@@ -306,7 +295,6 @@ def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> 
 
 
 def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> None:
-    """Raise `MemtapeError` where a writer may not write to a scope of a plan."""
     for scope in dict.fromkeys([*made.ids(), *renewed]):
         try:
             check_admissible(writer.made("erased", Erased(ids=(made.items[0].id,)), scope))
@@ -374,8 +362,8 @@ def needles_of(
                 for word in all_words(said.text):
                     if word not in told:
                         continue
-                    if said.role == "statement" and len(ids := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
-                        ids[event.id] = None
+                    if said.role == "statement" and len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
+                        by[event.id] = None
                     elif said.role != "statement":
                         labelled[word] = None
             for string in _strings(event):
@@ -385,16 +373,13 @@ def needles_of(
     # What rows tell of any text by these words, no erased text gave to it.
     alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried and text not in OWN_LABELS)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
-    needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
+    ids = tuple(dict.fromkeys(id for _, id in gone))
+    needles = without_structure(Needles(ids=ids, texts=alone, words=tuple(words), vectors=alone_too))
     left = dict.fromkeys((*needles.texts, *needles.words))
     hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
     only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
-    shared = {word: tuple(ids) for word, ids in spoken.items()}
+    shared = {word: tuple(by) for word, by in spoken.items()}
     return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled, shared=shared)
-
-
-def _ids(gone: Gone) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(id for _, id in gone))
 
 
 def search(
@@ -406,7 +391,8 @@ def search(
 ) -> FileSearch:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers.
 
-    The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds nothing else.
+    The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds
+    nothing else.
     """
     pieces = ((f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
     vault = Vault(home)
@@ -424,8 +410,8 @@ def prove(
 ) -> tuple[FileSearch, Carried]:
     """Search for erased ids, and for texts if given, in the log and in every file of a home.
 
-    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on the log.
-    Raises `NotFound` for an id that was never erased.
+    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on
+    the log. Raises `NotFound` for an id that was never erased.
     """
     asked: dict[int, Erasures] = {}
     gone: dict[tuple[str | None, str], None] = {}
@@ -453,16 +439,14 @@ def prove(
 def _corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
     """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
 
-    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since it has
-    words of that text, unless a person keeps it.
+    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
+    it has words of that text, unless a person keeps it.
     """
     left, known = dict.fromkeys(gone), dict.fromkeys(asked)
     found = []
-    for id in left:
+    for id in (id for id in left if id not in known):
         capture = scope.captures.get(id)
-        if capture is None or id in known or capture.hidden or capture.kind != "fact":
-            continue
-        if capture.actor.origin not in PEOPLE:
+        if capture is None or capture.hidden or capture.kind != "fact" or capture.actor.origin not in PEOPLE:
             continue
         body = scope.captures.body(capture)
         memory = scope.memories.of(capture.seq)
@@ -555,7 +539,8 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
             event = msgspec.structs.replace(event, body=None)
         places: list[str] = []
         words: dict[str, None] = {}
-        for said in _names_and_texts(event):
+        # The name of a scope can be telling too.
+        for said in (*texts_of(event), *([Said("$.scope", event.scope, "name")] if event.scope else [])):
             found = traces.find(said.text)
             if found.texts and _stays(event, said):
                 kept[event.scope or "", said.place, said.text] += 1
@@ -572,13 +557,6 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
     carried.carriers += [item for item, words in queries if any(word not in spoken for word in words)]
     carried.kept = [RemainingName(*name, events) for name, events in kept.items()]
     return carried
-
-
-def _names_and_texts(event: Event) -> Iterator[Said]:
-    """Yield the texts of an event, and its scope's name, which can be telling too."""
-    yield from texts_of(event)
-    if event.scope is not None:
-        yield Said("$.scope", event.scope, "name")
 
 
 def _stays(event: Event, said: Said) -> bool:
@@ -605,17 +583,13 @@ def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
 def _item(slot: Slot, event: Event) -> ErasedItem:
     kind = event.body.kind if isinstance(event.body, Captured) else None
     texts = texts_of_body(event.body) if event.body is not None else ()
-    text = next((said.text for said in sorted(texts, key=_speaks)), "")
+    # Statements come before captions and labels.
+    by_weight = sorted(texts, key=lambda said: (said.role != "statement", said.place.count(".") > 2))
+    text = by_weight[0].text if by_weight else ""
     return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
 
 
-def _speaks(said: Said) -> tuple[bool, bool]:
-    """Sort key for the texts of an event: statements come before captions and labels."""
-    return said.role != "statement", said.place.count(".") > 2
-
-
 def _strings(value: object) -> Iterator[str]:
-    """Yield every string of an event, keys included."""
     rest = [msgspec.to_builtins(value)]
     for inner in rest:
         if isinstance(inner, str):

@@ -1,8 +1,9 @@
 """The projector: runs the dataflow that brings the views of a build up to date, and steers it from outside.
 
-The flow runs in this process, or in several: each leases some partitions, and projects these alone. A lease is a
-lock file of a partition: the next owner begins only when every lease is free. Such a process is this file run as a
-program: it gets its orders and reports as lines of JSON (`starting`), and any further order means stop.
+The flow runs in this process, or in several: each leases some partitions, and projects these alone. A lease
+is a lock file of a partition: the next owner begins only when every lease is free. Such a process is this
+file run as a program: it gets its orders and reports as lines of JSON (`starting`), and any further order
+means stop.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ OnProgress = Callable[[int], None]
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
 
-    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`, over
-    all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
+    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`,
+    over all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
     """
 
     def __init__(
@@ -186,8 +187,8 @@ class Lessee(threading.Thread):
 def _project_shared(workers: int, views: BuildViews, control: Control) -> list[str]:
     """Project with several processes until all have ended; return the discarded work, a sentence each.
 
-    Raises the first error that a process reports, and `MemtapeError` for a log that no other process can open, and
-    for processes that are killed again and again.
+    Raises the first error that a process reports, and `MemtapeError` for a log that no other process can
+    open, and for processes that are killed again and again.
     """
     environment = environment_for(views.home, views.log)
     if environment is None:

@@ -63,7 +63,8 @@ def _blank_slots(views: BuildViews) -> int:
     """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
     home, log = views.home, views.log
     build = home.current()  # It may have been made just now.
-    marks, due = _read_marks(build), {}
+    # The file only saves time.
+    marks, due = read_json(build.blanked_path, dict[int, _Blanked]) or {}, {}
     before = dict(marks)
     for number in range(log.partitions):
         erasures = erasures_of(views.erased[number])
@@ -98,7 +99,3 @@ def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     for past in (False, True):
         Snapshots(build, partition, basis_of(log, partition), past=past).discard_others()
-
-
-def _read_marks(build: Build) -> dict[int, _Blanked]:
-    return read_json(build.blanked_path, dict[int, _Blanked]) or {}  # It only saves time.

@@ -1,9 +1,9 @@
 """Starting Memtape again: detached processes, and processes that work for another.
 
-`python -m` puts the working directory first among the places of modules. An agent may work in any repository, and a
-`click.py` there would be run. A process that works for another gets its orders by its stdin and reports by its
-stdout, both lines of JSON. Where stdin ends, whoever gives the orders has died, and the process ends at once. It can
-be killed at any point. The kinds of orders and reports are elsewhere.
+`python -m` puts the working directory first among the places of modules. An agent may work in any repository,
+and a `click.py` there would be run. A process that works for another gets its orders by its stdin and reports
+by its stdout, both lines of JSON. Where stdin ends, whoever gives the orders has died, and the process ends
+at once. It can be killed at any point. The kinds of orders and reports are elsewhere.
 """
 
 from __future__ import annotations

@@ -110,7 +110,8 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
-    """Return each section of a context: its heading, its numbers of lines and of omitted lines, and its tokens.
+    """Return each section of a context: its heading, its numbers of lines and of omitted lines, and its
+    tokens.
 
     The tokens are those of its lines as printed, without the heading.
     """

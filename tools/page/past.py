@@ -1,9 +1,9 @@
 """Past views, drawn by a separate process that folds the log: the page itself stays quick.
 
-A request for a past view waits a moment, else gets the progress, and is repeated until the view is ready.
-A page has at most one process (`tools/keep/starting.py`), started at its first need; it draws one view after
-another, and yields the processor to the page and to agents. Its first order is home and scope, each further one
-an address to draw.
+A request for a past view waits a moment, else gets the progress, and is repeated until the view is ready. A
+page has at most one process (`tools/keep/starting.py`), started at its first need; it draws one view after
+another, and yields the processor to the page and to agents. Its first order is home and scope, each further
+one an address to draw.
 """
 
 from __future__ import annotations
