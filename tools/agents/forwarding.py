@@ -120,11 +120,9 @@ def may_stay(home: Path) -> bool:
         text = b""
     if b"hook_server" not in text and b"profile" not in text:  # The reader of settings need not be loaded.
         return named in ("", PROD)
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    settings = tomllib.loads(text.decode())
+    import msgspec
+
+    settings = msgspec.toml.decode(text)
     own = settings.get("profile", PROD)
     return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
 
@@ -200,7 +198,6 @@ class HostSession:
         _send(link, line)
 
     def _answered(self, line: bytes) -> None:
-        """Forward a line of the server to the host."""
         message = _read(line)
         if "method" not in message and message.get("id") is not None:
             with self._lock:
@@ -209,7 +206,6 @@ class HostSession:
         tell(line)
 
     def _reconnect(self) -> None:
-        """Go on with another server, or end the session."""
         time.sleep(PAUSE_S * self._tries)
         with self._lock:
             self._tries += 1
@@ -239,7 +235,6 @@ class HostSession:
             _send(self._link, line)
 
     def _give_up(self, ids: list[Any]) -> None:
-        """Answer requests with an error."""
         for id in ids:
             del self._waiting[id]
             error = {"code": LOST, "message": LOST_WORDS}

@@ -117,10 +117,8 @@ class HookCall:
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a detached process, which outlives this process and prints nothing."""
-        started = detached(["agents", "hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
-        assert started.stdin is not None
-        started.stdin.write(data)
-        started.stdin.close()
+        home = str(self.home.absolute())
+        detached(["agents", "hook", "--host", self.told.host, *words, "--home", home], data)
 
 
 def in_form(turn: HookCall, text: str, note: str = "") -> bytes:

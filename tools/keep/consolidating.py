@@ -136,7 +136,10 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
-            return ConcludedOperation("replace", of, text=_whole(_checked(answer.text, of), of))
+            text = _checked(answer.text, of)
+            if not all(is_told_by(it.text, text) for it in of):
+                raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
+            return ConcludedOperation("replace", of, text=text)
         case "conflict":
             return _conflict(tuple(dict.fromkeys(map(named, answer.ids))))
         case _:
@@ -189,14 +192,6 @@ def _checked(text: str, of: Cluster) -> str:
     if not 0 < len(text) <= MOST_CHARS:
         raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
     check_words(text, " ".join(f"{format_day(it.at)} {it.text}" for it in of))
-    return text
-
-
-def _whole(text: str, of: Cluster) -> str:
-    """Return a text that covers memories. Raises `BadAnswer` for a text that lost the content of any."""
-    for it in of:
-        if not is_told_by(it.text, text):
-            raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
     return text
 
 

@@ -41,13 +41,13 @@ def python_of(module: str = "memtape") -> list[str]:
 
 
 def detached(
-    words: list[str], environment: dict[str, str] | None = None, held: Collection[int] = ()
+    words: list[str], data: bytes, environment: dict[str, str] | None = None, held: Collection[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a memtape command in a detached process without output; its stdin belongs to the caller.
+    """Start a memtape command in a detached process without output, with `data` on its stdin.
 
     `held` are file descriptors for the process to inherit.
     """
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*python_of(), *words],
         env=environment,
         stdin=subprocess.PIPE,
@@ -57,6 +57,10 @@ def detached(
         cwd=NOWHERE,
         pass_fds=held,
     )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(data)
+    return process
 
 
 def start_one(
@@ -73,13 +77,9 @@ def start_one(
         return None
     try:
         assert right.fd is not None
-        process = detached(words, environment, [right.fd])
+        return detached(words, data, environment, [right.fd])
     finally:
         right.release()
-    assert process.stdin is not None
-    with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(data)
-    return process
 
 
 def start_detached(home: Home, log: Log) -> None:

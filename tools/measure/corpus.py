@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,9 +35,8 @@ UNDATED_US = 1_577_836_800 * US_PER_S
 GAP_US = 60 * US_PER_S
 NOTES = 10
 """So many unreadable times are named, and the rest counted."""
-MOST_SECONDS, MOST_MILLISECONDS = 10**11, 10**14
-"""A number below the first is seconds, below the second milliseconds, else microseconds: each of them then lies between
-1973 and the year 5138, and what lies before 1973 is taken for a smaller unit."""
+UNITS_US = ((10**11, US_PER_S), (10**14, 1_000), (float("inf"), 1))
+"""A number below 10^11 is seconds, below 10^14 milliseconds, else microseconds: each lies between 1973 and 5138."""
 FORMS = (
     "%I:%M %p on %d %B, %Y",
     "%Y/%m/%d (%a) %H:%M",
@@ -265,35 +265,27 @@ def read_time(said: object) -> int | None:
 
     Without a zone it is UTC. An age such as 3d is no time, since a corpus has no now.
     """
-    text = said.strip() if isinstance(said, str) else None
-    if said is None or text == "":
+    said = said.strip() if isinstance(said, str) else said
+    if said is None or said == "":
         return None
-    if text is not None:
-        at = _of_number(float(text)) if _NUMBER.match(text) else _of_text(text)
-    elif isinstance(said, (int, float)) and not isinstance(said, bool):
-        at = _of_number(said)
-    else:
+    if isinstance(said, bool) or not isinstance(said, (str, int, float)):
         raise ValueError(said)
+    if isinstance(said, str) and not _NUMBER.match(said):
+        at = _of_text(said)
+    else:
+        number = float(said)
+        at = round(number * next(unit for most, unit in UNITS_US if abs(number) < most))
     if not MIN_TIME_US <= at <= MAX_TIME_US:
         raise ValueError(said)
     return at
-
-
-def _of_number(said: float) -> int:
-    if abs(said) < MOST_SECONDS:
-        return round(said * US_PER_S)
-    return round(said * 1_000) if abs(said) < MOST_MILLISECONDS else round(said)
 
 
 def _of_text(said: str) -> int:
     if _YEAR.search(said) is None:
         raise ValueError(said)
     for form in FORMS:
-        try:
-            moment = datetime.strptime(said, form).replace(tzinfo=timezone.utc)
-        except ValueError:
-            continue
-        return round(moment.timestamp()) * US_PER_S
+        with suppress(ValueError):
+            return round(datetime.strptime(said, form).replace(tzinfo=timezone.utc).timestamp()) * US_PER_S
     try:
         return parse_iso(said)
     except MemtapeError:
