@@ -134,7 +134,7 @@ class Client(Deciding):
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
-        return erase(self.home, self.log, made, self, on_phase, on_note)
+        return erase(made, self, on_phase, on_note)
 
     def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare the result with the views, of all scopes or one."""

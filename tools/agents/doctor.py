@@ -42,6 +42,7 @@ from memtape.tools.client import Client
 from memtape.tools.keep.log_settings import lifecycle_settings
 from memtape.tools.recalling import offer
 
+DOCTOR = {"name": "memtape-doctor", "version": "1"}
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
 RECENT_US = DAY_US
@@ -55,7 +56,7 @@ State = Literal["good", "to do", "bad", "not there"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A check: its state and observation, the next step (empty where nothing is to be done), and its subject."""
+    """A check: its state and observation, the next step (empty where there is none), and its subject."""
 
     state: State
     seen: str
@@ -145,7 +146,8 @@ def _aging(home: Home) -> Finding:
         is_on = bool(lifecycle_settings(client.log)["lifecycle"])
     seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
     if not is_on:
-        return Finding("to do", f"{seen} It is switched off.", "`memtape admin lifecycle --set lifecycle=true`.")
+        seen = f"{seen} It is switched off."
+        return Finding("to do", seen, "`memtape admin lifecycle --set lifecycle=true`.")
     return Finding("good", seen)
 
 
@@ -191,10 +193,7 @@ def _server(home: Home) -> Finding:
     words = [*own_command(), "agents", "mcp", "--home", str(home.path.absolute())]
     begun = time.monotonic()
     with _talking(words) as ask:
-        ask(
-            "initialize",
-            protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "memtape-doctor", "version": "1"},
-        )  # fmt: skip
+        ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=DOCTOR)
         ask(None, method="notifications/initialized")
         listed = ask("tools/list")
     took_ms = round((time.monotonic() - begun) * 1_000)
@@ -228,8 +227,10 @@ def _host(host: str) -> Look:
             return astray
         untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
         if untrusted:
-            seen = f"{len(untrusted)} of {len(told)} hooks are not trusted, so that it skips them without a word."
-            return Finding("to do", seen, f"Open `/hooks` in {about.program} and trust those of memtape.")
+            of = f"{len(untrusted)} of {len(told)} hooks"
+            seen = f"{of} are not trusted, so that it skips them without a word."
+            todo = f"Open `/hooks` in {about.program} and trust those of memtape."
+            return Finding("to do", seen, todo)
         return Finding("good", "Plugin, server and hooks are on.")
 
     return look
@@ -237,14 +238,16 @@ def _host(host: str) -> Look:
 
 def _errors(home: Home) -> Finding:
     lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
-    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(HomeCounts(home.path).tally(FLUSHES).items()))
+    tally = sorted(HomeCounts(home.path).tally(FLUSHES).items())
+    counts = ", ".join(f"{name} {count:,}" for name, count in tally)
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:
         since = " since yesterday" if latest_errors(home.path, 1) else ""
         return Finding("good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
-    places = [str(folder / ERRORS_NAME) for folder in (home.path, homeless()) if (folder / ERRORS_NAME).exists()]
-    return Finding("to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
+    places = [folder / ERRORS_NAME for folder in (home.path, homeless())]
+    named = " and ".join(str(place) for place in places if place.exists())
+    return Finding("to do", seen, f"They are shown for a day. All are in {named}.")
 
 
 LOOKS: dict[str, Look] = {
@@ -265,7 +268,7 @@ LOOKS: dict[str, Look] = {
 
 
 def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | None:
-    """Return whether our plugin is enabled in a host, and the commands of its hooks; None where it is not there."""
+    """Return whether our plugin is enabled in a host, and its hooks' commands; None without a plugin."""
     if about.form == "script":
         script = plugin_folder(home, host) / SCRIPT
         return (True, [script_hook(script.read_bytes())]) if is_connected(home, host) else None
@@ -286,11 +289,10 @@ def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | N
 
 
 def _anew(host: str) -> str:
-    return f"`memtape agents connect {host}` installs it anew, `memtape agents disconnect {host}` takes it away."
+    return f"`memtape agents connect {host}` installs it anew, `memtape agents disconnect {host}` removes it."
 
 
 def _hooks_in(folder: Path) -> list[str]:
-    """Return the commands of an installed plugin's hooks."""
     try:
         hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
     except (OSError, ValueError, KeyError):
@@ -299,7 +301,7 @@ def _hooks_in(folder: Path) -> list[str]:
 
 
 def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | None:
-    """Return a finding where installed hooks are of an installation that is gone, of another, or of another home."""
+    """Return a finding where hooks are of an installation that is gone, of another, or of another home."""
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
             continue
@@ -320,7 +322,6 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
 
 
 def _starts(command: list[str]) -> bool:
-    """Whether another installation exists and starts."""
     try:
         return run_host([*command, "--version"]).returncode == 0
     except MemtapeError:
@@ -328,11 +329,11 @@ def _starts(command: list[str]) -> bool:
 
 
 def _told_hooks(about: Host) -> list[dict[str, Any]]:
-    """Return our hooks as a host tells them that runs only those that a person trusts; none for any other host."""
+    """Return our hooks as told by a host that runs only trusted ones; none for any other host."""
     if not about.trust:
         return []
     with _talking(list(about.trust)) as ask:
-        ask("initialize", clientInfo={"name": "memtape-doctor", "version": "1"})
+        ask("initialize", clientInfo=DOCTOR)
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])
     hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]

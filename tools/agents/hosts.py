@@ -106,7 +106,7 @@ def read(host: str, data: bytes) -> HookInput | None:
     action = ACTIONS[host].get(event)
     agent = (_text(told, "agent_name") or _text(told, "agent_type"))[:MAX_AGENT_CHARS]
     of_agent = event == "SubagentStop"
-    # What one agent asks of another no person has said, and what the other answers it tells once it has ended.
+    # No person has said what an agent asks of another, which tells its answer once it has ended.
     if action is None or (_text(told, "parent_agent_id") and action in ("prompt", "answer") and not of_agent):
         return None
     return HookInput(

@@ -82,7 +82,7 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Slash(msgspec.Struct, frozen=True):
-    """A slash command: help, argument, tool, and the instruction for the agent with the user's words for `{said}`."""
+    """A slash command: help, argument, tool, and the instruction, with the user's words for `{said}`."""
 
     about: str
     argument: str
@@ -119,7 +119,8 @@ def plugin_files(host: str, command: list[str], home: str) -> dict[str, bytes]:
     inside |= {".claude-plugin/plugin.json": _json(told | {"author": owner}), ".mcp.json": _json(servers)}
     plugins = [{"name": PLUGIN, "source": f"./{PLUGIN}", "description": DESCRIPTION}]
     market = _json({"name": MARKETPLACE, "owner": owner, "plugins": plugins})
-    return {f"{PLUGIN}/{path}": data for path, data in inside.items()} | {".claude-plugin/marketplace.json": market}
+    files = {f"{PLUGIN}/{path}": data for path, data in inside.items()}
+    return files | {".claude-plugin/marketplace.json": market}
 
 
 def server_forms(command: list[str], home: str) -> dict[str, str]:
@@ -137,7 +138,7 @@ def instructions() -> str:
 
 
 def started_by(hook: str) -> tuple[list[str], list[str]]:
-    """Return the command of an installed hook, and its words from `agents` on; both empty for a foreign hook."""
+    """Return the command of an installed hook, and its words from `agents` on; both empty for another's."""
     try:
         words = shlex.split(hook)
     except ValueError:
@@ -183,7 +184,8 @@ def _command(name: str, form: str) -> dict[str, bytes]:
         return {f"skills/{name}/SKILL.md": skill, f"skills/{name}/agents/openai.yaml": policy}
     if form == "markdown":
         tools = dict.fromkeys((slash.tool, *(("search_memories",) if name in ("why", "forget") else ())))
-        allowed = [it for it in tools if it != "forget_memory"]  # A host asks its user before it hides anything.
+        # A host asks its user before it hides anything.
+        allowed = [it for it in tools if it != "forget_memory"]
         more: dict[str, Any] = {
             "description": slash.about,
             "argument-hint": f"[{slash.argument}]",

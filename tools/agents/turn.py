@@ -30,8 +30,8 @@ from memtape.tools.keep.starting import detached
 START_WAIT_S = 8.0
 """Hosts wait 10 s. A start that has no context by then is told so."""
 LATE_START = (
-    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
-    " later."
+    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may"
+    " answer later."
 )
 WRITTEN_WAIT_S = 5.0
 """The wait of a detached process for an answer that is not in its transcript yet."""
@@ -54,9 +54,9 @@ class HookCall:
         announced: Announced | None = None, began_in: Path | None = None,
     ) -> None:  # fmt: skip
         folder = (began_in or Path()) / told.folder
-        self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
-        if told.host in HEARD:
-            self.told = _of_itself(self.told, alone)
+        if began_in and told.transcript:
+            told = told._replace(transcript=str(began_in / told.transcript))
+        self.told = _of_itself(told, alone) if told.host in HEARD else told
         self.source = (READ | HEARD)[told.host]
         self.home = home
         self.alone = alone
@@ -75,9 +75,11 @@ class HookCall:
         if not self.folder.is_dir():
             scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)
             if is_unmade(scope):
-                raise MemtapeError(f"The folder {self.folder} is not there and has no memory; nothing is stored of it.")
+                said = f"The folder {self.folder} is not there and has no memory; nothing is stored of it."
+                raise MemtapeError(said)
         client = Client(self.home, folder=self.folder, began=self._began, actor=self.source, origin="agent")
-        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True)
+        client.session = session or client.session
         return client
 
     def _began(self) -> Path | None:
@@ -136,7 +138,8 @@ def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
         return b""
     told: dict[str, Any] = {"additionalContext": given_in(text)}
     if host not in FLAT:
-        told = {"hookSpecificOutput": {"hookEventName": event} | told} | ({"systemMessage": note} if note else {})
+        told = {"hookSpecificOutput": {"hookEventName": event} | told}
+        told |= {"systemMessage": note} if note else {}
     return orjson.dumps(told)
 
 
@@ -148,7 +151,7 @@ def given_in(text: str) -> str:
 
 
 def _of_itself(told: HookInput, alone: bool) -> HookInput:
-    """Return the input of a host whose transcripts are not read; for Copilot with the answer in its transcript."""
+    """Return the input of a host without its transcript; for Copilot with the answer in the transcript."""
     if told.host != "copilot" or told.action != "answer" or told.agent:
         return told._replace(transcript="")
     return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))

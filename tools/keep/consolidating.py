@@ -190,14 +190,14 @@ def _checked(text: str, of: Cluster) -> str:
     """
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
-        raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
+        raise BadAnswer(f"The model's answer has an empty text, or one of more than {MOST_CHARS} characters.")
     check_words(text, " ".join(f"{format_day(it.at)} {it.text}" for it in of))
     return text
 
 
 @contextmanager
 def scope_alone(home: Home, log: Log, name: str, wait_s: float = 0) -> Iterator[Scope | None]:
-    """Hold the right to consolidate, and yield the state of a scope. Raises `Locked` where another process has it."""
+    """Hold the right to consolidate, and yield a scope's state. Raises `Locked` while another process does."""
     with home.lock("consolidation").held(wait_s):
         yield scope_now(home, log, name)
 
@@ -223,8 +223,9 @@ def consolidate_scope(
     at work.
     """
     if name == GLOBAL:
-        raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
-    with nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S) as scope:
+        raise MemtapeError(f"{GLOBAL}, of operators, is not consolidated.", "Name a project's scope.")
+    alone = nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S)
+    with alone as scope:
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
@@ -248,8 +249,9 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
 def check_words(text: str, known: str) -> None:
     """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
     if not is_part(values(text), values(known)):
-        raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
-    if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):
+        raise BadAnswer("The model's answer has a number that no memory has.", "Try another model.")
+    all_terms = [*terms(known), *terms(_TELLING)]
+    if not (is_part(terms(text), all_terms) and is_part(turning(text), turning(known))):
         raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
     if heard_in(text).standing:
         raise BadAnswer("The model's answer gives an order.", "Try another model.")

@@ -158,7 +158,8 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     erased = erasures_of(log.erased(number)).named.get(scope, {})
     before = [id for id in ids if id in erased]
     asked = [id for id in ids if id not in erased]
-    captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
+    named = [capture for id in asked if (capture := state.captures.get(id))]
+    captures = named if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
     items, texts, labels = _derived(log, number, end, scope, wanted, before)
     found = {item.id: None for item in items}
@@ -176,12 +177,18 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
-        corrections=_corrections_among(log, state, found, wanted),
+        corrections=_corrections(log, state, found, wanted),
     )
 
 
 def ids_matching(
-    home: Home, log: Log, scope: str, wanted: Mapping[str, str | None], *, hits: Sequence[str] | None, only: bool
+    home: Home,
+    log: Log,
+    scope: str,
+    wanted: Mapping[str, str | None],
+    *,
+    hits: Sequence[str] | None,
+    only: bool,
 ) -> tuple[str, ...]:
     """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if
     given.
@@ -250,12 +257,13 @@ class Erasure(NamedTuple):
         return self.after.clean
 
 
-def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
 
     Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
     `StillHeld` where another process keeps erased data.
     """
+    home, log = writer.home, writer.log
     on_phase("reading the log", 0, 1)
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
@@ -264,10 +272,11 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
-    needles, before = _look_before(home, log, made, on_phase)
+    needles, before = _look(home, log, made, on_phase)
     name = made.items[0].id if made.items else ""
     if name:
-        kept = {"corrections": [], "vectors": list(needles.vectors), "is_resumed": True, "keep_corrections": False}
+        vectors = list(needles.vectors)
+        kept = {"corrections": [], "vectors": vectors, "is_resumed": True, "keep_corrections": False}
         keep_unfinished(home, name, msgspec.structs.replace(made, **kept))
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
@@ -279,7 +288,7 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     return Erasure(made, before, after)
 
 
-def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
+def _look(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
     """Return the needles, and their search before the erasure, None without the texts."""
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
@@ -343,7 +352,7 @@ def needles_of(
     traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
     erasures = _erasures(log)
-    told = dict.fromkeys(words)
+    known_words = dict.fromkeys(words)
     spoken, labelled = dict[str, dict[str, None]](), dict[str, None]()
     carried: dict[int, None] = {}
     vectors = dict.fromkeys(known, True)
@@ -360,7 +369,7 @@ def needles_of(
                 if said.role == "label" and said.text in OWN_LABELS:
                     continue
                 for word in all_words(said.text):
-                    if word not in told:
+                    if word not in known_words:
                         continue
                     if said.role == "statement" and len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
                         by[event.id] = None
@@ -371,15 +380,17 @@ def needles_of(
                 for word in all_words(string):
                     words.pop(word, None)
     # What rows tell of any text by these words, no erased text gave to it.
-    alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried and text not in OWN_LABELS)
+    unique = [text for number, text in enumerate(traces.texts) if number not in carried]
+    alone = tuple(text for text in unique if text not in OWN_LABELS)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
     ids = tuple(dict.fromkeys(id for _, id in gone))
     needles = without_structure(Needles(ids=ids, texts=alone, words=tuple(words), vectors=alone_too))
-    left = dict.fromkeys((*needles.texts, *needles.words))
-    hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
-    only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
+    left = {*needles.texts, *needles.words}
+    hidden = sum(left.isdisjoint((*parts(text), *telling_words(text))) for text in texts)
+    only_labelled = tuple(word for word in known_words if word in labelled and word not in spoken)
     shared = {word: tuple(by) for word, by in spoken.items()}
-    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled, shared=shared)
+    told = {"said": len(texts), "hidden": hidden, "labelled": only_labelled, "shared": shared}
+    return msgspec.structs.replace(needles, **told)
 
 
 def search(
@@ -436,7 +447,7 @@ def prove(
     return found, carried_by_others(log, {}, texts)
 
 
-def _corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
+def _corrections(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
     """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
 
     A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
@@ -486,11 +497,10 @@ def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Fo
         body = decode(slot.payload).body
         scope = state_at(log, home.current(), item.partition, log.ends()[item.partition]).scopes[item.scope]
         if isinstance(body, (Forgotten, Restored)):
-            captures = [scope.captures.get(id) for id in body.ids if id not in gone]
-            for hidden in (True, False):
-                ids = tuple(capture.id for capture in captures if capture is not None and capture.hidden is hidden)
-                if ids:
-                    yield item.scope, Forgotten(ids=ids, reason=None) if hidden else Restored(ids=ids, reason=None)
+            captures = [it for id in body.ids if id not in gone and (it := scope.captures.get(id))]
+            for hidden, again in ((True, Forgotten), (False, Restored)):
+                if ids := tuple(capture.id for capture in captures if capture.hidden is hidden):
+                    yield item.scope, again(ids=ids, reason=None)
 
 
 def _derived(
@@ -560,8 +570,9 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
 
 
 def _stays(event: Event, said: Said) -> bool:
-    """Whether a text cannot be taken out: it is of the header, a program's word, or of an event that is never blank."""
-    return not said.place.startswith("$.body") or said.role == "program" or not EVENT_TYPES[event.type].can_be_blank
+    """Whether a text stays: of the header, a program's word, or of an event that is never blank."""
+    is_free = said.place.startswith("$.body") and said.role != "program"
+    return not (is_free and EVENT_TYPES[event.type].can_be_blank)
 
 
 def _is_loose(event: Event, said: Said) -> bool:
@@ -586,7 +597,8 @@ def _item(slot: Slot, event: Event) -> ErasedItem:
     # Statements come before captions and labels.
     by_weight = sorted(texts, key=lambda said: (said.role != "statement", said.place.count(".") > 2))
     text = by_weight[0].text if by_weight else ""
-    return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
+    place = slot.partition, slot.offset
+    return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, *place, text)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -601,12 +613,12 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _check_sight(before: FileSearch) -> None:
-    """Raise `MemtapeError` where a text that stands in the home was not found: such a search proves nothing."""
+    """Raise `MemtapeError` where a text of the home was not found: such a search proves nothing."""
     found = {finding.needle for place in before.found for finding in place.found}
     blind = [text for text in before.needles.texts if text not in found]
     if blind:
         raise MemtapeError(
-            f"{len(blind)} of {len(before.needles.texts)} texts that the log still holds were not found by the search.",
+            f"The search missed {len(blind)} of {len(before.needles.texts)} texts that the log still holds.",
             "Nothing was erased, since its absence could not be proven. Please report this.",
         )
     blocked = [place for place in before.unreadable if not place.own]
@@ -614,7 +626,7 @@ def _check_sight(before: FileSearch) -> None:
         first = blocked[0]
         raise MemtapeError(
             f"{first.path} cannot be looked into: {first.unreadable}.",
-            "Nothing was erased, since its absence could not be proven. `memtape rebuild` mends damaged views.",
+            "Nothing was erased, since that could not be proven. `memtape rebuild` mends damaged views.",
         )
 
 

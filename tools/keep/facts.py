@@ -81,14 +81,13 @@ class FactAsker:
             return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
-            raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
+            raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
         found = facts_of(model.answer(prompt_for(talk), self._limit_s), len(window))
         texts = self._without_secrets([fact.text for fact in found])
         actor = author(model, self._redactor)
-        events = [
-            self._redactor.event(_captured(window, number, place, msgspec.structs.replace(fact, text=text), actor))
-            for place, (fact, text) in enumerate(zip(found, texts, strict=True))
-        ]
+        facts = [msgspec.structs.replace(fact, text=text) for fact, text in zip(found, texts, strict=True)]
+        made = (_captured(window, number, place, fact, actor) for place, fact in enumerate(facts))
+        events = list(map(self._redactor.event, made))
         return ("kept" if events else "nothing"), events
 
     def _is_worth_it(self, talk: str) -> bool:

@@ -36,7 +36,8 @@ _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | r
 
 @cache
 def _prompts() -> dict[str, dict[str, str]]:
-    return msgspec.toml.decode(Path(__file__).with_name("prompts.toml").read_bytes(), type=dict[str, dict[str, str]])
+    data = Path(__file__).with_name("prompts.toml").read_bytes()
+    return msgspec.toml.decode(data, type=dict[str, dict[str, str]])
 
 
 class CountedModel:

@@ -68,7 +68,8 @@ class Projector:
 
         self._views, self._workers, self._partitions = views, workers, partitions
         self._epoch = EPOCH if epoch is None else epoch
-        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS, on_step=steps_of(views.home))
+        batch_events = batch_events or BATCH_EVENTS
+        self._control = Control(once=once, batch_events=batch_events, on_step=steps_of(views.home))
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:
@@ -118,7 +119,7 @@ class Projector:
 
 
 def _cause_of(error: BaseException) -> BaseException:
-    """Return the error of Memtape or the system that Bytewax has wrapped, and a library's panic as a sentence."""
+    """Return the error of Memtape or the system that Bytewax wraps, and a library's panic as a sentence."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):
@@ -142,11 +143,11 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     vault: bool
     once: bool
     bases: tuple[Basis, ...]
-    partitions: tuple[int, ...]
+    partitions: tuple[int, ...] = ()
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The events that a process has read, whether its flow ends by itself, and the error that ended it, with a hint."""
+    """The events that a process has read, whether its flow ends by itself, and its error with a hint."""
 
     read: int
     stopping: bool = False
@@ -155,7 +156,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lessee(threading.Thread):
-    """The owner's thread for a process with leased partitions: reads its reports, and replaces a killed process."""
+    """The owner's thread for a process with leased partitions: reads reports, and replaces a killed one."""
 
     def __init__(self, orders: Orders, environment: dict[str, str], control: Control) -> None:
         super().__init__(daemon=True)
@@ -180,7 +181,7 @@ class Lessee(threading.Thread):
             if code > 0 or not restarts:
                 break
             self.process = started(MODULE, self._orders, self._environment)
-        self.killed = f"The process with pid {self.process.pid}, which projects a share, ended with code {code}."
+        self.killed = f"Process {self.process.pid}, which projects a share, ended with code {code}."
         self._control.stopping.set()
 
 
@@ -195,15 +196,18 @@ def _project_shared(workers: int, views: BuildViews, control: Control) -> list[s
         raise MemtapeError("No other process can open this log.", "Project it with one worker.")
     if control.stopping.is_set():
         return []
-    home, bases = os.path.abspath(views.home.path), tuple(views.bases)
+    orders = Orders(
+        home=os.path.abspath(views.home.path),
+        build=views.build.number,
+        vault=views.vault,
+        once=control.once,
+        bases=tuple(views.bases),
+    )
     shares = [tuple(views.numbers[place::workers]) for place in range(min(workers, len(views.numbers)))]
     lessees: list[Lessee] = []
     try:
         for share in shares:
-            orders = Orders(
-                home=home, build=views.build.number, vault=views.vault, once=control.once, bases=bases, partitions=share
-            )
-            lessees.append(Lessee(orders, environment, control))
+            lessees.append(Lessee(msgspec.structs.replace(orders, partitions=share), environment, control))
         for lessee in lessees:
             while lessee.is_alive():
                 lessee.join(POLL_S)

@@ -44,7 +44,7 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
     home, log, behind = views.home, views.log, _behind(views)
     if behind:
         for build in home.builds():
-            if build.number != views.build.number:  # Begun, or left, by a rebuild that may have seen the texts.
+            if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
                 build.discard()
         rebuild(home, log, on_phase, workers, behind)
     return behind, _blank_slots(views)

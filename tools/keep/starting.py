@@ -36,7 +36,7 @@ _CODE = (
 
 
 def python_of(module: str = "memtape") -> list[str]:
-    """Return the words that run a module of ours as a program; more words can follow. From any folder it is ours."""
+    """Return the words that run a module of ours as a program, from any folder; more words can follow."""
     return [sys.executable, "-c", _CODE.format(module=module)]
 
 
@@ -96,10 +96,10 @@ def start_detached(home: Home, log: Log) -> None:
         start_one(home.start_lock("projector"), words, environment)
 
 
-def started(module: str, orders: object, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+def started(module: str, orders: object, variables: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
     """Start a module with its first orders, in a session of its own, so that Ctrl-C is the caller's alone."""
     words, pipe = python_of(module), subprocess.PIPE
-    process = subprocess.Popen(words, env=environment, stdin=pipe, stdout=pipe, start_new_session=True)
+    process = subprocess.Popen(words, env=variables, stdin=pipe, stdout=pipe, start_new_session=True)
     tell(process, orders)
     return process
 
@@ -140,7 +140,7 @@ def reporter() -> Callable[[object], None]:
 
 
 def obey(on_order: Callable[[bytes], object]) -> None:
-    """Hand on each further line of this process's stdin, in a thread that ends the process where stdin ends."""
+    """Hand on each further line of stdin, in a thread that ends the process where stdin ends."""
 
     def read() -> None:
         for line in sys.stdin.buffer:

@@ -1,4 +1,4 @@
-"""The view *next start*: the exact context of a starting agent, the cost of each part, and the text for each host."""
+"""The view *next start*: the context of a starting agent, the cost of its parts, and the text for each host."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
     told.sort(key=lambda given: not given.is_connected)
     asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    return [*told, HostText("get_context", tokenizer().count(asked), asked, HOOKLESS, when="when its agent asks")]
+    tokens = tokenizer().count(asked)
+    return [*told, HostText("get_context", tokens, asked, HOOKLESS, when="when its agent asks")]
 
 
 def beside(home: Home) -> list[HostText]:

@@ -75,7 +75,7 @@ class Past:
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def view(self, address: Address) -> DrawnPage | PastView:
-        """Return a view if ready within `WAIT_S` seconds, else the progress. Raises `MemtapeError` at an end."""
+        """Return a view if ready within `WAIT_S`, else the progress. Raises `MemtapeError` at an end."""
         with self._lock:
             making = self._made.get(repr(address))
             if making is None:
