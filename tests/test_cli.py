@@ -238,7 +238,7 @@ def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeyp
     def full(*_: object, **__: object) -> None:
         raise OSError("LanceError(IO): File too large (os error 27), /home/runner/lance/src/io/commit.rs:1663:50")
 
-    monkeypatch.setattr(Client, "status", full)
+    monkeypatch.setattr(Client, "reader", property(full))
     done = call("status")
     assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr
 

@@ -101,7 +101,7 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
         old, new = (state_at(client.log, build, number, offset) for offset in (first, second))
         before = old.scopes.get(SCOPE)
         apart = changes_since({} if before is None else {SCOPE: seen_of(before)}, new, SCOPE)
-        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}", scope=SCOPE)) == apart
+        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}")) == apart
 
 
 def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Client) -> None:

@@ -66,8 +66,8 @@ def test_a_project_is_looked_through_by_texts_times_and_sessions(
         "It is.",
     ]
     for ask in (
-        lambda: client.read(partial(session_of, session="three")), lambda: client.recent(0), lambda: client.timeline("yesterday or so"),
-        lambda: client.timeline("01234567-89ab-7def-8123-456789abcdef"),
+        lambda: client.read(partial(session_of, session="three")), lambda: client.recent(0),
+        lambda: client.timeline("yesterday or so"), lambda: client.timeline("01234567-89ab-7def-8123-456789abcdef"),
     ):  # fmt: skip
         with pytest.raises(MemtapeError):
             ask()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from memtape.tools.verb import Verb
 
@@ -22,6 +23,31 @@ INDEX: dict[str, dict[str, str]] = {
         "show --why": "why",
         "show --edges": "edges",
         "show --around": "timeline",
+    },
+    "status": {"overview": "", "status": "status", "admin stats": "stats"},
+    "projects": {
+        "project list": "projects",
+        "project scope": "project_state",
+        "project name": "rename",
+        "project finish": "finish",
+        "project finish --undo": "resume",
+        "project adopt": "",
+    },
+    "archiving": {
+        "archive": "archive",
+        "archive --undo": "unarchive",
+        "archive --list": "archived",
+        "admin lifecycle": "lifecycle",
+        "admin lifecycle --set": "",
+    },
+    "settling": {
+        "settle -": "conflicts",
+        "settle --keep": "settle",
+        "settle --accept": "accept",
+        "settle --decline": "decline",
+        "settle --rules": "proposals",
+        "settle --orders": "orders",
+        "settle --stale": "stale",
     },
     "deciding": {
         "forget": "forget",
@@ -50,6 +76,11 @@ TOOLS = {
     "search_memories": "search",
     "get_memory": "show",
     "timeline": "show --around",
+    "list_conflicts": "settle -",
+    "archive_memory": "archive",
+    "unarchive_memory": "archive --undo",
+    "list_archived": "archive --list",
+    "memory_status": "status",
     "list_recent": "search -",
     "update_memory": "update",
     "forget_memory": "forget",
@@ -87,3 +118,57 @@ COMMANDS: dict[str, list[str]] = {}
 """The names of the verbs of each command: the first is what it does without an option."""
 for _name in _FILE_OF:
     COMMANDS.setdefault(_name.partition(" -")[0], []).append(_name)
+
+TITLES = {
+    "Remember and ask": ("capture", "search", "show", "context", "import"),
+    "Decide": ("forget", "restore", "pin", "update", "settle", "archive"),
+    "Look": ("status", "page", "log"),
+    "Keep": ("run", "verify", "rebuild", "erase"),
+    "More, each with its own help": ("agents", "project", "tree", "admin"),
+}
+"""The commands under their titles, in the order in which help lists them."""
+
+
+class Group(NamedTuple):
+    """A group of commands: its first sentence, the rest of its help, an example, and what it does without a command."""
+
+    summary: str
+    example: str
+    details: str = ""
+    default: str = ""
+
+
+GROUPS = {
+    "agents": Group(
+        "Connect agents to this memory, see what they were given, and pause what they leave.",
+        "memtape agents connect claude\nmemtape agents doctor",
+    ),
+    "project": Group(
+        "See the projects of this data folder, name them, and say that one is finished or goes on.",
+        "memtape project list\nmemtape project finish",
+    ),
+    "tree": Group(
+        "The tree of pages by people and agents: draw it, show a page, and write, move and link pages.",
+        'memtape tree\nmemtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database"',
+        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is "
+        "_root. In the vault each page is a file that you can edit: pages/SLUG.md.",
+        default="draw",
+    ),
+    "admin": Group(
+        "Change how a home embeds, folds and ages, measure its recall, copy its log, and follow it.",
+        "memtape admin embedder set local\nmemtape admin copy --to /backup/memory.db",
+    ),
+    "admin embedder": Group(
+        "See and change the embedder whose vectors decide which texts are one memory.",
+        "memtape admin embedder set local\nmemtape run --once",
+    ),
+    "admin retriever": Group(
+        "List the retrievers of searches, and say how they stand: one answers, shadows answer beside it.",
+        "memtape admin retriever list",
+    ),
+    "admin secrets": Group(
+        "List the known secrets of this home, undo false ones, and give a team's homes one key.",
+        "memtape admin secrets list\nmemtape admin secrets forget 5f0c6d1e",
+    ),
+}
+"""The groups of commands by their words."""

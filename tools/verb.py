@@ -108,8 +108,8 @@ class Verb(NamedTuple):
     example: str
     asks: type[Asks]
     answers: Any
-    run: Callable[[World, Any], Any]
-    lines: Callable[[World, Any, Any], Iterable[str]] | None = None
+    run: Callable[[Any, Any], Any]
+    lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
     undo: str = ""

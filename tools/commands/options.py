@@ -251,3 +251,7 @@ def with_log(command: CommandT) -> CommandT:
     ):
         wrapped = option(wrapped)
     return cast(CommandT, wrapped)
+
+
+class Commands(click.Group):
+    """A group of commands that are not yet values."""

@@ -18,8 +18,8 @@ from memtape.state.tree.checking import TreeProblem
 from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version, Written
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import Commands
 from memtape.tools.commands.options import (
+    Commands,
     Output,
     confirmed,
     is_asked,

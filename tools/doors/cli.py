@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import UserDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args
@@ -21,6 +20,7 @@ from click.exceptions import NoArgsIsHelpError
 from click.shell_completion import CompletionItem
 from msgspec import inspect
 
+from memtape import __version__
 from memtape.schemas.errors import LogAway, MemtapeError, NotAdopted
 from memtape.schemas.events import Origin
 from memtape.schemas.patterns import lazy
@@ -33,7 +33,7 @@ from memtape.sinks.home.pauses import stores_nothing
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
-from memtape.tools.table import COMMANDS, VERBS
+from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
 from memtape.tools.verb import Asks, Failure, Field, Output, Place, Verb, document
 from memtape.tools.verb import fields_of as all_fields_of
 
@@ -110,17 +110,13 @@ def make_command(name: str) -> click.Command:
             if not _is_word(field):
                 own.setdefault(_option_of(field), _option(field))
     common = [option for option in _common(first.at) if option.opts[0] not in own]
-    words = _words_of(verbs)
-    details = f"\n\n{first.details}" if first.details else ""
-    example = "\n".join(f"  {line}" for line in first.example.split("\n"))
-    command = click.Command(
+    return click.Command(
         name.rpartition(" ")[2],
-        params=[*words, *own.values(), *common],
+        params=[*_words_of(verbs), *own.values(), *common],
         callback=lambda **given: _called(verbs, given),
-        help=f"{first.summary}{details}\n\n\b\nExample:\n{example}",
+        help=_help(first.summary, first.details, first.example),
         hidden=name == "overview",
     )
-    return command
 
 
 def fields_of(asks: type[Asks]) -> list[Field]:
@@ -170,7 +166,8 @@ def _metavar(field: Field) -> str:
 def _option(field: Field) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
     name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
-    key, more = _key(name), {"envvar": field.extra.get("envvar"), "metavar": field.extra.get("metavar")}
+    key, more = _key(name), dict[str, Any]()
+    more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
         return click.Option([both, key], is_flag=True, default=field.default, help=field.help)
@@ -288,8 +285,8 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     if words:
         raise click.UsageError(f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)})")
     own = {_option_of(field): field for field in fields if not _is_word(field)}
-    others = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
-    for option in sorted(others - own.keys() - {verb.mode}):
+    taken = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
+    for option in sorted(taken.difference(own, (verb.mode,))):
         if _is_given(option):
             takers = [other.mode or "words" for other in verbs if _takes(other, option)]
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")
@@ -396,26 +393,38 @@ def explained(home: Path) -> Iterator[None]:
         sys.exit(1)
 
 
-class LazyCommands(UserDict[str, Any]):
-    """Commands by name, each made when it is first asked for."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        made = self.data[name]
-        if not isinstance(made, click.Command):
-            made = self.data[name] = made()
-        return made  # type: ignore[no-any-return]
-
-
 class Commands(click.Group):
-    """A group of commands under titles; its usage errors are escaped like all printed text."""
+    """A group of commands, each made when it is first asked for; usage errors are escaped like all printed text."""
 
-    titles: Mapping[str, tuple[str, ...]] = {}
+    def __init__(self, name: str, commands: Sequence[str], **options: Any) -> None:
+        super().__init__(name, context_settings=SETTINGS, **options)
+        self.words = name
+        self.names = commands
+        self.titles: Mapping[str, Sequence[str]] = {"Commands": commands}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order of help."""
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if cmd_name not in self.commands and cmd_name in (*self.names, "overview"):
+            self.commands[cmd_name] = _made(f"{self.words} {cmd_name}".strip())
+        return self.commands.get(cmd_name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take an unknown first word as one of the command that a group does without one."""
+        default = GROUPS[self.words].default if self.words in GROUPS else ""
+        if default and (not args or (args[0] not in self.names and args[0] not in ctx.help_option_names)):
+            args = [default, *args]
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their titles, each with its whole first sentence."""
-        for title, names in (self.titles or {"Commands": tuple(self.commands)}).items():
+        for title, names in self.titles.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(LONGEST_CHARS)) for name in names])
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl([(name, it.get_short_help_str(LONGEST_CHARS)) for name, it in commands if it])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the given command."""
@@ -427,6 +436,42 @@ class Commands(click.Group):
             raise click.UsageError(visible(error.format_message()), error.ctx) from None
 
 
-def made(name: str) -> Callable[[], click.Command]:
-    """Return a function that makes the command of some words."""
-    return lambda: make_command(name)
+def _made(words: str) -> click.Command:
+    """Return the command or the group of some words."""
+    if words not in GROUPS:
+        return make_command(words)
+    group, before = GROUPS[words], f"{words} "
+    names = dict.fromkeys(name.removeprefix(before).partition(" ")[0] for name in COMMANDS if name.startswith(before))
+    return Commands(words, tuple(names), help=_help(group.summary, group.details, group.example))
+
+
+def _help(summary: str, details: str, example: str) -> str:
+    """Return the help of a command, with an example that is not wrapped."""
+    lines = "\n".join(f"  {line}" for line in example.split("\n"))
+    return "\n\n".join(filter(None, (summary, details, f"\b\nExample:\n{lines}")))
+
+
+def _overview(ctx: click.Context) -> None:
+    """Without a command, say what this project remembers."""
+    if ctx.invoked_subcommand is None:
+        overview = main.get_command(ctx, "overview")
+        assert overview is not None
+        with overview.make_context("overview", [], parent=ctx) as alone:
+            overview.invoke(alone)
+
+
+main = Commands(
+    "",
+    [name for names in TITLES.values() for name in names],
+    help=_help(
+        "Agent memory you can replay.",
+        "Everything that agents say, recall and delete is an event on one log, and every memory is a view of it. "
+        "Without a command it says what this project remembers, and what waits for you.",
+        'memtape capture "We deploy on Tuesdays."\nmemtape search "when do we deploy"',
+    ),
+    invoke_without_command=True,
+    callback=click.pass_context(_overview),
+    params=[profile_option()],
+)
+main.titles = TITLES
+click.version_option(__version__, prog_name="memtape")(main)

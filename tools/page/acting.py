@@ -126,7 +126,7 @@ ACTIONS: dict[str, Action] = {
     "accept": Action(
         "Accept",
         "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
-        lambda client, ids, asked: len([client.accept(id) for id in ids]),
+        lambda client, ids, asked: len([client.accept([id]) for id in ids]),
         told=_rule_of,
         undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
         counts="rule",
@@ -135,7 +135,7 @@ ACTIONS: dict[str, Action] = {
     "decline": Action(
         "Decline",
         "The rule is proposed no more. One that was said for all projects stays in its own.",
-        lambda client, ids, asked: len([client.decline(id) for id in ids]),
+        lambda client, ids, asked: len([client.decline([id]) for id in ids]),
         told=_rule_of,
         undo="accept",
         counts="rule",

@@ -31,7 +31,7 @@ from memtape.tools.agents.errors import latest_errors
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.inspection import Behind
-from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of
+from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
 from memtape.tools.ask.status import next_steps
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
@@ -188,7 +188,7 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
         "marks": months_of(stops),
         "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
-        "then": client.held(as_of=asked.as_of) if asked.as_of else None,
+        "then": client.read(lambda views, scope: views.held(scope), asked.as_of) if asked.as_of else None,
         "other": other,
         "diff": _diff(client, asked, at, other, now) if asked.is_on("diff") else None,
     }
@@ -209,7 +209,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
 def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Diff:
     """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
-    return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)
+    return client.diff(format_time(min(at, until)), format_time(max(at, until)))
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
@@ -294,7 +294,7 @@ MOST_DEPTH = 12
 
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
-    rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
+    rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
     drawn = {row.id for _, row, _ in lines}
@@ -362,7 +362,7 @@ def listed(client: Client, action: str, words: str) -> Listed:
         return _with(client.archived(LOOKED_AT).archived, words)
     if action == "restore":
         return _with(client.hidden(LOOKED_AT), words)
-    return _with(client.pinned(), words) if action == "unpin" else ()
+    return _with(client.read(pinned_of), words) if action == "unpin" else ()
 
 
 def _with(rows: Listed, words: str) -> Listed:

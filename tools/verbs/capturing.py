@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from memtape.schemas.errors import InvalidEvent, InvalidScope, MemtapeError, Paused
-from memtape.schemas.events import PEOPLE, Kind, Used
+from memtape.schemas.events import Kind, Used
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
 from memtape.schemas.visible import many

@@ -14,6 +14,7 @@ from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import ask
 from memtape.tools.ask.naming import shortened
 from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
@@ -33,7 +34,8 @@ Occasion = Literal["start", "prompt", "search"]
 
 class ContextAsks(Asks, frozen=True):
     budget_tokens: Annotated[
-        int, Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget", "agents_most": 8_000})
+        int,
+        Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget", "agents_most": 8_000}),
     ] = 2_000
     form: Annotated[Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")] = "prompt"
     explain: Annotated[bool, people("Say of each line where it comes from: a page of the vault, and the id.")] = False
@@ -133,7 +135,13 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
         return "Nothing fits the budget. `memtape status` says what there is."
-    archive = None if as_of is not None else world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
+    archive = (
+        None
+        if as_of is not None
+        else world.read(
+            lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=lambda done: None)
+        )
+    )
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."
@@ -144,7 +152,7 @@ def _tell_context(world: World, asked: ContextAsks, found: ProjectContext) -> st
     if not found.text.strip():
         return f"Nothing is remembered in {world.scope} yet."
     cut = markdown.fitted(visible(found.text), markdown.MAX_ANSWER_BYTES - 500)
-    return f"What {world.scope} remembers:\n\n{markdown.wrap(cut)}"
+    return f"What {world.scope} remembers:\n\n{wrap(cut)}"
 
 
 def _tell_sessions(world: World, asked: ListAsks, found: list[Session]) -> str:

@@ -16,6 +16,7 @@ from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import ask
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, said_of, when_of
+from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
@@ -288,7 +289,7 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
     rest = len(whole) - start - len(part)
     follow = many(rest, "character follows", "characters follow")
     tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, markdown.wrap("\n\n".join(lines)), *tail])
+    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
 def _details(found: Opened) -> list[str]:
@@ -319,7 +320,7 @@ def _tell_summary(row: SummaryRow, found: Opened) -> str:
     pieces = markdown.fitting([*lines, "It sums up:", *map(_source, found.sources)])
     left = len(lines) + 1 + len(found.sources) - len(pieces)
     more = [f"({many(left, 'more text')}.)"] if left else []
-    return "\n\n".join([markdown.DATA_NOT_ORDERS, markdown.wrap("\n\n".join([*pieces, *more]))])
+    return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join([*pieces, *more]))])
 
 
 def _source(source: SummarySource) -> str:

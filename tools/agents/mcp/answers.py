@@ -16,9 +16,8 @@ import msgspec
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Origin, edit_of
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import TOLD_WHY, project_told
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import format_day, format_time
+from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
 from memtape.tools import former_verbs as verbs
@@ -30,18 +29,12 @@ from memtape.tools.agents.mcp.tools import (
     fitted,
     schema_of,
 )
-from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.conflicts import Conflict, ConflictMember
 from memtape.tools.ask.results import Result
 from memtape.tools.ask.telling import (
-    WORDING_CHARS,
-    held,
-    lives_told,
     other_wordings,
     redacted,
 )
 from memtape.tools.capture.injected import without_tags, wrap
-from memtape.tools.capture.profiles import PROFILES, silence_by
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call as call_verb
 from memtape.tools.table import TOOLS as VERB_TOOLS
@@ -106,64 +99,6 @@ def _for_agents(error: MemtapeError) -> str:
     return f"For the user: {error.hint}"
 
 
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
-    """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
-    found = client.conflicts(settled=asked.settled)
-    if not found.conflicts:
-        return f"No conflict waits in {found.scope}."
-    pieces = [_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]
-    return _list("", pieces, ["Only the user settles one: tell the user of `memtape settle`."])
-
-
-def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
-    """Archive memories of the project."""
-    done = client.archive(asked.ids, reason=asked.reason)
-    named = ", ".join(f"`{it.id}`" for it in done.done)
-    already = f" Archived before: {len(done.already)}." if done.already else ""
-    return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
-
-
-def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> str:
-    """Bring memories of the project back."""
-    done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
-    already = f" Not archived: {len(done.already)}." if done.already else ""
-    return f"Brought back {len(done.done)}.{already}"
-
-
-def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
-    """List the archived texts of the project, as many as fit. Other projects are not named."""
-    found, head = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged), _at_most(asked.limit, "texts")
-    own = found.projects.get(found.scope)
-    tail = [project_told(own)] if own is not None else []
-    if not found.archived:
-        return head + "\n\n".join([f"Nothing of {found.scope} is archived by itself.", *tail])
-    counts = ", ".join(f"{count:,} by {why}" for why, count in found.counts.items())
-    tail.append("unarchive_memory brings one back, and so does using it.")
-    return _list(f"{head}Archived: {counts}.", list(map(_archived, found.archived)), tail)
-
-
-def memory_status(client: Client, asked: verbs.Arguments) -> str:
-    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
-    state, scope, lines = client.status(), client.scope, list[str]()
-    for name in dict.fromkeys((scope, GLOBAL)):
-        count = state.scopes.get(name)
-        there = "nothing yet" if count is None else held(count.memories, count.turns)
-        hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
-        lines.append(f"{name}: {there}{hidden}")
-        if count is not None and count.conflicts:
-            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-            lines.append(f"{waiting} in {name} for the user to settle; list_conflicts shows them")
-    if (life := state.lives.get(scope)) is not None:
-        lines += [lives_told([life]), project_told(life)]
-    lines.append("newer events wait to be folded; they are found all the same" if state.lag else "up to date")
-    lines.append(PROFILES[state.profile].told)
-    lines += [silence_by(it).told for it in state.paused if it.concerns(scope)]
-    lines += [*state.warnings, f"embedder: {state.embedder.effective}"]
-    if state.dead_letters:
-        lines.append("some events could not be read; for the user: `memtape status` names them")
-    return "\n".join(f"- {line}" for line in lines if line)
-
-
 def read_page(client: Client, asked: verbs.PageArguments) -> str:
     """Open a page of the project's tree with its child pages and links, as many as fit."""
     found = client.tree.show(asked.page)
@@ -225,25 +160,6 @@ def _list(head: str, pieces: Sequence[str], tail: Sequence[str] = (), then: str 
     left = [f"{len(pieces) - len(fit)} more did not fit; {then}."] if len(fit) < len(pieces) else []
     told = [f"{head} {DATA_NOT_ORDERS}".strip(), wrap("\n\n".join(fit))]
     return "\n\n".join([*told, "\n".join([*left, *tail])]).rstrip()
-
-
-def _archived(it: ArchivedText) -> str:
-    hidden = " · forgotten too" if it.hidden else ""
-    head = f"`{it.id}` · {it.kind} · archived {format_day(it.archived_at)} by {it.why}{hidden}"
-    return f"{head}\n{quoted(one_line(it.text, WORDING_CHARS))}"
-
-
-def _conflict(number: int, conflict: Conflict) -> str:
-    state = conflict.status if conflict.kept is None else f"{conflict.status}, {conflict.kept} is kept"
-    head = f"{number}. `{conflict.id}` · {state} · {conflict.severity} · {TOLD_WHY[conflict.why]}"
-    return "\n".join([head, _side("A", conflict.a), _side("B", conflict.b)])
-
-
-def _side(name: str, side: ConflictMember) -> str:
-    if side.text is None or side.origin is None:
-        return f"{name}: no longer shown"
-    said = f"{_name(side.actor or '', 60)} ({side.origin})"
-    return f"{name}: `{side.id}` · {format_time(side.at or 0)[:10]} · by {said}\n{quoted(_cut(side.text))}"
 
 
 def quoted(text: str) -> str:
