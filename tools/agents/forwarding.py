@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 START_WAIT_S = 10.0
 """So long a server may take to listen and to take a new session; then the command serves by itself."""
 RESTART_WAIT_S = 60.0
-"""So long one may take that goes on with a session, else the session ends: hosts wait no longer for an answer."""
+"""So long one may take that goes on with a session, else that ends: hosts wait no longer for an answer."""
 LOOK_S = 0.05
 END_WAIT_S = 2.0
 """After the host closes its end, answers in progress are cut short after this time."""
@@ -58,13 +58,13 @@ READS = ("search_", "get_", "list_", "read_")
 OPTIONS = ("--home", "--scope", "--actor")
 LOST = -32_603
 LOST_WORDS = (
-    "The server of this memory went away before it answered. Whether the call was done is not known: look before"
-    " you call again."
+    "The server of this memory went away before it answered. Whether the call was done is not known: look"
+    " before you call again."
 )
 
 
 def forward(words: list[str]) -> None:
-    """Serve a host by the home's server and end the process; return, with nothing read, where none takes it."""
+    """Serve a host by the home's server and end the process; return, with nothing read, if none takes it."""
     if len(words) % 2 or not set(words[::2]) <= {*OPTIONS}:
         return
     asked = dict(zip(words[::2], words[1::2], strict=True))
@@ -83,7 +83,7 @@ def forward(words: list[str]) -> None:
 
 
 def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType | None:
-    """Return a connection to a home's server that has taken a session, started if there was none; else None."""
+    """Return a connection to a home's server that took a session, started if there was none; else None."""
     if not os.path.isdir(home) or not may_stay(Path(home)):
         return None
     deadline, started = time.monotonic() + wait_s, None
@@ -258,7 +258,7 @@ def _lines(link: SocketType) -> Iterator[bytes]:
 
 
 def _read(line: bytes) -> dict[str, Any]:
-    """Return a message, empty for any other line, or one nested too deeply to read: the server answers that."""
+    """Return a message, empty for any other line, or one nested too deeply: the server answers that."""
     with suppress(ValueError, RecursionError):
         message = json.loads(line)
         if isinstance(message, dict) and not isinstance(message.get("id"), (dict, list)):

@@ -197,7 +197,7 @@ def _checked(text: str, of: Cluster) -> str:
 
 @contextmanager
 def scope_alone(home: Home, log: Log, name: str, wait_s: float = 0) -> Iterator[Scope | None]:
-    """Hold the right to consolidate, and yield a scope's state. Raises `Locked` while another process does."""
+    """Hold the right to consolidate, and yield a scope's state. Raises `Locked` if another process does."""
     with home.lock("consolidation").held(wait_s):
         yield scope_now(home, log, name)
 

@@ -1,7 +1,7 @@
 """Reads what `memtape admin eval` asks about: conversations, questions and evidence, in one of two forms.
 
-LoCoMo as it is published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain
-form of any corpus:
+LoCoMo as published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain form
+of any corpus:
 `{"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text", "at"}],
 "questions": [{"question", "evidence": [turn ids], "category"}]}]}`. LoCoMo is first put into the plain form.
 """
@@ -36,7 +36,7 @@ GAP_US = 60 * US_PER_S
 NOTES = 10
 """So many unreadable times are named, and the rest counted."""
 UNITS_US = ((10**11, US_PER_S), (10**14, 1_000), (float("inf"), 1))
-"""A number below 10^11 is seconds, below 10^14 milliseconds, else microseconds: from 1973 to the year 5138."""
+"""A number below 10^11 is seconds, below 10^14 milliseconds, else microseconds: from 1973 to 5138."""
 FORMS = (
     "%I:%M %p on %d %B, %Y",
     "%Y/%m/%d (%a) %H:%M",
@@ -49,13 +49,13 @@ FORMS = (
     "%b %d, %Y",
     "%d.%m.%Y",
 )
-"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them, none of them ambiguous."""
+"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them, none ambiguous."""
 _NUMBER = re.compile(r"^-?\d+(?:\.\d+)?\Z")
 _YEAR = re.compile(r"\d{4}")
 _SESSION = re.compile(r"^session_(\d+)\Z")
 _FORM = (
-    "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text, at}],"
-    " questions: [{question, evidence, category}]}]}."
+    "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text, at}"
+    "], questions: [{question, evidence, category}]}]}."
 )
 
 
@@ -154,7 +154,7 @@ def read_corpus(path: Path) -> Conversations:
 
 
 def _notes(found: list[_Conversation], corpus: Conversations, times: list[str], missing: list[str]) -> Words:
-    """Return notes about unreadable times and missing evidence. Raises `MemtapeError` without other evidence."""
+    """Return notes about unreadable times and missing evidence. Raises `MemtapeError` without any other."""
     asked = sum(bool(question.evidence) for one in corpus for question in one.questions)
     without = sum(bool(asked.evidence) for plain in found for asked in plain.questions or ()) - asked
     if not asked:

@@ -1,4 +1,4 @@
-"""The view *next start*: the context of a starting agent, the cost of its parts, and the text for each host."""
+"""The view *next start*: the context of a starting agent, the cost of its parts, the text for each host."""
 
 from __future__ import annotations
 
