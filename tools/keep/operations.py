@@ -57,7 +57,7 @@ STEPS_TOLD: dict[Step, Operation] = {
 
 
 def operation(name: Operation, **facts: int | str) -> None:
-    """Tell an event of operation. Texts among the facts are words of this program: a name of a worker or an error."""
+    """Tell an event of operation. Texts among the facts are words of this program, as a name of a worker."""
     LOGGER.log(LEVELS.get(name, logging.INFO), name, extra={"facts": facts})
 
 
@@ -90,7 +90,8 @@ class Lines(logging.Formatter):
         known = facts is not None
         event = record.getMessage() if known else "other"
         told = facts if facts is not None else {"logger": record.name}
-        head = {"at": format_time(int(record.created * 1_000_000)), "level": record.levelname.lower(), "event": event}
+        at, level = format_time(int(record.created * 1_000_000)), record.levelname.lower()
+        head = {"at": at, "level": level, "event": event}
         if self._as_json:
             return orjson.dumps(head | told).decode()
         return " ".join([*head.values(), *(f"{name}={value}" for name, value in told.items())])
