@@ -151,7 +151,6 @@ def has_anything(home: Home, host: str) -> bool:
 
 
 def _undone(home: Home, host: str) -> str:
-    """Undo the finished steps of a failed installation, and return a sentence about the result."""
     name = HOSTS[host].name
     if not _remove(home, host)[1]:
         return f"{name} keeps some of it: once this is mended, `memtape agents disconnect {host}` removes it."
@@ -184,7 +183,6 @@ def is_listed(host: Host) -> bool | None:
 
 
 def _check_installed(host: str) -> None:
-    """Raise `MemtapeError` where a host's program is not on the PATH."""
     name = HOSTS[host].program
     if shutil.which(name) is None:
         raise MemtapeError(
@@ -351,7 +349,6 @@ def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
 
 
 def _settings(path: Path) -> Any:
-    """Return the document in a file of settings, None where there is none."""
     try:
         text = path.read_text()
         if path.suffix == ".toml":

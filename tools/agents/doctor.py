@@ -205,7 +205,6 @@ def _server(home: Home) -> Finding:
 
 
 def _host(host: str) -> Look:
-    """Return the check of a host: whether it is connected, and its hooks are of this home and run."""
     about = HOSTS[host]
 
     def look(home: Home) -> Finding:

@@ -138,7 +138,6 @@ def start_server(
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
-    """Return the first line of a connection: folder, host, version, environment and options of a session."""
     told = environment()
     session = told.pop(SESSION_VARIABLE, "")
     here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}

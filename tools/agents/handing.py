@@ -67,7 +67,6 @@ def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Anno
 
 
 def _request(host: str, told: str, folder: str, alone: bool) -> bytes:
-    """Return a hook's request to a server, a line of JSON."""
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())

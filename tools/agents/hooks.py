@@ -70,7 +70,6 @@ def run(
 
 
 def _run(turn: HookCall, data: bytes) -> bytes:
-    """Do the work of a hook within the time that its host waits."""
     told = turn.told
     may_begin = told.action == "start" or (told.action == "prompt" and begins_at_prompt(told.host))
     then = (lambda: leave_server(told.host, turn.home, data),)
@@ -332,7 +331,6 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
 
 
 def _named_by_host(told: HookInput, source: str, role: Role) -> str | None:
-    """Return the native id of a turn that its host has named, None for any other."""
     if not told.prompt_id:
         return None
     if source == OPENCODE:

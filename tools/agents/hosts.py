@@ -20,36 +20,19 @@ CONTEXT_TOKENS = 800
 """The longest context of a start."""
 MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
 
-_LIKE_CLAUDE: dict[str, Action] = {
-    "SessionStart": "start",
-    "UserPromptSubmit": "prompt",
-    "Stop": "answer",
-    "SubagentStop": "subagent",
-    "PreCompact": "flush",
-    "SessionEnd": "end",
-}
-_TOLD_AT_PROMPTS: dict[str, Action] = {
-    # A compaction takes away what the first prompt was told, so that the next prompt is told again.
-    "UserPromptSubmit": "prompt",
-    "PostToolUse": "act",
-    "Stop": "answer",
-    "PreCompact": "retell",
-    "SessionEnd": "end",
-}
+_TURNS: dict[str, Action] = {"UserPromptSubmit": "prompt", "Stop": "answer", "SessionEnd": "end"}
+_LIKE_CLAUDE: dict[str, Action] = _TURNS | {
+    "SessionStart": "start", "SubagentStop": "subagent", "PreCompact": "flush"
+}  # fmt: skip
+# A compaction takes away what the first prompt was told, so that the next prompt is told again.
+_TOLD_AT_PROMPTS: dict[str, Action] = {"PostToolUse": "act", "PreCompact": "retell"} | _TURNS
 ACTIONS: dict[str, dict[str, Action]] = {
     "claude": _LIKE_CLAUDE,
     "codex": _LIKE_CLAUDE,
     # Its PreCompress comes before every call of the model, so that it is no boundary of anything.
     "gemini": {"SessionStart": "start", "BeforeAgent": "prompt", "AfterAgent": "answer", "SessionEnd": "end"},
     # It tells no answer, but where its transcript is.
-    "copilot": {
-        "SessionStart": "start",
-        "UserPromptSubmit": "prompt",
-        "PostToolUse": "act",
-        "Stop": "answer",
-        "SubagentStop": "answer",
-        "SessionEnd": "end",
-    },
+    "copilot": {"SessionStart": "start", "PostToolUse": "act", "SubagentStop": "answer"} | _TURNS,
     "opencode": _TOLD_AT_PROMPTS,
     "qwen": _TOLD_AT_PROMPTS | {"PostToolUseFailure": "act", "SubagentStop": "answer"},
 }

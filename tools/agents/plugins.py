@@ -201,7 +201,6 @@ def _front(**values: Any) -> str:
 
 
 def _script(hook: list[str], server: list[str]) -> bytes:
-    """Return the script, in which the words of the hook and the server stand as JSON."""
     text = _read("opencode_plugin.js").decode()
     said = {
         "__HOOK__": json.dumps(hook),

@@ -121,7 +121,6 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ..
 
 
 def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
-    """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):

@@ -148,6 +148,5 @@ def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) ->
 
 
 def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:
-    """Yield the offsets with different bytes in two logs."""
     slots = (slots_between(log, partition, start, end) for log in (source, target))
     return (one.offset for one, other in zip(*slots, strict=True) if one.payload != other.payload)

@@ -179,7 +179,6 @@ class Embedding(Worker):
             self._marks.tried_again(queue.key, now_s)
 
     def _open(self, settings: Settings) -> ChosenEmbedder:
-        """Return this machine's embedder, opened again where it may have changed."""
         wanted = self._wanted()
         if self._opened is None or not self._still(self._opened, settings, wanted):
             self._opened = None  # Before another is loaded beside it.
@@ -197,7 +196,6 @@ class Embedding(Worker):
         return lately and self._opened_for == wanted
 
     def _wanted(self) -> Wanted:
-        """Return the settings and options for opening an embedder; the environment stays as at the start."""
         options = local_settings(self._home).embedder
         return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
 

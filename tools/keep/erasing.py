@@ -315,7 +315,6 @@ def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> 
 
 
 def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
-    """Append that the items of a plan are erased, unless the log says so, and blank unreadable slots."""
     for scope, ids in made.ids().items():
         known = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
         left = [id for id in ids if id not in known]

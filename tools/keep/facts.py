@@ -140,7 +140,6 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
 
 
 def _cleaned(fact: Fact) -> Fact:
-    """Return a fact on one line without injected text, in a known category, its confidence in hundredths."""
     share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
     category = fact.category.strip().lower()
     return Fact(

@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 
@@ -19,41 +19,15 @@ from memtape.sinks.home.folders import Home
 LOGGER = logging.getLogger("memtape")
 LOGGER.addHandler(logging.NullHandler())
 
-Operation = Literal[
-    "started",
-    "serving",
-    "stopped",
-    "epoch",
-    "folded",
-    "snapshot",
-    "rebuilt",
-    "erased",
-    "worker_done",
-    "worker_failed",
-    "flow_failed",
-    "locked",
-    "noted",
-    "taken",
-    "answered",
-    "refused",
-    "broken",
-]
-LEVELS: dict[Operation, int] = {
-    "folded": logging.DEBUG,
-    "answered": logging.DEBUG,
-    "locked": logging.WARNING,
-    "noted": logging.WARNING,
-    "worker_failed": logging.ERROR,
-    "flow_failed": logging.ERROR,
-    "broken": logging.ERROR,
-}
-"""At which level an event of operation is told; all others are information."""
-STEPS_TOLD: dict[Step, Operation] = {
-    "fold": "folded",
-    "write": "epoch",
-    "snapshot": "snapshot",
-    "rebuild": "rebuilt",
-}
+Routine = Literal["started", "serving", "stopped", "epoch", "snapshot", "rebuilt", "erased", "taken", "refused"]
+Detail = Literal["folded", "answered"]
+Doubt = Literal["locked", "noted"]
+Breakdown = Literal["worker_failed", "flow_failed", "broken"]
+Operation = Literal[Routine, Detail, Doubt, Breakdown]
+LEVELS: dict[str, int] = dict.fromkeys(get_args(Detail), logging.DEBUG)
+LEVELS |= dict.fromkeys(get_args(Doubt), logging.WARNING) | dict.fromkeys(get_args(Breakdown), logging.ERROR)
+STEPS: dict[Step, Operation] = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
+"""The operation by which a finished step is told."""
 
 
 def operation(name: Operation, **facts: int | str) -> None:
@@ -66,7 +40,7 @@ def steps_of(home: Home) -> OnStep:
 
     def on_step(step: Step, partition: int, took_ns: int) -> None:
         note(home.path, [("step", step, "", took_ns // 1_000)])
-        operation(STEPS_TOLD[step], partition=partition, took_us=took_ns // 1_000)
+        operation(STEPS[step], partition=partition, took_us=took_ns // 1_000)
 
     return on_step
 

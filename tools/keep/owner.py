@@ -192,7 +192,6 @@ class Owner:
         return self._home.lock("turn").holder() is not None
 
     def _give_way(self) -> None:
-        """Release the home to the holder of `turn`, and own the home again afterwards."""
         self._lock.release()
         while not self._stopped:
             with suppress(Locked):

@@ -285,7 +285,6 @@ class TreeFiles(EditedFiles):
 
 
 def _shown(written: TreePage) -> str:
-    """Return a page's text as in its file."""
     assert written.row is not None
     return body_of(written.text, written.row.origin)
 

@@ -149,7 +149,6 @@ class _ScopeZones(EditedFiles):
         return problems
 
     def _events(self, path: str, stamp: Stamp, texts: list[_Text]) -> tuple[list[Event], list[str]]:
-        """Return the captures of new texts, and the problems of texts unfit for the log."""
         events, problems = list[Event](), list[str]()
         at, source = min(stamp[2] // 1_000, now_us()), zone_source(path)
         for text in texts:
@@ -187,5 +186,4 @@ def _may_say(payload: bytes) -> bool:
 
 
 def _is_from(event: Event, path: str) -> bool:
-    """Whether an event is a capture from the zone of a page."""
     return isinstance(event.body, Captured) and zone_path(event.body.source, event.actor.origin) == path

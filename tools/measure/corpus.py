@@ -206,7 +206,6 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
-    """Return the turns of a conversation as captures; `notes` gets a sentence about each unreadable time."""
     lines: list[Line] = []
     latest: dict[str, int] = {}
     before = UNDATED_US - GAP_US

@@ -239,7 +239,6 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
 
 
 def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[Prompt]:
-    """Return the prompts of one conversation."""
     own = [
         (ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
         for question in conversation.questions
@@ -258,7 +257,6 @@ def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Se
 
 
 def _talk(corpus: Conversations) -> Iterator[str]:
-    """Yield what the people of a corpus say and ask."""
     for conversation in corpus:
         yield from (line.text for line in conversation.lines if line.origin == "user")
         yield from (question.text for question in conversation.questions)
