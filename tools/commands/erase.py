@@ -176,7 +176,7 @@ def _print_plan(made: ErasurePlan) -> None:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
     also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
-    say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
+    say_some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
@@ -260,7 +260,7 @@ def _as_json(made: ErasurePlan, erasure: Erasure | None = None) -> dict[str, Any
         "scope": made.scope,
         "erased": made.items,
         "erased_before": made.erased_before,
-        "corrections": [{"id": it.id, "text": it.text} for it in made.corrections],
+        "corrections": [{"id": it.id, "text": it.text} for it in made.corrected],
         "keeps_corrections": made.keep_corrections,
         **_carried_as_json(made),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -78,15 +78,6 @@ class ErasedItem(NamedTuple):
     places: tuple[str, ...] = ()
 
 
-class ErasedCorrection(NamedTuple):
-    """A person's correction: the erased capture at its offset, and the sentence `said` that it came from."""
-
-    id: str
-    offset: int
-    said: str
-    text: str
-
-
 class RemainingName(NamedTuple):
     """A name that carries a text and stays: in the header of `events` events of a scope, or in a kept field.
 
@@ -113,8 +104,8 @@ class ErasurePlan(Carried, kw_only=True):
     `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
     a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
     are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
-    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again,
-    so that a kept plan has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
+    `labels` their labels. `corrections` by people, each with its sentence, are erased too, unless kept: then
+    they are captured again, so that a kept plan has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
     erasure was cut short.
     """
 
@@ -123,7 +114,7 @@ class ErasurePlan(Carried, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
-    corrections: list[ErasedCorrection] = []
+    corrections: dict[str, str] = {}
     keep_corrections: bool = False
     take_unreadable: bool = False
     vectors: list[bytes] = []
@@ -135,7 +126,12 @@ class ErasurePlan(Carried, kw_only=True):
         self.carriers = []
         self.take_unreadable = True
         gone = {item.id: None for item in self.items if item.scope == self.scope}
-        self.corrections = [it for it in self.corrections if it.said not in gone]
+        self.corrections = {id: said for id, said in self.corrections.items() if said not in gone}
+
+    @property
+    def corrected(self) -> list[ErasedItem]:
+        """The items that are corrections by people."""
+        return [item for item in self.items if item.scope == self.scope and item.id in self.corrections]
 
     def ids(self) -> dict[str, list[str]]:
         """Return the ids to be erased, by scope."""
@@ -177,7 +173,7 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
-        corrections=_corrections(log, state, found, wanted),
+        corrections=_corrections(log, state, items, wanted),
     )
 
 
@@ -268,7 +264,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
-        log.append([_kept_anew(log, made.scope, correction) for correction in made.corrections])
+        log.append([_kept_anew(log, item) for item in made.corrected])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
@@ -276,7 +272,7 @@ def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote)
     name = made.items[0].id if made.items else ""
     if name:
         vectors = list(needles.vectors)
-        kept = {"corrections": [], "vectors": vectors, "is_resumed": True, "keep_corrections": False}
+        kept = {"corrections": {}, "vectors": vectors, "is_resumed": True, "keep_corrections": False}
         keep_unfinished(home, name, msgspec.structs.replace(made, **kept))
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
@@ -446,40 +442,39 @@ def prove(
     return found, carried_by_others(log, {}, texts)
 
 
-def _corrections(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
-    """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
+def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collection[str]) -> dict[str, str]:
+    """Return the sentence of each valid correction by people, by its id, except those `asked` for.
 
     A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
     it has words of that text, unless a person keeps it.
     """
-    left, known = dict.fromkeys(gone), dict.fromkeys(asked)
-    found = []
-    for id in (id for id in left if id not in known):
-        capture = scope.captures.get(id)
+    going, found = {item.id: None for item in items}, dict[str, str]()
+    for item in (item for item in items if item.id not in asked):
+        capture = scope.captures.get(item.id)
         if capture is None or capture.hidden or capture.kind != "fact" or capture.actor.origin not in PEOPLE:
             continue
-        body = scope.captures.body(capture)
         memory = scope.memories.of(capture.seq)
-        if body.tags[:2] != CORRECTION_TAGS or memory is None or successor(scope, memory) is not None:
+        is_correction = scope.captures.body(capture).tags[:2] == CORRECTION_TAGS
+        if not is_correction or memory is None or successor(scope, memory) is not None:
             continue
-        event = _event(log, scope.name, capture.offset)
-        if event.refs and event.refs[0] not in left:
-            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text))
+        refs = _event(log, item).refs
+        if refs and refs[0] not in going:
+            found[item.id] = refs[0]
     return found
 
 
-def _kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
+def _kept_anew(log: Log, item: ErasedItem) -> Event:
     """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
     Its id follows from the erased capture: a repeated erasure keeps the correction once.
     """
-    event = _event(log, scope, correction.offset)
+    event = _event(log, item)
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
     return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
 
-def _event(log: Log, scope: str, offset: int) -> Event:
-    (slot,) = log.read(partition_of(scope, log.partitions), offset, 1)
+def _event(log: Log, item: ErasedItem) -> Event:
+    (slot,) = log.read(item.partition, item.offset, 1)
     return decode(slot.payload)
 
 
@@ -492,8 +487,7 @@ def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Fo
     for item in made.items:
         if item.type not in ("forgotten", "restored"):
             continue
-        (slot,) = log.read(item.partition, item.offset, 1)
-        body = decode(slot.payload).body
+        body = _event(log, item).body
         scope = state_at(log, home.current(), item.partition, log.ends()[item.partition]).scopes[item.scope]
         if isinstance(body, (Forgotten, Restored)):
             captures = [it for id in body.ids if id not in gone and (it := scope.captures.get(id))]
