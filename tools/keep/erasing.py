@@ -101,12 +101,12 @@ class Carried(msgspec.Struct, kw_only=True):
 class ErasurePlan(Carried, kw_only=True):
     """The plan of an erasure, kept until the erasure is proven.
 
-    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
-    a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
-    are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
-    `labels` their labels. `corrections` by people, each with its sentence, are erased too, unless kept: then
-    they are captured again, so that a kept plan has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
-    erasure was cut short.
+    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope
+    with a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too.
+    `erased_before` are ids erased earlier. `texts` are the statements in the erased events, as far as still
+    on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too,
+    unless kept: then they are captured again, so that a kept plan has none. `vectors` are the items'
+    vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
     """
 
     scope: str
