@@ -1,6 +1,6 @@
 """The hooks of hosts: the action at each event, the input of a hook, and the form of an answer.
 
-`hosts.toml` has what hosts install. Nothing here acts; a hook without a server loads this file.
+`hosts.json` has what hosts install. Nothing here acts; a hook without a server loads this file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The hosts of `hosts.toml`, and the files that they install: a plugin, an extension or a script.
+"""The hosts of `hosts.json`, and the files that they install: a plugin, an extension or a script.
 
 The files are made for a machine, since a host starts the command from anywhere and with little of the
 environment: they have the full command and home. Where the command is gone, or no longer starts, a hook
@@ -40,7 +40,7 @@ SettingsEntry = tuple[str, Words, str]
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A host in `hosts.toml`: what it is called, what it installs, and where it keeps that.
+    """A host in `hosts.json`: what it is called, what it installs, and where it keeps that.
 
     `form` is what Memtape writes for it. `install` and `remove` are the host's own commands, with `{folder}`
     for the written files. `lists` has commands that list installed things, each with Memtape's name in the
@@ -57,15 +57,16 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     then: str
     """What a person does next."""
     waits: str = ""
-    """What a person can set where a server starts slowly."""
+    """What a person can set where a server starts slowly, for all servers."""
     commands: Literal["markdown", "toml", "skill", ""] = ""
-    """The form of its slash commands."""
+    """The form of its slash commands. Codex has none of plugins, and gets skills."""
     traces: Words = ()
     install: tuple[Words, ...] = ()
     remove: tuple[Words, ...] = ()
     lists: tuple[tuple[Words, str], ...] = ()
     server: dict[str, Any] = {}
-    """What the entry of the server has besides the command."""
+    """What the entry of the server has besides the command: a `cwd` where the server would else start in the folder
+    of the plugin. `required` would end Codex where we cannot start."""
     end_s: int = 10
     """The longest that a hook at a session's end may take."""
     trust: Words = ()
@@ -94,8 +95,8 @@ def _read(name: str) -> bytes:
     return Path(__file__).with_name(name).read_bytes()
 
 
-HOSTS = msgspec.toml.decode(_read("hosts.toml"), type=dict[str, Host])
-SLASH_COMMANDS = msgspec.toml.decode(_read("slash_commands.toml"), type=dict[str, Slash])
+HOSTS = msgspec.json.decode(_read("hosts.json"), type=dict[str, Host])
+SLASH_COMMANDS = msgspec.json.decode(_read("slash_commands.json"), type=dict[str, Slash])
 SKILL = _read("skill.md")
 
 
