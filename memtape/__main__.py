@@ -1,7 +1,7 @@
 """Run the command line: the installed `memtape`, and `python -m memtape` under the same name.
 
-A hook runs at every prompt of an agent, and a server as long as its session. As `connect` installs them, they do
-without the library that reads the options of commands.
+A hook runs at every prompt of an agent, and a server as long as its session. As `connect` installs them, they
+do without the library that reads the options of commands.
 """
 
 import os

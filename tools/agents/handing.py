@@ -30,7 +30,7 @@ GO, DONE = b"go\n", b"done\n"
 
 
 class Announced:
-    """A server's work for a hook: the native id of its capture, if any, its answer, and whether all is done."""
+    """A server's work for a hook: the native id of its capture, if any, its answer, and if all is done."""
 
     def __init__(self, native: str, told: bytes) -> None:
         self.native = native

@@ -65,8 +65,8 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remove: tuple[Words, ...] = ()
     lists: tuple[tuple[Words, str], ...] = ()
     server: dict[str, Any] = {}
-    """What the entry of the server has besides the command: a `cwd` where the server would else start in the folder
-    of the plugin. `required` would end Codex where we cannot start."""
+    """What the entry of the server has besides the command: a `cwd` where the server would else start in the
+    folder of the plugin. `required` would end Codex where we cannot start."""
     end_s: int = 10
     """The longest that a hook at a session's end may take."""
     trust: Words = ()

@@ -72,7 +72,7 @@ class BuildViews:
         return [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
 
     def start(self) -> list[int]:
-        """Discard the views that must be made anew; return below which offset each partition's are written."""
+        """Discard the views to be made anew; return below which offset each partition's are written."""
         if self._written is None:
             found = zip(self._views, self.bases, self.watermarks, self.strayed, strict=True)
             self._written = [views.start(basis, mark, astray) for views, basis, mark, astray in found]

@@ -34,8 +34,11 @@ class Copied(NamedTuple):
     behind: int
 
 
+OnPlace = Callable[[str], None]
+
+
 def copy_log(
-    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: Callable[[str], None] = lambda _: None
+    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: OnPlace = lambda place: None
 ) -> Copied:
     """Copy a log to a URL or a path, or resume a copy, and return it once every slot was read back the same.
 
@@ -93,7 +96,7 @@ def _check_other(source: Log, place: str) -> None:
 
 
 def _check_prefix(source: Log, target: Log) -> None:
-    """Raise `LogExists`, before anything is written, unless the target is empty or begins as the source does."""
+    """Raise `LogExists`, before any writing, unless the target is empty or begins as the source does."""
     for number, (there, end) in enumerate(zip(source.ends(), target.ends(), strict=True)):
         if end > there:
             raise _holds_something_else(target, number, there)

@@ -58,20 +58,22 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     match planned.drift:
         case "next":
             return (
-                f"{coming} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE},"
-                f" {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
+                f"{coming} is to take over, and what runs here has {own}: start it again with"
+                f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
                 " `memtape admin embedder rollback`."
             )
         case "other":
             return (
-                f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here: set that"
-                " one up and start again, or let this one take over with `memtape admin embedder set`."
+                f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
+                " set that one up and start again, or let this one take over with `memtape admin embedder set`."
             )
         case _:
             return ""
 
 
-def open_embedder(home: Home, on_log: Settings, *, brief: bool = False, loads_slow: bool = True) -> ChosenEmbedder:
+def open_embedder(
+    home: Home, on_log: Settings, *, brief: bool = False, loads_slow: bool = True
+) -> ChosenEmbedder:  # fmt: skip
     """Open the embedder in effect on this machine. Options and errors are those of `choose_embedder`."""
     options = local_settings(home).embedder
     return choose_embedder(options, wants_dense(on_log), brief=brief, loads_slow=loads_slow)

@@ -19,14 +19,14 @@ from memtape.sinks.home.folders import Home
 LOGGER = logging.getLogger("memtape")
 LOGGER.addHandler(logging.NullHandler())
 
-Routine = Literal["started", "serving", "stopped", "epoch", "snapshot", "rebuilt", "erased", "taken", "refused"]
+Routine = Literal["started", "serving", "stopped", "epoch", "snapshot", "rebuilt", "erased"]
 Detail = Literal["folded", "answered"]
 Doubt = Literal["locked", "noted"]
 Breakdown = Literal["worker_failed", "flow_failed", "broken"]
-Operation = Literal[Routine, Detail, Doubt, Breakdown]
+Operation = Literal[Routine, "taken", "refused", Detail, Doubt, Breakdown]
 LEVELS: dict[str, int] = dict.fromkeys(get_args(Detail), logging.DEBUG)
 LEVELS |= dict.fromkeys(get_args(Doubt), logging.WARNING) | dict.fromkeys(get_args(Breakdown), logging.ERROR)
-STEPS: dict[Step, Operation] = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
+TOLD: dict[Step, Operation] = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
 """The operation by which a finished step is told."""
 
 
@@ -40,7 +40,7 @@ def steps_of(home: Home) -> OnStep:
 
     def on_step(step: Step, partition: int, took_ns: int) -> None:
         note(home.path, [("step", step, "", took_ns // 1_000)])
-        operation(STEPS[step], partition=partition, took_us=took_ns // 1_000)
+        operation(TOLD[step], partition=partition, took_us=took_ns // 1_000)
 
     return on_step
 

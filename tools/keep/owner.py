@@ -121,7 +121,7 @@ class Owner:
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda _: None, *, without: Collection[str] = ()) -> dict[str, int]:
+    def work(self, on_progress: OnProgress = lambda _: None, without: Collection[str] = ()) -> dict[str, int]:
         """Run the workers of a single run, then project; return each worker's count.
 
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.

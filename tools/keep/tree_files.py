@@ -280,7 +280,7 @@ class TreeFiles(EditedFiles):
         return 0 if mark is None else mark.offset
 
     def _told(self, path: str, problem: str, beside: str = "") -> str:
-        kept = f' The file as it was is kept as "{beside}": mend that, put it in the page\'s place, or delete it.'
+        kept = f' The file as it was is kept as "{beside}": mend that, put it in its place, or delete it.'
         return f"{self._name(path)}: {problem}.{kept if beside else ''}"
 
 

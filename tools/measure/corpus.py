@@ -1,7 +1,7 @@
 """Reads what `memtape admin eval` asks about: conversations, questions and evidence, in one of two forms.
 
-LoCoMo as published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain
-form of any corpus:
+LoCoMo as published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the
+plain form of any corpus:
 `{"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text", "at"}],
 "questions": [{"question", "evidence": [turn ids], "category"}]}]}`. LoCoMo is first put into the plain form.
 """
