@@ -65,7 +65,7 @@ def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
         case "other":
             return (
                 f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
-                " set that one up and start again, or let this one take over with `memtape admin embedder set`."
+                " set that one up and start again, or let this one take over: `memtape admin embedder set`."
             )
         case _:
             return ""

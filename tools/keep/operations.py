@@ -26,7 +26,8 @@ Breakdown = Literal["worker_failed", "flow_failed", "broken"]
 Operation = Literal[Routine, "taken", "refused", Detail, Doubt, Breakdown]
 LEVELS: dict[str, int] = dict.fromkeys(get_args(Detail), logging.DEBUG)
 LEVELS |= dict.fromkeys(get_args(Doubt), logging.WARNING) | dict.fromkeys(get_args(Breakdown), logging.ERROR)
-TOLD: dict[Step, Operation] = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
+TOLD: dict[Step, Operation]
+TOLD = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
 """The operation by which a finished step is told."""
 
 
