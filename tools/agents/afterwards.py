@@ -167,6 +167,9 @@ def end(turn: HookCall) -> bytes:
         end_session(turn.home)
         turn.go_on()
         return b""
+    from memtape.flows.workers.distill import LATE_US
+    from memtape.tools.keep.models import is_named
+
     os.nice(NICENESS)
     with turn.client() as client:
         if client.silence():
@@ -179,8 +182,10 @@ def end(turn: HookCall) -> bytes:
     with turn.client() as client:
         look_at_repository(turn, client)
         client.catch_up()
-        if client.session and client.is_made() and _told_to_model(client, client.session):
-            client.catch_up()
+        if client.session and client.is_made() and is_named(client.home):
+            with suppress(BudgetSpent):  # `memtape status` says so.
+                if client.distill(client.session, scope=client.scope, since_us=now_us() - LATE_US).events:
+                    client.catch_up()
     return b""
 
 
@@ -194,19 +199,6 @@ def look_at_repository(turn: HookCall, client: Client) -> None:
         ids = [derived_id("captured", scope, line.source, line.native_id or "") for line in lines]
         known = client.log.known(scope, ids)
         client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
-
-
-def _told_to_model(client: Client, session: str) -> int:
-    """Have a configured model take facts from an ended session; return their count."""
-    from memtape.flows.workers.distill import LATE_US
-    from memtape.tools.keep.models import is_named
-
-    if not is_named(client.home):
-        return 0
-    try:
-        return len(client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events)
-    except BudgetSpent:  # `memtape status` says so.
-        return 0
 
 
 def _is_empty(transcript: Path) -> bool:

@@ -65,7 +65,6 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 Look = Callable[[Home], Finding]
-MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
 def examine(home: Home) -> Iterator[Finding]:
@@ -159,11 +158,11 @@ def _erasures(home: Home) -> Finding:
 
 
 def _vault(home: Home) -> Finding:
-    told = zone_problems(home)
+    told, mend = zone_problems(home), "Mend the file, save it, and start `memtape run --once`."
     if not told:
         return Finding("good", "All that people wrote into the vault was taken.")
     more = f" And {len(told) - 1:,} more: memtape status." if len(told) > 1 else ""
-    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", MEND)
+    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", mend)
 
 
 def _embedder(home: Home) -> Finding:

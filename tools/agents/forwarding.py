@@ -77,8 +77,8 @@ def forward(words: list[str]) -> None:
     except (OSError, ValueError):  # The folder is gone, or the home cannot be read.
         return
     if link is not None:
-        signal.signal(signal.SIGTERM, _end)
-        signal.signal(signal.SIGINT, _end)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os._exit(0))
         HostSession(home, line, link).run()
 
 
@@ -270,7 +270,3 @@ def _only_reads(line: bytes) -> bool:
     message = _read(line)
     tool = (message.get("params") or {}).get("name")
     return message.get("method") != "tools/call" or str(tool).startswith(READS)
-
-
-def _end(*_: object) -> NoReturn:
-    os._exit(0)

@@ -109,7 +109,9 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
     state = state_at(log, build, partition, offset) if offset else Partition(partition)
     gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
     for scope in dict.fromkeys([*state.scopes, *gone]):
-        _write_scope_pages(vault, state, scope)
+        pages, marks = _scope_pages(state, scope)
+        vault.write(pages, marks)
+        vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
     if offset:
         vault.cover(partition, offset)
 
@@ -179,12 +181,6 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
         if any(event_of(views.log.read(number, offset, 1)[0].payload) is not None for offset in dead):
             return f"an event of partition {number} that could not be read has become readable"
     return None
-
-
-def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:
-    pages, marks = _scope_pages(state, scope)
-    vault.write(pages, marks)
-    vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
 
 
 def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMark]]:

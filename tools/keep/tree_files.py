@@ -115,7 +115,7 @@ class TreeFiles(EditedFiles):
         """Return the problems of a file saved beside, while the saved file exists."""
         told = before.problems if before is not None else ()
         folder = self._home.scope_folder(self._scope)
-        return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
+        return tuple(it for it in told if any((folder / name).exists() for name in it.split('"')[1::2]))
 
     def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
         """Append the changes of one file, let the written page replace the file, and return the note."""
@@ -196,7 +196,8 @@ class TreeFiles(EditedFiles):
         is_lost = self._is_lost(read.version)
         base = row.version if is_lost else read.version or row.version
         is_other = read.changed or is_lost
-        is_changed = is_other and read.text is not None and _body(read.text) != _body(_shown(was))
+        shown = _body(body_of(was.text, row.origin))
+        is_changed = is_other and read.text is not None and _body(read.text) != shown
         if read.text is not None and is_changed and _says(read.text, page, problems):
             native = f"{page.id}#{base}#{_digest(read.text)}"
             captured = self._captured(due, read.text, page.slug, native, problems)
@@ -284,11 +285,6 @@ class TreeFiles(EditedFiles):
         return f"{self._name(path)}: {problem}.{kept if beside else ''}"
 
 
-def _shown(written: TreePage) -> str:
-    assert written.row is not None
-    return body_of(written.text, written.row.origin)
-
-
 def _body(text: str) -> str:
     return text.strip("\n").rstrip()
 
@@ -299,10 +295,6 @@ def _says(text: str, page: Page, problems: list[str]) -> bool:
         return bool(text.strip())
     problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
     return False
-
-
-def _quoted(told: str) -> list[str]:
-    return told.split('"')[1::2]
 
 
 def _digest(said: str | bytes) -> str:
