@@ -41,7 +41,7 @@ from memtape.tools.keep.states import state_at
 SCOPE = "project:canal"
 PORTS = ("The staging database listens on port 5432.", "The staging database listens on port 5433.",
          "The staging database now listens on port 5434.")  # fmt: skip
-LATEST = "The staging database now listens on port 5434 (since 2026-09-23; previously 5433, from 2026-09-22; 5432, from 2026-09-21)"  # fmt: skip  # noqa: E501
+LATEST = "The staging database now listens on port 5434 (since 2026-09-23; previously 5433, from 2026-09-22; 5432, from 2026-09-21)"  # fmt: skip
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ WORDED = (
 
 def test_what_is_replaced_in_other_words_is_told_in_its_own(client: Client) -> None:
     owners = say(client, *WORDED)
-    told = "Ilse is the owner of the export job (since 2026-09-23; previously Olek, from 2026-09-22; Marta, from 2026-09-21)"  # fmt: skip  # noqa: E501
+    told = "Ilse is the owner of the export job (since 2026-09-23; previously Olek, from 2026-09-22; Marta, from 2026-09-21)"  # fmt: skip
     say(client, "The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00.")
     kept = {"The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00."}
     assert len(client.consolidate(at_once=True).conclusions) == 1

@@ -68,6 +68,8 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 """The verbs by the client's method."""
 
 
+OVER_HTTP = {"capture": "capture", **METHODS}
+"""The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",
     "get_context": "context",

@@ -7,9 +7,11 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
 import msgspec
+import orjson
 from msgspec import Meta, inspect
 
 if TYPE_CHECKING:
@@ -164,3 +166,29 @@ def fields_of(asks: type[Asks]) -> list[Field]:
 def document(verb: Verb, answer: Any) -> Any:
     """Return an answer as the document that `--json` and HTTP give."""
     return {verb.listed: answer} if verb.listed else answer
+
+
+def answers_of(verb: Verb) -> Any:
+    """Return the type of a verb's document; `answers` may be a dotted name, or several, of what is loaded late."""
+    named = verb.answers.split(" | ") if isinstance(verb.answers, str) else []
+    kinds = [_loaded(name) for name in named] or [verb.answers]
+    kind = Union[tuple(kinds)]  # noqa: UP007
+    if not verb.listed or kind is dict:
+        return kind
+    return msgspec.defstruct(f"{kinds[0].__name__}List", [(verb.listed, list[kind])])
+
+
+def _loaded(name: str) -> Any:
+    module, _, kind = name.rpartition(".")
+    room = "memtape" if module.startswith(("schemas.", "state.")) else "memtape.tools"
+    return getattr(import_module(f"{room}.{module}"), kind)
+
+
+def encoded(value: Any, *, indent: bool = False) -> bytes:
+    """Return a document as JSON, with a line end."""
+    form = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    return orjson.dumps(value, default=_plain, option=form)
+
+
+def _plain(value: Any) -> Any:
+    return value._asdict() if hasattr(value, "_asdict") else msgspec.to_builtins(value, str_keys=True)

@@ -9,12 +9,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 import click
-import msgspec
-import orjson
 
 from memtape.schemas.visible import visible, visible_json
 from memtape.tools.keep.waiting import told_of_folding
-from memtape.tools.verb import Output
+from memtape.tools.verb import Output, encoded
 
 ListedT = TypeVar("ListedT")
 
@@ -30,14 +28,8 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 def print_json(value: Any, *, indent: bool = True) -> None:
     """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are escaped."""
-    form = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
-    document = orjson.dumps(value, default=_plain, option=form)
-    sys.stdout.buffer.write(visible_json(document))
+    sys.stdout.buffer.write(visible_json(encoded(value, indent=indent)))
     sys.stdout.buffer.flush()
-
-
-def _plain(value: Any) -> Any:
-    return value._asdict() if hasattr(value, "_asdict") else msgspec.to_builtins(value, str_keys=True)
 
 
 def is_asked() -> bool:

@@ -88,9 +88,13 @@ def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
         world.on_phase("reading", min(done, asked.limit), asked.limit)
 
     archived_of = ask.archived.archived_of
-    return world.reader.read(
+    found = world.reader.read(
         lambda views: archived_of(views, world.scope, asked.limit, purged=asked.purged, on_read=told), world.scope
     )
+    if not world.is_confined:
+        return found
+    own = {scope: mark for scope, mark in found.projects.items() if scope == world.scope}
+    return msgspec.structs.replace(found, projects=own)
 
 
 def lifecycle(world: World, asked: LifecycleAsks) -> Aging:

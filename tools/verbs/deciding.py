@@ -342,7 +342,7 @@ VERBS = (
         "List what is hidden instead: forgotten, or withdrawn.",
         "memtape forget --list",
         HiddenAsks,
-        "list[schemas.rows.MemoryRow | schemas.rows.TurnRow]",
+        "schemas.rows.MemoryRow | schemas.rows.TurnRow",
         hidden,
         lines=_hidden_lines,
         listed="hidden",

@@ -22,7 +22,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools import ask
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import is_json, printed_json, say
-from memtape.tools.verb import Asks, Output, Verb, said
+from memtape.tools.verb import Asks, Output, Verb, people, said
 from memtape.tools.verbs.lines import event_line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ PAGE_SLOTS = 500
 
 
 class LogAsks(Asks, frozen=True):
-    partition: Annotated[int | None, Meta(description="Read this partition, all scopes of it.")] = None
+    partition: Annotated[int | None, people("Read this partition, all scopes of it.")] = None
     offset: Annotated[int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")] = (
         None
     )
@@ -53,7 +53,7 @@ class TailAsks(Asks, frozen=True):
 class DiffAsks(Asks, frozen=True):
     before: str
     after: str
-    every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False
+    every: Annotated[bool, people("Every scope, not just this project.", option="--all")] = False
 
 
 class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

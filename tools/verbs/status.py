@@ -14,8 +14,10 @@ from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
+from memtape.state.views.proposals import Proposal
 from memtape.tools import ask
 from memtape.tools.ask.naming import shortened
+from memtape.tools.ask.results import Result
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
@@ -27,8 +29,6 @@ from memtape.tools.verbs.settling import waiting_rules
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
     from memtape.state.views.health import Health
-    from memtape.state.views.proposals import Proposal
-    from memtape.tools.ask.results import Result
     from memtape.tools.ask.status import DayStats, ScopeCount, Stats, Status
     from memtape.tools.world import World
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -43,6 +44,7 @@ from memtape.tools.keep.operations import operation
 from memtape.tools.table import TOOLS as VERB_TOOLS
 
 Context = ServerRequestContext[Any, Any]
+AnswerT = TypeVar("AnswerT")
 
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
@@ -92,18 +94,22 @@ class ServedMemory:
         self._clients: dict[tuple[str | Path, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`.
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
+        from memtape.tools.agents.mcp.answers import call
+
+        return self.do(project, actor, lambda client: call(client, name, arguments))
+
+    def do(self, project: str | Path, actor: str, action: Callable[[Client], AnswerT]) -> AnswerT:
+        """Return the result of an action on the client of a project and a speaker. Raises `MemtapeError`.
 
         After `LogGone` the next call opens the log again.
         """
-        from memtape.tools.agents.mcp.answers import call
-
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
                 client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
                 with self.ready.lent(client):
-                    return call(client, name, arguments)
+                    return action(client)
             except LogGone as error:
                 self._close()
                 self.ready.forget()
