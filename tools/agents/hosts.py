@@ -21,18 +21,17 @@ CONTEXT_TOKENS = 800
 MAX_AGENT_CHARS, MAX_NAME_CHARS = 60, 200
 
 _TURNS: dict[str, Action] = {"UserPromptSubmit": "prompt", "Stop": "answer", "SessionEnd": "end"}
-_LIKE_CLAUDE: dict[str, Action] = _TURNS | {
-    "SessionStart": "start", "SubagentStop": "subagent", "PreCompact": "flush"
-}  # fmt: skip
+_STARTS: dict[str, Action] = {"SessionStart": "start", **_TURNS}
+_LIKE_CLAUDE: dict[str, Action] = {**_STARTS, "SubagentStop": "subagent", "PreCompact": "flush"}
 # A compaction takes away what the first prompt was told, so that the next prompt is told again.
-_TOLD_AT_PROMPTS: dict[str, Action] = {"PostToolUse": "act", "PreCompact": "retell"} | _TURNS
+_TOLD_AT_PROMPTS: dict[str, Action] = {**_TURNS, "PostToolUse": "act", "PreCompact": "retell"}
 ACTIONS: dict[str, dict[str, Action]] = {
     "claude": _LIKE_CLAUDE,
     "codex": _LIKE_CLAUDE,
     # Its PreCompress comes before every call of the model, so that it is no boundary of anything.
     "gemini": {"SessionStart": "start", "BeforeAgent": "prompt", "AfterAgent": "answer", "SessionEnd": "end"},
     # It tells no answer, but where its transcript is.
-    "copilot": {"SessionStart": "start", "PostToolUse": "act", "SubagentStop": "answer"} | _TURNS,
+    "copilot": {**_STARTS, "PostToolUse": "act", "SubagentStop": "answer"},
     "opencode": _TOLD_AT_PROMPTS,
     "qwen": _TOLD_AT_PROMPTS | {"PostToolUseFailure": "act", "SubagentStop": "answer"},
 }
