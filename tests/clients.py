@@ -19,8 +19,8 @@ from pathlib import Path
 
 from fake_model import FakeModel
 
-from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
 from memtape.tools.agents.plugins import MARKETPLACE
+from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
 from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call
 from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.records import RECALLED
 
