@@ -348,8 +348,7 @@ def needles_of(
     words = {word: None for text in texts for word in telling_words(text)}
     erasures = _erasures(log)
     known_words = dict.fromkeys(words)
-    spoken, labelled = dict[str, dict[str, None]](), dict[str, None]()
-    carried: dict[int, None] = {}
+    spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
     vectors = dict.fromkeys(known, True)
     for slot, event in _events(log):
         if event is not None:
