@@ -153,7 +153,7 @@ def has_anything(home: Home, host: str) -> bool:
 def _undone(home: Home, host: str) -> str:
     name = HOSTS[host].name
     if not _remove(home, host)[1]:
-        return f"{name} keeps some of it: once this is mended, `memtape agents disconnect {host}` removes it."
+        return f"Some is left in {name}: once this is mended, `memtape agents disconnect {host}` removes it."
     take_away(home, host)
     return f"{name} is not connected now; nothing else was changed."
 
