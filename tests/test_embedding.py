@@ -19,6 +19,7 @@ from builders import START, captured, erased, make_id, recalled
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from replaying import replay
 from soaked import soaked
 from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
@@ -42,7 +43,6 @@ from memtape.sinks.logs.configuring import complete_settings, configure, configu
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main

@@ -16,10 +16,10 @@ from memtape.schemas.errors import DamagedLog, InvalidEvent
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
+from memtape.schemas.places import zone_path, zone_source
 from memtape.schemas.private import is_private, without_private
 from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.zones import zone_path, zone_source
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
@@ -31,8 +31,7 @@ from memtape.tools.capture.injected import said as without_injected
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.profiles import silence_of
-from memtape.tools.capture.withdrawing import withdraw, withdrawn_and_shown
-from memtape.tools.capture.writing import now_us
+from memtape.tools.capture.writing import now_us, withdraw, withdrawn_and_shown
 from memtape.tools.keep.edited_files import EditedFiles
 
 DAMAGED = "its marks are not one pair, each on a line of its own; nothing was taken from it"
