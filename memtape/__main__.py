@@ -1,7 +1,7 @@
 """Run the command line: the installed `memtape`, and `python -m memtape` under the same name.
 
-A hook runs at every prompt of an agent, and a server as long as its session. In the form in which `connect` installs
-them, they do without the library that reads the options of commands.
+A hook runs at every prompt of an agent, and a server as long as its session. As `connect` installs them, they
+do without the library that reads the options of commands.
 """
 
 import os
@@ -15,14 +15,10 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _spare_bytecode()
     match sys.argv[1:]:
-        case ["agents", "hook", "--host", host, "--home", home]:
+        case ["agents", "hook", "--host", host, *ways, "--home", home] if {*ways} <= {"--alone", "--stay"}:
             from memtape.tools.agents.hook_process import serve_hook
 
-            serve_hook(host, home)
-        case ["agents", "hook", "--host", host, ("--alone" | "--stay") as way, "--home", home]:
-            from memtape.tools.agents.hook_process import serve_hook
-
-            serve_hook(host, home, alone=way == "--alone", stay=way == "--stay")
+            serve_hook(host, home, alone="--alone" in ways, stay="--stay" in ways)
         case words:
             if words[:2] == ["agents", "mcp"]:
                 from memtape.tools.agents.forwarding import forward

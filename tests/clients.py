@@ -22,7 +22,7 @@ from typing import Any
 from builders import data_of
 from fake_model import FakeModel
 
-from memtape.tools.agents.hosts import MARKETPLACE
+from memtape.tools.agents.plugins import MARKETPLACE
 from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
 RUN: dict[str, Any] = data_of("clients")

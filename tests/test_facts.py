@@ -217,6 +217,12 @@ def test_talk_cannot_leave_its_place_in_the_prompt() -> None:
     assert inside.count("</memtape>") == 1 and inside.endswith("</memtape>")
 
 
+def test_the_prompt_asks_for_what_is_kept() -> None:
+    asked = " ".join(prompt_for("").split())
+    assert ", ".join(facts.CATEGORIES) in asked
+    assert f"at most {facts.MOST} objects" in asked and f"at most {facts.MOST_CHARS // 2} characters" in asked
+
+
 # --- The worker ---
 
 

@@ -18,7 +18,7 @@ from test_connect import ROOT, memtape, said
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import connect, take_instructions, write_instructions
-from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.agents.plugins import instructions, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
 
@@ -54,7 +54,7 @@ def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
 def test_all_that_was_connected_goes_and_what_was_captured_stays(user: Path) -> None:
     home = user / ".local" / "share" / "memtape"
     before, project = tree(user, home), user / "project"
-    for host in HOSTS:
+    for host in ACTIONS:
         connect(Home(home), host)
         connect(Home(home), host)
     told = json.loads(memtape(home, "agents", "disconnect", "opencode", "--json").stdout)

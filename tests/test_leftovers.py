@@ -9,7 +9,7 @@ import pytest
 
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import LINK, dangling_link, take_away
-from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, SELECTOR
+from memtape.tools.agents.plugins import HOSTS, MARKETPLACE, SELECTOR
 
 AFTER = {"enabledPlugins": {}, "extraKnownMarketplaces": {}}
 """What Claude Code leaves when it removes the last plugin."""

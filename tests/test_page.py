@@ -32,7 +32,8 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.hosts import HOSTS, begins_at_prompt
+from memtape.tools.agents.hosts import ACTIONS, FLAT, begins_at_prompt
+from memtape.tools.agents.plugins import HOSTS
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
@@ -356,10 +357,10 @@ def project(tmp_path: Path, own: Page) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", ACTIONS)
 def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
-    form, wanted = HOSTS[host], "prompt" if begins_at_prompt(host) else "start"
-    event = next(event for event, action in form.actions.items() if action == wanted)
+    wanted = "prompt" if begins_at_prompt(host) else "start"
+    event = next(event for event, action in ACTIONS[host].items() if action == wanted)
     shown = told_on(own, f"What {HOSTS[host].name} is given")
     asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
     printed = subprocess.run(
@@ -369,7 +370,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
     ).stdout.decode()  # fmt: skip
     assert SCOPE in printed and shown == visible(printed)
     given = json.loads(printed)
-    context = given["additionalContext"] if form.flat else given["hookSpecificOutput"]["additionalContext"]
+    context = given["additionalContext"] if host in FLAT else given["hookSpecificOutput"]["additionalContext"]
     row = re.search(rf"{HOSTS[host].name}.*?</tr>", own.get("/start").text, re.DOTALL)
     assert row is not None and f"<td>{tokenizer().count(context)}</td>" in row[0]
 

@@ -59,7 +59,7 @@ def test_what_is_started_in_a_foreign_folder_runs_nothing_of_it(hostile: Path) -
     for command in (python_of(), own_command()):
         done = ran(hostile, *command, "--version")
         assert done.returncode == 0 and b"memtape" in done.stdout, done
-    done = ran(hostile, *python_of("memtape.tools.keep.lessee"))
+    done = ran(hostile, *python_of("memtape.tools.keep.projector"))
     assert done.returncode != 3 and not (hostile / "ran").exists(), done
 
 

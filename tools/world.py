@@ -115,7 +115,7 @@ class World(Writer):
         check_kept(self.home, "An erasure")
         from memtape.tools.keep.erasing import erase
 
-        return erase(self.home, self.log, made, self, self.on_phase, self.on_note)
+        return erase(made, self, self.on_phase, self.on_note)
 
     def catch_up(self) -> None:
         """Project pending events if quick and no other process does; else start a background projector."""

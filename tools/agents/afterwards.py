@@ -1,7 +1,9 @@
-"""Work of hooks beside prompts and answers: subagents, flushes before compactions, ends of sessions, tool calls.
+"""Work of hooks beside prompts and answers: subagents, flushes before compactions, ends of sessions, tool
+calls.
 
-`hooks` imports the module only for these. Importers parse transcripts; here is decided which files are read, and when.
-Only hosts whose transcripts are not read report tool calls, which are captured as imports make them.
+`hooks` imports the module only for these. Importers parse transcripts; here is decided which files are read,
+and when. Only hosts whose transcripts are not read report tool calls, which are captured as imports make
+them.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ TAIL_BYTES, MAX_TAIL_BYTES = 512 * 1024, 32 * 1024 * 1024
 """How far back the last turns are searched, at first and at most, behind outputs of tools."""
 MOST_AGENTS = 200
 OPEN_DAYS = 7
-"""A session that was cut off is looked for so long: that of a machine that went down over a weekend is found."""
+"""A session that was cut off is looked for so long, as where a machine went down over a weekend."""
 
 
 def subagent(turn: HookCall) -> bytes:
@@ -69,8 +71,8 @@ def flush(turn: HookCall) -> bytes:
                 return b""
             text = latest(turn.source, Path(turn.told.transcript), client.redactor)
             if text:
-                native = f"flush:{turn.told.session}:{digest(text)}"
-                line = Line(text=text, kind="journal", source=turn.source, native_id=native, tags=(FLUSH_TAG,))
+                native, tags = f"flush:{turn.told.session}:{digest(text)}", (FLUSH_TAG,)
+                line = Line(text=text, kind="journal", source=turn.source, native_id=native, tags=tags)
                 receipts = client.capture_many([line])
         count_one(turn.home, FLUSHES, "deterministic_ok")
     except Exception:
@@ -83,10 +85,11 @@ def flush(turn: HookCall) -> bytes:
 
 
 def distill(home: Path, place: Position) -> int:
-    """Have the model take facts from the flush at a place of the log, and return their number; the outcome is counted.
+    """Have the model take facts from the flush at a place of the log, and return their number; the outcome is
+    counted.
 
-    Nothing is asked without a model, or for a flush distilled before. Raises `MemtapeError` without any text of the
-    conversation; the failure changes nothing.
+    Nothing is asked without a model, or for a flush distilled before. Raises `MemtapeError` without any text
+    of the conversation; the failure changes nothing.
     """
     from memtape.flows.workers.distill import fact_id
     from memtape.flows.workers.turns import append_new
@@ -162,6 +165,9 @@ def end(turn: HookCall) -> bytes:
         end_session(turn.home)
         turn.go_on()
         return b""
+    from memtape.flows.workers.distill import LATE_US
+    from memtape.tools.keep.models import is_named
+
     os.nice(NICENESS)
     with turn.client() as client:
         if client.silence():
@@ -174,8 +180,10 @@ def end(turn: HookCall) -> bytes:
     with turn.client() as client:
         look_at_repository(turn, client)
         client.catch_up()
-        if client.session and client.is_made() and _told_to_model(client, client.session):
-            client.catch_up()
+        if client.session and client.is_made() and is_named(client.home):
+            with suppress(BudgetSpent):  # `memtape status` says so.
+                if client.distill(client.session, scope=client.scope, since_us=now_us() - LATE_US).events:
+                    client.catch_up()
     return b""
 
 
@@ -191,32 +199,19 @@ def look_at_repository(turn: HookCall, client: Client) -> None:
         client.capture_many(line for line, id in zip(lines, ids, strict=True) if id not in known)
 
 
-def _told_to_model(client: Client, session: str) -> int:
-    """Have a configured model take facts from an ended session; return their count."""
-    from memtape.flows.workers.distill import LATE_US
-    from memtape.tools.keep.models import is_named
-
-    if not is_named(client.home):
-        return 0
-    try:
-        return len(client.distill(session, scope=client.scope, since_us=now_us() - LATE_US).events)
-    except BudgetSpent:  # `memtape status` says so.
-        return 0
-
-
 def _is_empty(transcript: Path) -> bool:
     """Whether a session has no turn: hosts name its transcript before the first."""
-    try:
-        return (transcript.is_file() and not transcript.stat().st_size) or not transcript.exists()
-    except OSError:
-        return False
+    with suppress(OSError):
+        return not transcript.exists() or (transcript.is_file() and not transcript.stat().st_size)
+    return False
 
 
 def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH_CHARS) -> str:
-    """Return the last words of user and agent, at most `FLUSH_LINES` lines and `chars` characters; else empty.
+    """Return the last words of user and agent, at most `FLUSH_LINES` lines and `chars` characters; else
+    empty.
 
-    It begins with a sentence, or with a word of an endless one. Outputs of tools are left out, however long. Secrets
-    are removed before anything is cut. Raises `Denied` for a denied transcript.
+    It begins with a sentence, or with a word of an endless one. Outputs of tools are left out, however long.
+    Secrets are removed before anything is cut. Raises `Denied` for a denied transcript.
     """
     from memtape.tools.importing.transcripts import records_from
 
@@ -261,13 +256,14 @@ def cut_off(home: Path, scope: str, transcript: Path) -> list[Path]:
     with suppress(OSError):
         for path in sorted(transcript.parent.glob(f"*{transcript.suffix}")):
             session = path.stem[-36:]  # Before it stand the words and the time of a rollout.
-            if path != transcript and path.stat().st_mtime >= oldest and told_at(home, scope, session) is not None:
+            is_recent = path != transcript and path.stat().st_mtime >= oldest
+            if is_recent and told_at(home, scope, session) is not None:
                 found += of_session(path)
     return found
 
 
 def take_up(turn: HookCall, paths: Iterable[Path]) -> None:
-    """Import transcripts of a host from where they were read last; sessions of no known project go to no other."""
+    """Import transcripts of a host from where they were read last; one of no known project stays out."""
     from memtape.tools.importing.finding import session_file
     from memtape.tools.importing.taking import Importer
 

@@ -1,11 +1,14 @@
-"""Connecting a host and leaving it: its own commands install and remove the plugin, which is written into the home.
+"""Connecting a host and leaving it: its own commands install and remove the plugin, which is written into the
+home.
 
-A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is still
-installed, since the exit code of a removal also says that there was nothing to remove. A host without a plugin may get
-a block in the file of instructions that a person names; the exact bytes are recorded for the removal.
+A host without such commands reads a script in its folder. A host is asked whether anything of Memtape is
+still installed, since the exit code of a removal also says that there was nothing to remove. A host without a
+plugin may get a block in the file of instructions that a person names; the exact bytes are recorded for the
+removal.
 
-A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which `HOSTS` names:
-what is ours is taken away, and a file of settings that a person has given a form is only reported.
+A host's removal leaves entries in its settings, trust in removed hooks, copies and empty folders, which
+`HOSTS` names: what is ours is taken away, and a file of settings that a person has given a form is only
+reported.
 """
 
 from __future__ import annotations
@@ -19,14 +22,26 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
 from memtape.tools.agents.errors import homeless
-from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, PLUGIN, Host, SettingsEntry, Words
-from memtape.tools.agents.plugins import BEGIN, SCRIPT, instructions, plugin_files, script_hook
+from memtape.tools.agents.plugins import (
+    BEGIN,
+    HOSTS,
+    MARKETPLACE,
+    PLUGIN,
+    SCRIPT,
+    Host,
+    SettingsEntry,
+    Words,
+    instructions,
+    plugin_files,
+    script_hook,
+)  # fmt: skip
 from memtape.tools.capture.project import GIT_KEY, configuration_of, repositories_of, take_out
 from memtape.tools.keep.starting import python_of
 from memtape.tools.keep.wire import FOLDER as SERVING
@@ -57,7 +72,8 @@ class Leftovers(NamedTuple):
 
 def plugin_folder(home: Home, host: str) -> Path:
     """Return the folder for the files of a host: in the home, or for a script the host's own."""
-    return HOSTS[host].folder / "plugins" if HOSTS[host].form == "script" else home.path.absolute() / FOLDER / host
+    about = HOSTS[host]
+    return about.folder / "plugins" if about.form == "script" else home.path.absolute() / FOLDER / host
 
 
 def own_command() -> list[str]:
@@ -82,7 +98,7 @@ def connect(home: Home, host: str) -> list[HostCommand]:
     _check_installed(host)
     folder = plugin_folder(home, host)
     if (folder / SCRIPT).exists() and not is_connected(home, host):
-        raise MemtapeError(f"{folder / SCRIPT} is not of Memtape.", "Give that file another name, then connect again.")
+        raise MemtapeError(f"{folder / SCRIPT} is not of Memtape.", "Rename that file, then connect again.")
     # What is there is perhaps of another home, or of one that is gone.
     _remove(home, host)
     try:
@@ -135,10 +151,9 @@ def has_anything(home: Home, host: str) -> bool:
 
 
 def _undone(home: Home, host: str) -> str:
-    """Undo the finished steps of a failed installation, and return a sentence about the result."""
     name = HOSTS[host].name
     if not _remove(home, host)[1]:
-        return f"Something of it is left in {name}: once this is mended, `memtape agents disconnect {host}` removes it."
+        return f"Some is left in {name}: once this is mended, `memtape agents disconnect {host}` removes it."
     take_away(home, host)
     return f"{name} is not connected now; nothing else was changed."
 
@@ -161,14 +176,13 @@ def _remove(home: Home, host: str) -> tuple[list[HostCommand], bool]:
 
 
 def is_listed(host: Host) -> bool | None:
-    """Whether a host lists anything of ours; None where a list of it cannot be read and the others have nothing."""
+    """Whether a host lists anything of ours; None where a list cannot be read and the others have nothing."""
     told = [(run_host(list(words)), ours) for words, ours in host.lists]
     listed = [None if done.returncode else ours in done.stdout + done.stderr for done, ours in told]
     return True if True in listed else None if None in listed else False
 
 
 def _check_installed(host: str) -> None:
-    """Raise `MemtapeError` where a host's program is not on the PATH."""
     name = HOSTS[host].program
     if shutil.which(name) is None:
         raise MemtapeError(
@@ -185,11 +199,12 @@ def run_host(words: list[str]) -> HostCommand:
             timeout=STEP_TIMEOUT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise MemtapeError(f"`{' '.join(words)}` could not be run: {error}.", "Run it yourself to see why.") from None
+        said = f"`{' '.join(words)}` could not be run: {error}."
+        raise MemtapeError(said, "Run it yourself to see why.") from None
 
 
 def _why(failed: list[HostCommand]) -> str:
-    """Return the failed commands with the end of their output, without the stack trace that some hosts append."""
+    """Return the failed commands with the end of their output, without the stack trace of some hosts."""
     told = []
     for step in failed:
         lines = f"{step.stdout}\n{step.stderr}".partition("Stack backtrace")[0].splitlines()
@@ -219,7 +234,7 @@ def write_instructions(home: Home, path: Path) -> bool:
 
 
 def take_instructions(home: Home) -> Leftovers:
-    """Remove every written block that is unchanged, and a file without anything else; report the edited blocks."""
+    """Remove every unchanged block, and a file without anything else; report the edited blocks."""
     found = Leftovers([], [])
     rest: dict[str, str] = {}
     for name, added in (read_json(_path(home), dict[str, str]) or {}).items():
@@ -254,10 +269,13 @@ def _path(home: Home) -> Path:
 
 def take_away(home: Home, host: str) -> Leftovers:
     """Remove what a host leaves of Memtape after its own removal."""
+    from platformdirs import user_cache_path
+
     found, about = Leftovers([], []), HOSTS[host]
     for copy in about.copies:
         shutil.rmtree(about.folder / copy, ignore_errors=True)
-    for path in (path for pattern in CACHES if pattern.startswith(host) for path in _cache().glob(pattern)):
+    cached = (user_cache_path().glob(pattern) for pattern in CACHES if pattern.startswith(host))
+    for path in chain.from_iterable(cached):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif (_settings(path) or {}).get("serverName") != PLUGIN:
@@ -268,7 +286,8 @@ def take_away(home: Home, host: str) -> Leftovers:
             path.parent.rmdir()
         found.taken.append(f"{path}: what {about.name} kept of our server.")
     for file in dict.fromkeys(name for name, _, _ in about.entries):
-        _take_entries(about.folder / file, [entry for entry in about.entries if entry[0] == file], home, found)
+        entries = [entry for entry in about.entries if entry[0] == file]
+        _take_entries(about.folder / file, entries, home, found)
     for made in about.made:
         _drop_empty(about.folder / made)
     return found
@@ -284,7 +303,7 @@ def has_traces(host: Host) -> bool:
 
 
 def dangling_link(host: Host) -> Path | None:
-    """Return an extension of ours that is a link to a home that is gone: the host neither lists nor replaces it."""
+    """Return an extension of ours that links to a lost home: the host neither lists nor replaces that."""
     folder = host.folder / "extensions" / PLUGIN
     link = _settings(folder / LINK) or {}
     is_ours = link.get("type") == "link" and [path.name for path in folder.iterdir()] == [LINK]
@@ -292,7 +311,6 @@ def dangling_link(host: Host) -> Path | None:
 
 
 def _take_entries(path: Path, entries: list[SettingsEntry], home: Home, found: Leftovers) -> None:
-    """Remove our entries from a file of settings, with the tables that are empty then."""
     document = _settings(path)
     if document is None:
         return
@@ -323,15 +341,14 @@ def _take_entry(document: Any, entry: SettingsEntry, home: Home) -> list[str]:
     for key in ours:
         del tables[-1][key]
     for outer, key in reversed(list(zip(tables, table, strict=False))):
-        inner = outer[key]
-        if inner.as_string().strip() if hasattr(inner, "as_string") else inner:  # A key, or somebody's comment.
+        inner = outer[key]  # Its text is a key, or somebody's comment.
+        if inner.as_string().strip() if hasattr(inner, "as_string") else inner:
             break
         del outer[key]
     return ours
 
 
 def _settings(path: Path) -> Any:
-    """Return the document in a file of settings, None where there is none."""
     try:
         text = path.read_text()
         if path.suffix == ".toml":
@@ -362,13 +379,6 @@ def _drop_empty(path: Path) -> None:
             path.unlink()
 
 
-def _cache() -> Path:
-    """Return the cache folder of programs under Node."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
 def rewrite(path: Path, text: str) -> None:
     """Replace a person's file atomically, at its real path and with its permissions."""
     path = path.resolve()
@@ -380,16 +390,16 @@ def rewrite(path: Path, text: str) -> None:
 
 
 def leave(home: Home) -> Leftovers:
-    """Stop the server of a home, and delete what is outside its data folder: notes, and scopes in repositories."""
+    """Stop the server of a home, and delete notes and scopes in repositories, outside its data folder."""
     found = Leftovers([], [])
     _stop_server(home, found)
     for common, held in repositories_of(home).items():
         if not Path(common).is_dir() or held.scope not in configuration_of(Path(common))[0]:
             continue  # Somebody has changed it since.
         if take_out(home, common):
-            found.taken.append(f"{GIT_KEY} from the git configuration of {common}: the data folder knows it now.")
+            found.taken.append(f"{GIT_KEY} from the git settings of {common}: the data folder knows it now.")
         else:
-            found.left.append(f"{GIT_KEY} in the git configuration of {common}, which could not be written.")
+            found.left.append(f"{GIT_KEY} in the git settings of {common}, which could not be written.")
     for folder in (homeless(), home.path / "plugins", home.path / SERVING):
         if folder.exists():
             shutil.rmtree(folder, ignore_errors=True)

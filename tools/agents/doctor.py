@@ -34,8 +34,7 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.page_files import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
-from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host
-from memtape.tools.agents.plugins import SCRIPT, script_hook, started_by
+from memtape.tools.agents.plugins import HOSTS, PLUGIN, SCRIPT, SELECTOR, Host, script_hook, started_by
 from memtape.tools.ask.telling import held, lives_told
 from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silence_by
 from memtape.tools.capture.writing import now_us
@@ -43,6 +42,7 @@ from memtape.tools.client import Client
 from memtape.tools.keep.log_settings import lifecycle_settings
 from memtape.tools.recalling import offer
 
+DOCTOR = {"name": "memtape-doctor", "version": "1"}
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
 RECENT_US = DAY_US
@@ -56,7 +56,7 @@ State = Literal["good", "to do", "bad", "not there"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A check: its state and observation, the next step (empty where nothing is to be done), and its subject."""
+    """A check: its state and observation, the next step (empty where there is none), and its subject."""
 
     state: State
     seen: str
@@ -65,7 +65,6 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 Look = Callable[[Home], Finding]
-MEND = "Mend the file, save it, and start `memtape run --once`."
 
 
 def examine(home: Home) -> Iterator[Finding]:
@@ -146,7 +145,8 @@ def _aging(home: Home) -> Finding:
         is_on = bool(lifecycle_settings(client.log)["lifecycle"])
     seen = f"{lives_told(lives.values())}." if lives else "Nothing has aged yet."
     if not is_on:
-        return Finding("to do", f"{seen} It is switched off.", "`memtape admin lifecycle --set lifecycle=true`.")
+        seen = f"{seen} It is switched off."
+        return Finding("to do", seen, "`memtape admin lifecycle --set lifecycle=true`.")
     return Finding("good", seen)
 
 
@@ -158,11 +158,11 @@ def _erasures(home: Home) -> Finding:
 
 
 def _vault(home: Home) -> Finding:
-    told = zone_problems(home)
+    told, mend = zone_problems(home), "Mend the file, save it, and start `memtape run --once`."
     if not told:
         return Finding("good", "All that people wrote into the vault was taken.")
     more = f" And {len(told) - 1:,} more: memtape status." if len(told) > 1 else ""
-    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", MEND)
+    return Finding("to do", f"Not all that people wrote into the vault was taken: {told[0]}{more}", mend)
 
 
 def _embedder(home: Home) -> Finding:
@@ -192,22 +192,18 @@ def _server(home: Home) -> Finding:
     words = [*own_command(), "agents", "mcp", "--home", str(home.path.absolute())]
     begun = time.monotonic()
     with _talking(words) as ask:
-        ask(
-            "initialize",
-            protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "memtape-doctor", "version": "1"},
-        )  # fmt: skip
+        ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=DOCTOR)
         ask(None, method="notifications/initialized")
         listed = ask("tools/list")
     took_ms = round((time.monotonic() - begun) * 1_000)
     tools = listed.get("result", {}).get("tools", [])
     if not tools:
         return Finding("bad", "It does not answer with its tools.", f"Run `{' '.join(words)}` to see why.")
-    todo = CODEX_WAITS if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
+    todo = HOSTS["codex"].waits if took_ms > CODEX_WAITS_MS and shutil.which("codex") else ""
     return Finding("good", f"It offers {len(tools)} tools after {took_ms:,} ms.", todo)
 
 
 def _host(host: str) -> Look:
-    """Return the check of a host: whether it is connected, and its hooks are of this home and run."""
     about = HOSTS[host]
 
     def look(home: Home) -> Finding:
@@ -229,8 +225,10 @@ def _host(host: str) -> Look:
             return astray
         untrusted = [hook for hook in told if hook.get("trustStatus") not in ("trusted", "managed")]
         if untrusted:
-            seen = f"{len(untrusted)} of {len(told)} hooks are not trusted, so that it skips them without a word."
-            return Finding("to do", seen, f"Open `/hooks` in {about.program} and trust those of memtape.")
+            of = f"{len(untrusted)} of {len(told)} hooks"
+            seen = f"{of} are not trusted, so that it skips them without a word."
+            todo = f"Open `/hooks` in {about.program} and trust those of memtape."
+            return Finding("to do", seen, todo)
         return Finding("good", "Plugin, server and hooks are on.")
 
     return look
@@ -238,14 +236,16 @@ def _host(host: str) -> Look:
 
 def _errors(home: Home) -> Finding:
     lines = latest_errors(home.path, SHOWN_ERRORS, now_us() - RECENT_US)
-    counts = ", ".join(f"{name} {count:,}" for name, count in sorted(HomeCounts(home.path).tally(FLUSHES).items()))
+    tally = sorted(HomeCounts(home.path).tally(FLUSHES).items())
+    counts = ", ".join(f"{name} {count:,}" for name, count in tally)
     flushes = f" Flushes before compaction: {counts}." if counts else ""
     if not lines:
         since = " since yesterday" if latest_errors(home.path, 1) else ""
         return Finding("good", f"No hook or server has met an error{since}.{flushes}")
     seen = "The latest:\n  " + "\n  ".join(lines) + (f"\n {flushes}" if flushes else "")
-    places = [str(folder / ERRORS_NAME) for folder in (home.path, homeless()) if (folder / ERRORS_NAME).exists()]
-    return Finding("to do", seen, f"They are shown for a day. All are in {' and '.join(places)}.")
+    places = [folder / ERRORS_NAME for folder in (home.path, homeless())]
+    named = " and ".join(str(place) for place in places if place.exists())
+    return Finding("to do", seen, f"They are shown for a day. All are in {named}.")
 
 
 LOOKS: dict[str, Look] = {
@@ -266,7 +266,7 @@ LOOKS: dict[str, Look] = {
 
 
 def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | None:
-    """Return whether our plugin is enabled in a host, and the commands of its hooks; None where it is not there."""
+    """Return whether our plugin is enabled in a host, and its hooks' commands; None without a plugin."""
     if about.form == "script":
         script = plugin_folder(home, host) / SCRIPT
         return (True, [script_hook(script.read_bytes())]) if is_connected(home, host) else None
@@ -287,11 +287,10 @@ def _installed(about: Host, home: Home, host: str) -> tuple[bool, list[str]] | N
 
 
 def _anew(host: str) -> str:
-    return f"`memtape agents connect {host}` installs it anew, `memtape agents disconnect {host}` takes it away."
+    return f"`memtape agents connect {host}` installs it anew, `memtape agents disconnect {host}` removes it."
 
 
 def _hooks_in(folder: Path) -> list[str]:
-    """Return the commands of an installed plugin's hooks."""
     try:
         hooks = json.loads((folder / "hooks" / "hooks.json").read_bytes())["hooks"]
     except (OSError, ValueError, KeyError):
@@ -300,12 +299,10 @@ def _hooks_in(folder: Path) -> list[str]:
 
 
 def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | None:
-    """Return a finding where installed hooks are of an installation that is gone, of another, or of another home."""
+    """Return a finding where hooks are of an installation that is gone, of another, or of another home."""
     for command, words in (started_by(hook) for hook in dict.fromkeys(hooks)):
         if not command:
             continue
-        if words[0] == "hook":
-            return Finding("to do", "Its hooks call a command that has another name now: they do nothing.", _anew(host))
         there = Path(words[words.index("--home") + 1])
         if command != own_command() and not _starts(command):
             seen = f"It has hooks of an installation that is gone at {command[0]}: they do nothing."
@@ -323,7 +320,6 @@ def _pointing_here(home: Home, host: str, hooks: Sequence[str]) -> Finding | Non
 
 
 def _starts(command: list[str]) -> bool:
-    """Whether another installation exists and starts."""
     try:
         return run_host([*command, "--version"]).returncode == 0
     except MemtapeError:
@@ -331,11 +327,11 @@ def _starts(command: list[str]) -> bool:
 
 
 def _told_hooks(about: Host) -> list[dict[str, Any]]:
-    """Return our hooks as a host tells them that runs only those that a person trusts; none for any other host."""
+    """Return our hooks as told by a host that runs only trusted ones; none for any other host."""
     if not about.trust:
         return []
     with _talking(list(about.trust)) as ask:
-        ask("initialize", clientInfo={"name": "memtape-doctor", "version": "1"})
+        ask("initialize", clientInfo=DOCTOR)
         ask(None, method="initialized")
         listed = ask("hooks/list", cwds=[os.getcwd()])
     hooks = [hook for place in listed.get("result", {}).get("data", []) for hook in place.get("hooks", [])]

@@ -1,12 +1,13 @@
-"""`memtape agents mcp` over stdin and stdout: a process that forwards lines between a host and a home's only server.
+"""`memtape agents mcp` over stdin and stdout: a process that forwards lines between a host and a home's
+server.
 
-It imports the least of the standard library, and nothing of the server. The server is the one for hooks (`server`), the
-process that holds the home's `hook-server.lock`; `start_server` starts it for hooks too. Where the server declines a
-session nothing was read yet, and the command serves by itself: for another version or environment, under
-`hook_server = false`, or where a path is too long for a socket.
+It imports the least of the standard library, and nothing of the server. The server is the one for hooks
+(`server`), the process that holds the home's `hook-server.lock`; `start_server` starts it for hooks too.
+Where the server declines a session nothing was read yet, and the command serves by itself: for another
+version or environment, under `hook_server = false`, or where a path is too long for a socket.
 
-A session outlives its server. After its end another is found or started, and gets the first handshake again, and the
-unanswered requests that only read. Any other is answered with an error, since its outcome is unknown.
+A session outlives its server. After its end another is found or started, and gets the first handshake again,
+and the unanswered requests that only read. Any other is answered with an error, since its outcome is unknown.
 """
 
 from __future__ import annotations
@@ -43,27 +44,27 @@ if TYPE_CHECKING:
     from socket import SocketType
 
 START_WAIT_S = 10.0
-"""So long a server may take to listen and to take a new session, which the command serves by itself otherwise."""
+"""So long a server may take to listen and to take a new session; then the command serves by itself."""
 RESTART_WAIT_S = 60.0
-"""So long one may take that goes on with a session, which ends otherwise: as long as most hosts wait for an answer."""
+"""So long one may take that goes on with a session, else that ends: hosts wait no longer for an answer."""
 LOOK_S = 0.05
 END_WAIT_S = 2.0
 """After the host closes its end, answers in progress are cut short after this time."""
 TRIES, PAUSE_S = 5, 0.5
-"""So many servers may go one after another without an answer; then the session ends. Before each it waits a little
-longer: where servers are killed, ten sessions should not start ten."""
+"""So many servers may go without an answer; then the session ends. Before each it waits a little longer:
+where servers are killed, ten sessions should not start ten."""
 READS = ("search_", "get_", "list_", "read_")
 """How the names of tools begin that only read."""
 OPTIONS = ("--home", "--scope", "--actor")
 LOST = -32_603
 LOST_WORDS = (
-    "The server of this memory went away before it answered. Whether the call was done is not known: look before you"
-    " call again."
+    "The server of this memory went away before it answered. Whether the call was done is not known: look"
+    " before you call again."
 )
 
 
 def forward(words: list[str]) -> None:
-    """Serve a host by the home's server and end the process; where none takes the session return, with nothing read."""
+    """Serve a host by the home's server and end the process; return, with nothing read, if none takes it."""
     if len(words) % 2 or not set(words[::2]) <= {*OPTIONS}:
         return
     asked = dict(zip(words[::2], words[1::2], strict=True))
@@ -76,13 +77,13 @@ def forward(words: list[str]) -> None:
     except (OSError, ValueError):  # The folder is gone, or the home cannot be read.
         return
     if link is not None:
-        signal.signal(signal.SIGTERM, _end)
-        signal.signal(signal.SIGINT, _end)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os._exit(0))
         HostSession(home, line, link).run()
 
 
 def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType | None:
-    """Return a connection to the server of a home that has taken a session, started where there was none; else None."""
+    """Return a connection to a home's server that took a session, started if there was none; else None."""
     if not os.path.isdir(home) or not may_stay(Path(home)):
         return None
     deadline, started = time.monotonic() + wait_s, None
@@ -104,10 +105,11 @@ def reached(home: str, line: bytes, wait_s: float = START_WAIT_S) -> SocketType 
 
 
 def may_stay(home: Path) -> bool:
-    """Whether a server may serve this home, started by this process or being it. Raises `ValueError` for bad settings.
+    """Whether a server may serve this home, started by or as this process. Raises `ValueError` for bad
+    settings.
 
-    None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that stores nothing or names
-    another profile than the home has, nor where a path is too long for a socket.
+    None may under `MEMTAPE_HOOKS=alone`, as where a test counts processes, for a run that stores nothing or
+    names another profile than the home has, nor where a path is too long for a socket.
     """
     if os.environ.get(HOOKS_VARIABLE) in (HOOKS_ALONE, HOOKS_OFF) or os.environ.get(CAPTURE_VARIABLE):
         return False
@@ -120,11 +122,9 @@ def may_stay(home: Path) -> bool:
         text = b""
     if b"hook_server" not in text and b"profile" not in text:  # The reader of settings need not be loaded.
         return named in ("", PROD)
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    settings = tomllib.loads(text.decode())
+    import msgspec
+
+    settings = msgspec.toml.decode(text)
     own = settings.get("profile", PROD)
     return settings.get("hook_server") is not False and named in ("", own) and own != NO_PERSIST
 
@@ -138,7 +138,6 @@ def start_server(
 
 
 def _introduction(asked: dict[str, str]) -> bytes:
-    """Return the first line of a connection: the folder, host, version, environment and options of a session."""
     told = environment()
     session = told.pop(SESSION_VARIABLE, "")
     here = {"folder": os.getcwd(), "host": os.getppid(), "version": __version__, "environment": told}
@@ -200,7 +199,6 @@ class HostSession:
         _send(link, line)
 
     def _answered(self, line: bytes) -> None:
-        """Forward a line of the server to the host."""
         message = _read(line)
         if "method" not in message and message.get("id") is not None:
             with self._lock:
@@ -209,7 +207,6 @@ class HostSession:
         tell(line)
 
     def _reconnect(self) -> None:
-        """Go on with another server, or end the session."""
         time.sleep(PAUSE_S * self._tries)
         with self._lock:
             self._tries += 1
@@ -239,7 +236,6 @@ class HostSession:
             _send(self._link, line)
 
     def _give_up(self, ids: list[Any]) -> None:
-        """Answer requests with an error."""
         for id in ids:
             del self._waiting[id]
             error = {"code": LOST, "message": LOST_WORDS}
@@ -261,7 +257,7 @@ def _lines(link: SocketType) -> Iterator[bytes]:
 
 
 def _read(line: bytes) -> dict[str, Any]:
-    """Return a message, empty where a line is none, or is nested too deeply to read: the server answers the line."""
+    """Return a message, empty for any other line, or one nested too deeply: the server answers that."""
     with suppress(ValueError, RecursionError):
         message = json.loads(line)
         if isinstance(message, dict) and not isinstance(message.get("id"), (dict, list)):
@@ -274,7 +270,3 @@ def _only_reads(line: bytes) -> bool:
     message = _read(line)
     tool = (message.get("params") or {}).get("name")
     return message.get("method") != "tools/call" or str(tool).startswith(READS)
-
-
-def _end(*_: object) -> NoReturn:
-    os._exit(0)

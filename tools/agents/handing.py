@@ -1,12 +1,12 @@
 """Handing a hook over to the server of its home, which has everything loaded that a hook needs.
 
-A hook that the server takes imports this file, `keep.wire` and nothing else of Memtape. Of `json` the file takes the
-compiled parts, since importing the rest takes as long as Python takes to start. Without a server a hook does all by
-itself (`hooks`).
+A hook that the server takes imports this file, `keep.wire` and nothing else of Memtape. Of `json` the file
+takes the compiled parts, since importing the rest takes as long as Python takes to start. Without a server a
+hook does all by itself (`hooks`).
 
-The hook sends its input. The server announces the id of the capture, and the answer for the host. The hook says that
-it waits, and only then the server captures. So the hook knows the id of a possible capture, and repeats the capture
-under the same id where the server says no more.
+The hook sends its input. The server announces the id of the capture, and the answer for the host. The hook
+says that it waits, and only then the server captures. So the hook knows the id of a possible capture, and
+repeats the capture under the same id where the server says no more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GO, DONE = b"go\n", b"done\n"
 
 
 class Announced:
-    """A server's work for a hook: the native id of its capture, empty for none, its answer, and whether all is done."""
+    """A server's work for a hook: the native id of its capture, if any, its answer, and if all is done."""
 
     def __init__(self, native: str, told: bytes) -> None:
         self.native = native
@@ -41,8 +41,8 @@ class Announced:
 def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Announced | None:
     """Hand a hook's input to the server of a home, and print its answer for the host.
 
-    Returns None where no server has told the hook to go on: nothing is captured then. With `alone` no host waits, and
-    the wait for the server is longer.
+    Returns None where no server has told the hook to go on: nothing is captured then. With `alone` no host
+    waits, and the wait for the server is longer.
     """
     wait_s = HAND_WAIT_S * ALONE_TIMES if alone else HAND_WAIT_S
     deadline, announced, talking = time.monotonic() + wait_s, None, None
@@ -67,7 +67,6 @@ def hand_over(host: str, home: str, data: bytes, *, alone: bool = False) -> Anno
 
 
 def _request(host: str, told: str, folder: str, alone: bool) -> bytes:
-    """Return a hook's request to a server, a line of JSON."""
     given = {"hook": host, "told": told, "folder": folder, "version": __version__}
     texts = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in given.items())
     variables = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in environment().items())

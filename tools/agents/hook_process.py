@@ -1,7 +1,7 @@
 """The process of a hook: it reads the host's input on stdin, and always ends with exit code 0.
 
-It is started by the command `memtape agents hook`, and by the program for hooks that `connect` installs. Work taken
-by a server is done at its reply. Everything else is imported only without a server.
+It is started by the command `memtape agents hook`, and by the program for hooks that `connect` installs. Work
+taken by a server is done at its reply. Everything else is imported only without a server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LATE_WAIT_S = 60.0
 TURNS = ("prompt", "answer", "act", "retell")
 
 
-def serve_hook(host: str, home: str | None, *, alone: bool = False, stay: bool = False, distill: str = "") -> NoReturn:
+def serve_hook(host: str, home: str | None, *, alone: bool, stay: bool, distill: str = "") -> NoReturn:
     """Run a hook, stay as a server, or distil the flush at `partition:offset`; then end the process."""
     try:
         if alone:
@@ -60,11 +60,13 @@ def _serve(host: str, home: str | None, data: bytes) -> None:
 
 
 def serve_late(host: str, home: str | None, data: bytes) -> None:
-    """Do the deferred work of a hook, after earlier late work, by a server if one is up. Raises only if killed.
+    """Do the deferred work of a hook, after earlier late work, by a server if one is up. Raises only if
+    killed.
 
-    On a loaded machine many hooks are late at once, and each leaves a process. The turn waits in the process's
-    memory, since nothing may be written before its secrets are removed. Waiting processes therefore import hardly
-    anything, and one works at a time. Work of seconds, as the end of a session, does not delay captures of turns.
+    On a loaded machine many hooks are late at once, and each leaves a process. The turn waits in the
+    process's memory, since nothing may be written before its secrets are removed. Waiting processes therefore
+    import hardly anything, and one works at a time. Work of seconds, as the end of a session, does not delay
+    captures of turns.
     """
     from contextlib import suppress
     from pathlib import Path

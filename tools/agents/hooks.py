@@ -1,8 +1,8 @@
 """The work of a hook: capture the turn, hand out memories, and never disturb the agent.
 
-The agent always goes on: an error becomes a line in `memtape agents doctor`, and long work is left to a detached
-process. The forms of hosts are in `hosts`. This file is loaded at every prompt that no server takes: import here only
-the needs of a capture.
+The agent always goes on: an error becomes a line in `memtape agents doctor`, and long work is left to a
+detached process. The forms of hosts are in `hosts`. This file is loaded at every prompt that no server takes:
+import here only the needs of a capture.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from memtape.tools.agents.handing import LARGE_BYTES, MAX_INPUT_BYTES, Announced
 from memtape.tools.agents.hosts import HookInput, begins_at_prompt, placed, read
 from memtape.tools.agents.sessions import forget_told, note_told, tell_session, told_at
 from memtape.tools.agents.turn import NICENESS, START_WAIT_S, HookCall, in_form
+from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HEARD, OPENCODE, Role, claude_prompt, heard, of_hook, opencode_message
+from memtape.tools.capture.native_ids import HEARD, OPENCODE, Role, claude_prompt, heard, of_hook
 from memtape.tools.capture.noise import lessened, noise_in
 from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.capture.writing import default_actor, now_us
@@ -37,14 +38,18 @@ from memtape.tools.client import Client
 WAIT_S = 1.5
 """A capture that has not happened by then, as where many write at once, is left to a process of its own."""
 MOST_UNREAD = 2_000
-"""Each process that searches takes the events behind the views apart anew: so many cost some tenths of a second."""
+"""Each process that searches takes the events behind the views apart anew: so many cost some tenths of a
+second."""
 
 
-def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, announced: Announced | None = None) -> bytes:
+def run(
+    host: str, home: Path | None, data: bytes, *, alone: bool = False, announced: Announced | None = None
+) -> bytes:  # fmt: skip
     """Run a host's hook and return its answer. Never raises.
 
-    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. `alone` marks the detached process for
-    slow work, for which no host waits. `announced` is what a server has said of its work, if it has taken the hook.
+    Does nothing under `MEMTAPE_HOOKS=off`, as where an agent is used as a model. `alone` marks the detached
+    process for slow work, for which no host waits. `announced` is what a server has said of its work, if it
+    has taken the hook.
     """
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return b""
@@ -65,7 +70,6 @@ def run(host: str, home: Path | None, data: bytes, *, alone: bool = False, annou
 
 
 def _run(turn: HookCall, data: bytes) -> bytes:
-    """Do the work of a hook within the time that its host waits."""
     told = turn.told
     may_begin = told.action == "start" or (told.action == "prompt" and begins_at_prompt(told.host))
     then = (lambda: leave_server(told.host, turn.home, data),)
@@ -92,14 +96,14 @@ def _run(turn: HookCall, data: bytes) -> bytes:
 
 
 def note_time(home: Path | None, began_ns: int = STARTED_NS) -> None:
-    """Record how long a host has waited for a hook, by the clock that processes share, unless nothing is kept."""
+    """Record how long a host has waited for a hook, by the clock of all processes, unless nothing is kept."""
     where = home or default_home()
     if not stores_nothing() and where.is_dir() and not keeps_nothing(where):
         note(where, [("hook", "hook", "", (time.monotonic_ns() - began_ns) // 1_000)])
 
 
 def _unkept(host: str, home: Path, data: bytes) -> bytes:
-    """Return the answer of a hook where nothing is kept: at a start a sentence about the profile, else nothing."""
+    """Return the answer of a hook where nothing is kept: at a start the profile's sentence, else nothing."""
     try:
         told = read(host, data) if len(data) <= MAX_INPUT_BYTES else None
         if told is not None and told.action == "start":
@@ -129,7 +133,7 @@ def leave_server(host: str, home: Path | None, data: bytes) -> None:
 
 
 def distill(home: Path | None, place: str) -> None:
-    """Distil the flush at `partition:offset` of the log, in the process that was started for it. Never raises."""
+    """Distil the flush at `partition:offset` of the log, in a process of its own. Never raises."""
     from memtape.tools.agents import afterwards
 
     where = home or default_home()
@@ -170,7 +174,7 @@ def _begun(turn: HookCall, client: Client) -> bytes:
 
     tell_session(turn.home, client.scope, client.session or "")
     began = now_us()
-    # What is pending is read from the log; another process projects it, since nobody knows how long that takes.
+    # What is pending is read from the log, and projected by another process, since that may take long.
     offer = offer_start(client, told_before(turn, client))
     note_told(turn.home, client.scope, client.session or "", began)
     try:
@@ -183,14 +187,14 @@ def _begun(turn: HookCall, client: Client) -> bytes:
 
 
 def begins(turn: HookCall, client: Client, text: str) -> bool:
-    """Whether a hook is given the context of a start: a start, or a prompt of a session that was told none."""
+    """Whether a hook is given the context of a start: a start, or a prompt of a session without one."""
     if turn.told.action != "prompt" or not text or not begins_at_prompt(turn.told.host):
         return turn.told.action == "start"
     return told_at(turn.home, client.scope, client.session or "") is None
 
 
 def told_before(turn: HookCall, client: Client) -> int | None:
-    """Return the time of a resumed session's last start, in microseconds; None where the session is told all."""
+    """Return the time of a resumed session's last start, in microseconds; None for one that is told all."""
     return told_at(turn.home, client.scope, client.session or "") if turn.told.resumed else None
 
 
@@ -224,7 +228,8 @@ def _prompt(turn: HookCall) -> bytes:
 
 
 def _recalled(turn: HookCall, client: Client, prompt: str) -> bytes:
-    """Return the sure memories for a prompt, found by words in the current views; none where these are far behind.
+    """Return the sure memories for a prompt, found by words in the current views; none where these are far
+    behind.
 
     Vectors are left to a server, since no prompt can wait for an embedder.
     """
@@ -326,9 +331,8 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
 
 
 def _named_by_host(told: HookInput, source: str, role: Role) -> str | None:
-    """Return the native id of a turn that its host has named, None for any other."""
     if not told.prompt_id:
         return None
     if source == OPENCODE:
-        return opencode_message(told.prompt_id)
+        return native_ids.opencode_message(told.prompt_id)
     return claude_prompt(told.prompt_id) if told.host == "claude" and role == "user" else None

@@ -18,9 +18,6 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.recalling import handed_out, handed_start, offer
 
-tokens_of = CHARACTERS.count
-"""How long a text is, estimated by its characters: a vocabulary takes longer to load than a prompt should wait."""
-
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""
 MOST = 4
@@ -28,7 +25,7 @@ TEXT_CHARS, MARK_CHARS = 400, 200
 
 
 class HookOffer(NamedTuple):
-    """Text for an agent, a note for the person, and the unfolded events; `record` appends that the agent got it."""
+    """Text for an agent, a note for the person, and the unfolded events; `record` appends the handing out."""
 
     text: str = ""
     note: str = ""
@@ -51,7 +48,7 @@ def offer_memories(client: Client, prompt: str) -> HookOffer:
     text, answer = offered(client, prompt, client.session or "", settings.prompt_recall_chars)
     if not answer.results:
         return HookOffer()
-    tokens = tokens_of(text)
+    tokens = CHARACTERS.count(text)  # A vocabulary takes longer to load than a prompt should wait.
     note = note_of(len(answer.results), tokens) if settings.shown else ""
     return HookOffer(text, note, lambda client: handed_out(client, prompt, answer, tokens))
 

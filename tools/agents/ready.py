@@ -79,7 +79,7 @@ class HookResponder:
         self._closed = False
 
     def offer(self, asking: Client, prompt: str, since: int | None = None) -> HookOffer:
-        """Return the sure memories for a prompt of a session, or without a prompt the context of its start."""
+        """Return the sure memories for a prompt, or without a prompt the context of a session's start."""
         try:
             with self._of(asking.scope).used() as client:
                 client.session = asking.session
@@ -109,7 +109,7 @@ class HookResponder:
 
     @contextmanager
     def lent(self, client: Client) -> Iterator[None]:
-        """Lend the loaded texts of its scope to a client during the block; keep here those that the client loads."""
+        """Lend the loaded texts of its scope to a client in a block; keep those that the client loads."""
         self._lend(client)
         yield
         if client.has_read and self._of(client.scope).keep(client):
@@ -131,7 +131,7 @@ class HookResponder:
             held.close()
 
     def close(self) -> bool:
-        """Stop, and return whether nothing is being read or projected any more, which cannot be interrupted."""
+        """Stop, and return whether all reading and projecting, which cannot be interrupted, is over."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -143,7 +143,6 @@ class HookResponder:
         return True
 
     def _of(self, scope: str) -> _HeldClient:
-        """Return the cached client of a scope; the first user fills it."""
         gone = None
         with self._changed:
             held = self._held.pop(scope, None) or _HeldClient(self._home, scope)
@@ -178,11 +177,9 @@ class HookResponder:
         """Read the new part of a session's transcript; at a start also those of interrupted sessions."""
         from memtape.tools.agents.afterwards import cut_off, of_session, take_up
 
-        transcript = Path(turn.told.transcript)
+        transcript, of_agent = Path(turn.told.transcript), turn.told.agent_transcript
         is_start = turn.told.action == "start"
-        paths = (
-            cut_off(self._home, scope, transcript) if is_start else of_session(transcript, turn.told.agent_transcript)
-        )
+        paths = cut_off(self._home, scope, transcript) if is_start else of_session(transcript, of_agent)
         try:
             if paths:
                 take_up(turn, paths)
@@ -190,7 +187,6 @@ class HookResponder:
             note_error(self._home, "server: taking up a transcript", error)
 
     def _make(self, project: str | Path) -> None:
-        """Project the pending events of a project, and load its texts."""
         scope, folder = (None, project) if isinstance(project, Path) else (project, None)
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
             self._lend(client)  # What has not changed is not read again.

@@ -1,8 +1,9 @@
 """The only server of a home: it answers hooks, serves the sessions of hosts, and keeps what they need loaded.
 
-A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server holds
-no other lock, and leaves projecting to child processes. It ends by itself: without a session and after a time
-without hooks, when its home or socket is gone, or when the setting says so. The wire is in `keep.wire`.
+A hook or a host's session leaves it behind (`forwarding`). A lock admits at most one per home. The server
+holds no other lock, and leaves projecting to child processes. It ends by itself: without a session and after
+a time without hooks, when its home or socket is gone, or when the setting says so. The wire is in
+`keep.wire`.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def _heap(name: str, *given: int) -> None:
 
 
 class Server:
-    """Listens for hooks and sessions, each of which has a thread of its own, so that none waits for another."""
+    """Listens for hooks and sessions, each with a thread of its own, so that none waits for another."""
 
     def __init__(self, home: Path, ready: HookResponder) -> None:
         self.home = home
@@ -154,8 +155,8 @@ class Server:
     def _accept(self, listening: socket.socket) -> None:
         with suppress(OSError):
             while True:
-                talking, _ = listening.accept()
-                threading.Thread(target=self._talk, args=(talking,), name="server-caller", daemon=True).start()
+                args = listening.accept()[:1]
+                threading.Thread(target=self._talk, args=args, name="server-caller", daemon=True).start()
 
     def _talk(self, talking: socket.socket) -> None:
         """Serve one caller; its end or nonsense at any time is no error."""
@@ -245,7 +246,7 @@ def is_as_here(asked: dict[str, Any], apart_from: str = "") -> bool:
     theirs, own = dict(asked["environment"]), environment()
     for each in (theirs, own):
         each.pop(apart_from, None)
-    # Which places are searched for programs differs from terminal to terminal. Only one of the programs is called.
+    # The places searched for programs differ from terminal to terminal; of the programs only git is called.
     gits = [shutil.which("git", path=each.pop("PATH", "")) for each in (theirs, own)]
     return asked["version"] == __version__ and theirs == own and gits[0] == gits[1]
 

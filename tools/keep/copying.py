@@ -34,8 +34,11 @@ class Copied(NamedTuple):
     behind: int
 
 
+OnPlace = Callable[[str], None]
+
+
 def copy_log(
-    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: Callable[[str], None] = lambda place: None
+    source: Log, to: str, on_phase: OnPhase = lambda *_: None, on_place: OnPlace = lambda place: None
 ) -> Copied:
     """Copy a log to a URL or a path, or resume a copy, and return it once every slot was read back the same.
 
@@ -46,7 +49,8 @@ def copy_log(
     source.check()
     empty = [number for number, end in enumerate(source.ends()) if not end]
     if empty:
-        raise DamagedLog(f"Partition {empty[0]} of {source.place} has no settings.", "Copy another copy of it.")
+        said = f"Partition {empty[0]} of {source.place} has no settings."
+        raise DamagedLog(said, "Copy another copy of it.")
     with closing(_open_target(source, to)) as target:
         _check_prefix(source, target)
         on_place(target.place)
@@ -86,17 +90,19 @@ def _path(to: str) -> Path:
 
 
 def _check_other(source: Log, place: str) -> None:
-    if source.place == place or (URL_MARK not in place and Path(source.place).resolve() == Path(place).resolve()):
+    is_same_file = URL_MARK not in place and Path(source.place).resolve() == Path(place).resolve()
+    if source.place == place or is_same_file:
         raise MemtapeError(f"{place} is the log that is to be copied.", "Name another place.")
 
 
 def _check_prefix(source: Log, target: Log) -> None:
-    """Raise `LogExists` unless the target is empty or begins as the source does; nothing is written before."""
+    """Raise `LogExists`, before any writing, unless the target is empty or begins as the source does."""
     for number, (there, end) in enumerate(zip(source.ends(), target.ends(), strict=True)):
         if end > there:
             raise _holds_something_else(target, number, there)
         for start in dict.fromkeys((0, max(0, end - COMPARED_SLOTS))):
-            differing = next(_differing(source, target, number, start, min(end, start + COMPARED_SLOTS)), None)
+            stop = min(end, start + COMPARED_SLOTS)
+            differing = next(_differing(source, target, number, start, stop), None)
             if differing is not None:
                 raise _holds_something_else(target, number, differing)
 
@@ -123,7 +129,7 @@ def _copy_what_is_new(source: Log, target: Log, before: int, on_phase: OnPhase) 
                 ) from error
             if first.offset != start:
                 raise LogExists(
-                    f"Another process writes to {target.place}.", "Stop it, delete what was copied, and copy again."
+                    f"Another process writes to {target.place}.", "Stop it, delete the copy, and copy again."
                 )
             start += len(payloads)
             done += len(payloads)
@@ -145,6 +151,5 @@ def _check_same(source: Log, target: Log, ends: list[int], on_phase: OnPhase) ->
 
 
 def _differing(source: Log, target: Log, partition: int, start: int, end: int) -> Iterator[int]:
-    """Yield the offsets with different bytes in two logs."""
-    pairs = zip(slots_between(source, partition, start, end), slots_between(target, partition, start, end), strict=True)
-    return (one.offset for one, other in pairs if one.payload != other.payload)
+    slots = (slots_between(log, partition, start, end) for log in (source, target))
+    return (one.offset for one, other in zip(*slots, strict=True) if one.payload != other.payload)

@@ -1,8 +1,8 @@
 """Files that people edit: each is read once after a save, and its note says what people should mend in it.
 
-`zones` and `tree_files` decide which events an edit makes. Files are read before pages are written, under the lock
-of imports, so that two processes never append the same. A note is written after the events of its file: a kill
-between the two has the file read again, and adds nothing.
+`zones` and `tree_files` decide which events an edit makes. Files are read before pages are written, under the
+lock of imports, so that two processes never append the same. A note is written after the events of its file:
+a kill between the two has the file read again, and adds nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class EditedFiles(ABC):
 
     def __init__(self, worker: Worker, home: Home, log: Log, scope: str, of: str = "") -> None:
         self._worker, self._home, self._log, self._scope = worker, home, log, scope
-        self._vault, self._files, self._notes = Vault(home), ScopeFiles(home, scope), ZoneNotes(home, scope, of)
+        self._vault, self._files = Vault(home), ScopeFiles(home, scope)
+        self._notes = ZoneNotes(home, scope, of)
         self._writer = Writer(home, log, scope=scope, origin="user")
         self._writer.session = None
 

@@ -1,4 +1,5 @@
-"""Embedding by a home's owner: the choice of the embedder, its takeover from another, its state, and the work itself.
+"""Embedding by a home's owner: the choice of the embedder, its takeover from another, its state, and the work
+itself.
 
 A machine's embedder is an effect; `state/vectors/choice.py` decides its consequences for the log. Vectors
 of two embedders are never compared. A machine with another embedder than the log's therefore embeds nothing
@@ -45,43 +46,44 @@ from memtape.tools.keep.build_views import BuildViews
 BATCH_TEXTS = 128
 TEXTS_PER_S = 70
 """So many texts get a vector from MiniLM on one core."""
+Wanted = tuple[Settings, EmbedderOptions]
+"""The settings of a log and the options of a machine for opening an embedder."""
 SUPPLIES = Path("/sys/class/power_supply")
 """Where Linux has a folder for each supply of power."""
+
+
+_DRIFTS = {
+    "next": "{coming} is to take over, and what runs here has {own}: start it again with"
+    f" {CHOICE_VARIABLE}, {URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by"
+    " `memtape admin embedder rollback`.",
+    "other": "The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here:"
+    " set that one up and start again, or let this one take over: `memtape admin embedder set`.",
+}
 
 
 def drift_of(planned: EmbedderPlan, settings: Settings, own: str) -> str:
     """Return why the embedder with the key `own` embeds nothing, and the next step; empty if it does."""
     coming = settings.embedder_next or settings.embedder
-    match planned.drift:
-        case "next":
-            return (
-                f"{coming} is to take over, and what runs here has {own}: start it again with {CHOICE_VARIABLE}, "
-                f"{URL_VARIABLE} and {MODEL_VARIABLE} as for that one, or go back by `memtape admin embedder rollback`."
-            )
-        case "other":
-            return (
-                f"The log's embedder is {coming}, and this machine has {own}, so nothing is embedded here: set that "
-                "one up and start again, or let this one take over with `memtape admin embedder set`."
-            )
-        case _:
-            return ""
+    return _DRIFTS.get(planned.drift, "").format(coming=coming, own=own)
 
 
-def open_embedder(home: Home, settings: Settings, *, brief: bool = False, loads_slow: bool = True) -> ChosenEmbedder:
+def open_embedder(
+    home: Home, on_log: Settings, *, brief: bool = False, loads_slow: bool = True
+) -> ChosenEmbedder:  # fmt: skip
     """Open the embedder in effect on this machine. Options and errors are those of `choose_embedder`."""
-    return choose_embedder(local_settings(home).embedder, wants_dense(settings), brief=brief, loads_slow=loads_slow)
+    options = local_settings(home).embedder
+    return choose_embedder(options, wants_dense(on_log), brief=brief, loads_slow=loads_slow)
 
 
 def is_offered(home: Home, history: Sequence[Settings]) -> bool:
     """Whether a log without vectors could get them from an installed local model that nobody chose yet."""
     options = local_settings(home).embedder
-    return (
-        options.choice == "auto" and not any(map(wants_dense, history)) and first_embedder(options, os.environ) != FLOOR
-    )
+    is_free = options.choice == "auto" and not any(map(wants_dense, history))
+    return is_free and first_embedder(options, os.environ) != FLOOR
 
 
 class Embedding(Worker):
-    """The worker that gives the texts of a home's log their vectors, and lets an embedder that has all take over."""
+    """The worker that gives the texts of a log their vectors, and lets an embedder that has all take over."""
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
@@ -89,9 +91,9 @@ class Embedding(Worker):
         self._history = History(log)
         self._marks = OffsetMarks(home.embedding_path, log)
         self._opened: ChosenEmbedder | None = None
-        self._opened_for: tuple[Settings, EmbedderOptions] | None = None
+        self._opened_for: Wanted | None = None
         self._opened_at = 0.0
-        self._prepared_for: tuple[Settings, EmbedderOptions] | None = None
+        self._prepared_for: Wanted | None = None
         self._completed: Settings | None = None
         self._queue: EmbedQueue | None = None
         self._serves = False
@@ -147,8 +149,9 @@ class Embedding(Worker):
         if settings.embedder == FLOOR and settings.embedder_next is None and is_offered(self._home, history):
             return None, False  # `status` offers it.
         opened = self._open(settings)
-        if not opened.key:  # An endpoint comes back by itself; a model does not come onto this machine by itself.
-            raise (EmbedderUnavailable if opened.resolved.kind == "http" else MemtapeError)(opened.resolved.warning)
+        if not opened.key:  # An endpoint comes back by itself; no model comes onto this machine by itself.
+            kind = EmbedderUnavailable if opened.resolved.kind == "http" else MemtapeError
+            raise kind(opened.resolved.warning)
         if opened.resolved.warning:
             self.note(opened.resolved.warning)
         chosen = plan(settings, history, opened.key)
@@ -174,7 +177,6 @@ class Embedding(Worker):
             self._marks.tried_again(queue.key, now_s)
 
     def _open(self, settings: Settings) -> ChosenEmbedder:
-        """Return this machine's embedder, opened again where it may have changed."""
         wanted = self._wanted()
         if self._opened is None or not self._still(self._opened, settings, wanted):
             self._opened = None  # Before another is loaded beside it.
@@ -182,17 +184,16 @@ class Embedding(Worker):
             self._opened_for, self._opened_at = wanted, time.monotonic()
         return self._opened
 
-    def _still(self, opened: ChosenEmbedder, settings: Settings, wanted: tuple[Settings, EmbedderOptions]) -> bool:
+    def _still(self, opened: ChosenEmbedder, settings: Settings, wanted: Wanted) -> bool:
         if opened.key in ("", FLOOR) or self._opened_for is None or self._opened_for[1] != wanted[1]:
             return False
         if opened.key == (settings.embedder_next or settings.embedder):
             return True
-        # Not the one that the log wants: an endpoint may have another model by and by, a local model stays what it is.
+        # Not the one that the log wants: an endpoint may have another model by and by, a local model has not.
         lately = opened.resolved.kind == "local" or time.monotonic() - self._opened_at < RETRY_S[1]
         return lately and self._opened_for == wanted
 
-    def _wanted(self) -> tuple[Settings, EmbedderOptions]:
-        """Return the settings and options for opening an embedder; the environment stays as at the start."""
+    def _wanted(self) -> Wanted:
         options = local_settings(self._home).embedder
         return self._history.read()[-1].settings, msgspec.structs.replace(options, texts_per_s=0)
 
@@ -225,7 +226,8 @@ class Embedding(Worker):
 
 def given_up(home: Home, log: Log, key: str) -> int:
     """Return how many texts, as the views know, were given up by the embedder of a key."""
-    return sum(mark.counters.failed.get(key, 0) for mark in BuildViews(home, log).watermarks if mark is not None)
+    marks = BuildViews(home, log).watermarks
+    return sum(mark.counters.failed.get(key, 0) for mark in marks if mark is not None)
 
 
 def try_again(home: Home, log: Log) -> int:
@@ -235,7 +237,7 @@ def try_again(home: Home, log: Log) -> int:
     return given_up(home, log, key)
 
 
-def change_over(home: Home, log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
+def change_over(log: Log, options: EmbedderOptions, fold_cosine_hundredths: int | None = None) -> Settings:
     """Append that the embedder of these options is to take over.
 
     The floor takes over at once, having no vectors. On a log without a text any embedder takes over at once,
@@ -275,7 +277,7 @@ def goes_back_to(log: Log) -> str:
     target = before_that(history)
     if target is None:
         raise MemtapeError(
-            f"The log has had no other embedder than {history[-1].embedder}.", "There is nothing to go back to."
+            f"The log has had no embedder but {history[-1].embedder}.", "There is nothing to go back to."
         )
     return target
 
@@ -294,19 +296,21 @@ def options_for(home: Home, key: str) -> EmbedderOptions | None:
     name = key.partition("@")[0]
     local = msgspec.structs.replace(now, choice="local")
     http = msgspec.structs.replace(now, choice="http")
-    for options in dict.fromkeys((now, http, local, msgspec.structs.replace(local, model=name, download=False))):
+    named = msgspec.structs.replace(local, model=name, download=False)
+    for options in dict.fromkeys((now, http, local, named)):
         with suppress(MemtapeError):
             chosen = choose_embedder(options, dense_on_log=True, brief=True)
             if chosen.key == key:
                 return options
-            target = target_of(os.environ, NAMES) if options.choice == "http" and chosen.embedder is None else None
+            is_silent = options.choice == "http" and chosen.embedder is None
+            target = target_of(os.environ, NAMES) if is_silent else None
             if target is not None and target.model == name:  # It does not answer now, and will some time.
                 return options
     return None
 
 
 def is_on_battery(supplies: Path = SUPPLIES) -> bool:
-    """Return whether a battery is being discharged and no mains is on; False where the system does not say."""
+    """Return whether a battery is being discharged and no mains is on; False if the system does not say."""
     told = [(_read(place / "type"), place) for place in sorted(supplies.glob("*"))]
     if any(kind == "Mains" and _read(place / "online") == "1" for kind, place in told):
         return False

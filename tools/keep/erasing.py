@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -78,15 +78,6 @@ class ErasedItem(NamedTuple):
     places: tuple[str, ...] = ()
 
 
-class ErasedCorrection(NamedTuple):
-    """A person's correction: the erased capture at its offset, and the sentence `said` that it came from."""
-
-    id: str
-    offset: int
-    said: str
-    text: str
-
-
 class RemainingName(NamedTuple):
     """A name that carries a text and stays: in the header of `events` events of a scope, or in a kept field.
 
@@ -110,12 +101,12 @@ class Carried(msgspec.Struct, kw_only=True):
 class ErasurePlan(Carried, kw_only=True):
     """The plan of an erasure, kept until the erasure is proven.
 
-    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope with
-    a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too. `erased_before`
-    are ids erased earlier. `texts` are the statements in the erased events, as far as still on the log,
-    `labels` their labels. `corrections` by people are erased too, unless kept: then they are captured again,
-    so that a kept plan has none. `vectors` are the items' vectors, once looked up. A plan `is_resumed` if its
-    erasure was cut short.
+    `items` are erased: captures, and events derived from them. `carriers` are other events of any scope
+    with a text of theirs; `unreadable` slots (partition, offset) and names in `kept` have it too.
+    `erased_before` are ids erased earlier. `texts` are the statements in the erased events, as far as still
+    on the log, `labels` their labels. `corrections` by people, each with its sentence, are erased too,
+    unless kept: then they are captured again, so that a kept plan has none. `vectors` are the items'
+    vectors, once looked up. A plan `is_resumed` if its erasure was cut short.
     """
 
     scope: str
@@ -123,7 +114,7 @@ class ErasurePlan(Carried, kw_only=True):
     erased_before: list[str]
     texts: list[str]
     labels: list[str]
-    corrections: list[ErasedCorrection] = []
+    corrections: dict[str, str] = {}
     keep_corrections: bool = False
     take_unreadable: bool = False
     vectors: list[bytes] = []
@@ -135,7 +126,12 @@ class ErasurePlan(Carried, kw_only=True):
         self.carriers = []
         self.take_unreadable = True
         gone = {item.id: None for item in self.items if item.scope == self.scope}
-        self.corrections = [it for it in self.corrections if it.said not in gone]
+        self.corrections = {id: said for id, said in self.corrections.items() if said not in gone}
+
+    @property
+    def corrected(self) -> list[ErasedItem]:
+        """The items that are corrections by people."""
+        return [item for item in self.items if item.scope == self.scope and item.id in self.corrections]
 
     def ids(self) -> dict[str, list[str]]:
         """Return the ids to be erased, by scope."""
@@ -158,7 +154,8 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
     erased = erasures_of(log.erased(number)).named.get(scope, {})
     before = [id for id in ids if id in erased]
     asked = [id for id in ids if id not in erased]
-    captures = [capture for id in asked if (capture := state.captures.get(id))] if only else whole(state, asked)
+    named = [capture for id in asked if (capture := state.captures.get(id))]
+    captures = named if only else whole(state, asked)
     wanted = dict.fromkeys([*asked, *(capture.id for capture in captures)])
     items, texts, labels = _derived(log, number, end, scope, wanted, before)
     found = {item.id: None for item in items}
@@ -176,14 +173,21 @@ def plan(home: Home, log: Log, scope: str, ids: Sequence[str], *, only: bool) ->
         erased_before=before,
         texts=texts,
         labels=labels,
-        corrections=_corrections_among(log, state, found, wanted),
+        corrections=_corrections(log, state, items, wanted),
     )
 
 
 def ids_matching(
-    home: Home, log: Log, scope: str, wanted: Mapping[str, str | None], *, hits: Sequence[str] | None, only: bool
+    home: Home,
+    log: Log,
+    scope: str,
+    wanted: Mapping[str, str | None],
+    *,
+    hits: Sequence[str] | None,
+    only: bool,
 ) -> tuple[str, ...]:
-    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if given.
+    """Return the ids of a scope by session, source and tag as far as `wanted`, among `hits` of a search if
+    given.
 
     All captures of a hit's memory count as hits, but not with `only`.
     """
@@ -197,10 +201,8 @@ def ids_matching(
 
 def _begun(home: Home, scope: str, ids: Sequence[str]) -> ErasurePlan | None:
     """Return the unfinished plan of these ids, or without ids any of the scope: its selection is lost."""
-    for plan in unfinished_erasures(home, ErasurePlan):
-        if plan.scope == scope and not {*ids} - {*plan.ids().get(scope, ()), *plan.erased_before}:
-            return plan
-    return None
+    begun = (plan for plan in unfinished_erasures(home, ErasurePlan) if plan.scope == scope)
+    return next((it for it in begun if not {*ids} - {*it.ids().get(scope, ()), *it.erased_before}), None)
 
 
 class FileSearch(NamedTuple):
@@ -211,18 +213,8 @@ class FileSearch(NamedTuple):
 
     @property
     def found(self) -> list[SearchedFile]:
-        """The files with a finding."""
+        """The files with a finding. Memtape never deletes those of a person (`own`)."""
         return [place for place in self.places if place.found]
-
-    @property
-    def own(self) -> list[SearchedFile]:
-        """The places in the vault that a person wrote or changed; Memtape never deletes them."""
-        return [place for place in self.found if place.own]
-
-    @property
-    def ours(self) -> list[SearchedFile]:
-        """The rest of them."""
-        return [place for place in self.found if not place.own]
 
     @property
     def unreadable(self) -> list[SearchedFile]:
@@ -232,7 +224,7 @@ class FileSearch(NamedTuple):
     @property
     def only_own(self) -> bool:
         """Whether only people's own files still hold the text."""
-        return bool(self.own) and not self.ours and not self.unreadable
+        return bool(self.found) and all(place.own for place in self.found) and not self.unreadable
 
     @property
     def clean(self) -> bool:
@@ -261,24 +253,26 @@ class Erasure(NamedTuple):
         return self.after.clean
 
 
-def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
+def erase(made: ErasurePlan, writer: Writer, on_phase: OnPhase, on_note: OnNote) -> Erasure:
     """Carry out a plan and return the proof. A second call with the same ids resumes an interrupted erasure.
 
     Raises `MemtapeError` before anything is erased where the writer may not write to a scope of the plan, and
     `StillHeld` where another process keeps erased data.
     """
+    home, log = writer.home, writer.log
     on_phase("reading the log", 0, 1)
     renewals = list(_renewals(home, log, made))
     _check_rights(writer, made, [scope for scope, _ in renewals])
     if made.keep_corrections:
-        log.append([_kept_anew(log, made.scope, correction) for correction in made.corrections])
+        log.append([_kept_anew(log, item) for item in made.corrected])
     # While the log still says it, old pages can be told from what people wrote.
     if made.items and without_list(BuildViews(home, log)):
         scrub_as_owner(home, log, on_phase, on_note)
-    needles, before = _look_before(home, log, made, on_phase)
+    needles, before = _look(home, log, made, on_phase)
     name = made.items[0].id if made.items else ""
     if name:
-        kept = {"corrections": [], "vectors": list(needles.vectors), "is_resumed": True, "keep_corrections": False}
+        vectors = list(needles.vectors)
+        kept = {"corrections": {}, "vectors": vectors, "is_resumed": True, "keep_corrections": False}
         keep_unfinished(home, name, msgspec.structs.replace(made, **kept))
     for scope, again in renewals:
         writer.append("forgotten" if isinstance(again, Forgotten) else "restored", again, scope)
@@ -290,13 +284,13 @@ def erase(home: Home, log: Log, made: ErasurePlan, writer: Writer, on_phase: OnP
     return Erasure(made, before, after)
 
 
-def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
+def _look(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> tuple[Needles, FileSearch | None]:
     """Return the needles, and their search before the erasure, None without the texts."""
     gone: Gone = dict.fromkeys(
         [(made.scope, id) for id in made.erased_before] + [(it.scope, it.id) for it in made.items]
     )
     if not (made.texts or made.labels):
-        return Needles(ids=_ids(gone), texts=(), words=()), None
+        return Needles(ids=tuple(dict.fromkeys(id for _, id in gone)), texts=(), words=()), None
     needles = needles_of(log, gone, made.texts, made.labels, made.vectors)
     name = made.items[0].id if made.is_resumed else ""
     before = search(home, log, needles, lambda done, total: on_phase("searching before", done, total), name)
@@ -306,7 +300,6 @@ def _look_before(home: Home, log: Log, made: ErasurePlan, on_phase: OnPhase) -> 
 
 
 def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> None:
-    """Raise `MemtapeError` where a writer may not write to a scope of a plan."""
     for scope in dict.fromkeys([*made.ids(), *renewed]):
         try:
             check_admissible(writer.made("erased", Erased(ids=(made.items[0].id,)), scope))
@@ -318,7 +311,6 @@ def _check_rights(writer: Writer, made: ErasurePlan, renewed: Iterable[str]) -> 
 
 
 def _append_erased(log: Log, made: ErasurePlan, writer: Writer) -> None:
-    """Append that the items of a plan are erased, unless the log says so, and blank unreadable slots."""
     for scope, ids in made.ids().items():
         known = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
         left = [id for id in ids if id not in known]
@@ -355,9 +347,8 @@ def needles_of(
     traces = Traces(part for part in sought if is_searched(part))
     words = {word: None for text in texts for word in telling_words(text)}
     erasures = _erasures(log)
-    told = dict.fromkeys(words)
-    spoken, labelled = dict[str, dict[str, None]](), dict[str, None]()
-    carried: dict[int, None] = {}
+    known_words = dict.fromkeys(words)
+    spoken, labelled, carried = dict[str, dict[str, None]](), dict[str, None](), dict[int, None]()
     vectors = dict.fromkeys(known, True)
     for slot, event in _events(log):
         if event is not None:
@@ -372,10 +363,10 @@ def needles_of(
                 if said.role == "label" and said.text in OWN_LABELS:
                     continue
                 for word in all_words(said.text):
-                    if word not in told:
+                    if word not in known_words:
                         continue
-                    if said.role == "statement" and len(ids := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
-                        ids[event.id] = None
+                    if said.role == "statement" and len(by := spoken.setdefault(word, {})) < MOST_SHARED_IDS:
+                        by[event.id] = None
                     elif said.role != "statement":
                         labelled[word] = None
             for string in _strings(event):
@@ -383,18 +374,17 @@ def needles_of(
                 for word in all_words(string):
                     words.pop(word, None)
     # What rows tell of any text by these words, no erased text gave to it.
-    alone = tuple(text for number, text in enumerate(traces.texts) if number not in carried and text not in OWN_LABELS)
+    unique = [text for number, text in enumerate(traces.texts) if number not in carried]
+    alone = tuple(text for text in unique if text not in OWN_LABELS)
     alone_too = tuple(vector for vector, is_gone in vectors.items() if is_gone)
-    needles = without_structure(Needles(ids=_ids(gone), texts=alone, words=tuple(words), vectors=alone_too))
-    left = dict.fromkeys((*needles.texts, *needles.words))
-    hidden = [text for text in texts if not any(part in left for part in (*parts(text), *telling_words(text)))]
-    only_labelled = tuple(word for word in told if word in labelled and word not in spoken)
-    shared = {word: tuple(ids) for word, ids in spoken.items()}
-    return msgspec.structs.replace(needles, said=len(texts), hidden=len(hidden), labelled=only_labelled, shared=shared)
-
-
-def _ids(gone: Gone) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(id for _, id in gone))
+    ids = tuple(dict.fromkeys(id for _, id in gone))
+    needles = without_structure(Needles(ids=ids, texts=alone, words=tuple(words), vectors=alone_too))
+    left = {*needles.texts, *needles.words}
+    hidden = sum(left.isdisjoint((*parts(text), *telling_words(text))) for text in texts)
+    only_labelled = tuple(word for word in known_words if word in labelled and word not in spoken)
+    shared = {word: tuple(by) for word, by in spoken.items()}
+    told = {"said": len(texts), "hidden": hidden, "labelled": only_labelled, "shared": shared}
+    return msgspec.structs.replace(needles, **told)
 
 
 def search(
@@ -406,7 +396,8 @@ def search(
 ) -> FileSearch:
     """Look for needles in every byte of a home, and in every slot that its log gives to readers.
 
-    The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds nothing else.
+    The plan that is kept under the name `unfinished` is passed over: it is deleted once the search finds
+    nothing else.
     """
     pieces = ((f"slot {slot.partition}/{slot.offset}", slot.payload) for slot in _slots(log))
     vault = Vault(home)
@@ -424,8 +415,8 @@ def prove(
 ) -> tuple[FileSearch, Carried]:
     """Search for erased ids, and for texts if given, in the log and in every file of a home.
 
-    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on the log.
-    Raises `NotFound` for an id that was never erased.
+    An erased event that still has a body is a remnant of the log. Also returns other places of the texts on
+    the log. Raises `NotFound` for an id that was never erased.
     """
     asked: dict[int, Erasures] = {}
     gone: dict[tuple[str | None, str], None] = {}
@@ -450,42 +441,39 @@ def prove(
     return found, carried_by_others(log, {}, texts)
 
 
-def _corrections_among(log: Log, scope: Scope, gone: Iterable[str], asked: Iterable[str]) -> list[ErasedCorrection]:
-    """Return the valid corrections by people among the erased ids, without the ids asked for themselves.
+def _corrections(log: Log, scope: Scope, items: list[ErasedItem], asked: Collection[str]) -> dict[str, str]:
+    """Return the sentence of each valid correction by people, by its id, except those `asked` for.
 
-    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since it has
-    words of that text, unless a person keeps it.
+    A correction goes with an erased sentence of the person. It goes with the text that it corrects too, since
+    it has words of that text, unless a person keeps it.
     """
-    left, known = dict.fromkeys(gone), dict.fromkeys(asked)
-    found = []
-    for id in left:
-        capture = scope.captures.get(id)
-        if capture is None or id in known or capture.hidden or capture.kind != "fact":
+    going, found = {item.id: None for item in items}, dict[str, str]()
+    for item in (item for item in items if item.id not in asked):
+        capture = scope.captures.get(item.id)
+        if capture is None or capture.hidden or capture.kind != "fact" or capture.actor.origin not in PEOPLE:
             continue
-        if capture.actor.origin not in PEOPLE:
-            continue
-        body = scope.captures.body(capture)
         memory = scope.memories.of(capture.seq)
-        if body.tags[:2] != CORRECTION_TAGS or memory is None or successor(scope, memory) is not None:
+        is_correction = scope.captures.body(capture).tags[:2] == CORRECTION_TAGS
+        if not is_correction or memory is None or successor(scope, memory) is not None:
             continue
-        event = _event(log, scope.name, capture.offset)
-        if event.refs and event.refs[0] not in left:
-            found.append(ErasedCorrection(id, capture.offset, event.refs[0], body.text))
+        refs = _event(log, item).refs
+        if refs and refs[0] not in going:
+            found[item.id] = refs[0]
     return found
 
 
-def _kept_anew(log: Log, scope: str, correction: ErasedCorrection) -> Event:
+def _kept_anew(log: Log, item: ErasedItem) -> Event:
     """Return the capture that keeps a correction: same words and person, from the person's sentence alone.
 
     Its id follows from the erased capture: a repeated erasure keeps the correction once.
     """
-    event = _event(log, scope, correction.offset)
+    event = _event(log, item)
     id = derived_id("captured", event.scope, "memtape", f"kept:{event.id}")
     return msgspec.structs.replace(event, id=id, refs=event.refs[:1], sent=max(now_us(), event.sent))
 
 
-def _event(log: Log, scope: str, offset: int) -> Event:
-    (slot,) = log.read(partition_of(scope, log.partitions), offset, 1)
+def _event(log: Log, item: ErasedItem) -> Event:
+    (slot,) = log.read(item.partition, item.offset, 1)
     return decode(slot.payload)
 
 
@@ -498,15 +486,13 @@ def _renewals(home: Home, log: Log, made: ErasurePlan) -> Iterator[tuple[str, Fo
     for item in made.items:
         if item.type not in ("forgotten", "restored"):
             continue
-        (slot,) = log.read(item.partition, item.offset, 1)
-        body = decode(slot.payload).body
+        body = _event(log, item).body
         scope = state_at(log, home.current(), item.partition, log.ends()[item.partition]).scopes[item.scope]
         if isinstance(body, (Forgotten, Restored)):
-            captures = [scope.captures.get(id) for id in body.ids if id not in gone]
-            for hidden in (True, False):
-                ids = tuple(capture.id for capture in captures if capture is not None and capture.hidden is hidden)
-                if ids:
-                    yield item.scope, Forgotten(ids=ids, reason=None) if hidden else Restored(ids=ids, reason=None)
+            captures = [it for id in body.ids if id not in gone and (it := scope.captures.get(id))]
+            for hidden, again in ((True, Forgotten), (False, Restored)):
+                if ids := tuple(capture.id for capture in captures if capture.hidden is hidden):
+                    yield item.scope, again(ids=ids, reason=None)
 
 
 def _derived(
@@ -555,7 +541,8 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
             event = msgspec.structs.replace(event, body=None)
         places: list[str] = []
         words: dict[str, None] = {}
-        for said in _names_and_texts(event):
+        # The name of a scope can be telling too.
+        for said in (*texts_of(event), *([Said("$.scope", event.scope, "name")] if event.scope else [])):
             found = traces.find(said.text)
             if found.texts and _stays(event, said):
                 kept[event.scope or "", said.place, said.text] += 1
@@ -574,16 +561,10 @@ def carried_by_others(log: Log, gone: Gone, texts: Sequence[str]) -> Carried:
     return carried
 
 
-def _names_and_texts(event: Event) -> Iterator[Said]:
-    """Yield the texts of an event, and its scope's name, which can be telling too."""
-    yield from texts_of(event)
-    if event.scope is not None:
-        yield Said("$.scope", event.scope, "name")
-
-
 def _stays(event: Event, said: Said) -> bool:
-    """Whether a text cannot be taken out: it is of the header, a program's word, or of an event that is never blank."""
-    return not said.place.startswith("$.body") or said.role == "program" or not EVENT_TYPES[event.type].can_be_blank
+    """Whether a text stays: of the header, a program's word, or of an event that is never blank."""
+    is_free = said.place.startswith("$.body") and said.role != "program"
+    return not (is_free and EVENT_TYPES[event.type].can_be_blank)
 
 
 def _is_loose(event: Event, said: Said) -> bool:
@@ -605,17 +586,14 @@ def _slots(log: Log, partitions: Iterable[int] | None = None) -> Iterator[Slot]:
 def _item(slot: Slot, event: Event) -> ErasedItem:
     kind = event.body.kind if isinstance(event.body, Captured) else None
     texts = texts_of_body(event.body) if event.body is not None else ()
-    text = next((said.text for said in sorted(texts, key=_speaks)), "")
-    return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, slot.partition, slot.offset, text)
-
-
-def _speaks(said: Said) -> tuple[bool, bool]:
-    """Sort key for the texts of an event: statements come before captions and labels."""
-    return said.role != "statement", said.place.count(".") > 2
+    # Statements come before captions and labels.
+    by_weight = sorted(texts, key=lambda said: (said.role != "statement", said.place.count(".") > 2))
+    text = by_weight[0].text if by_weight else ""
+    place = slot.partition, slot.offset
+    return ErasedItem(event.scope or "", event.id, event.type, kind, event.at, *place, text)
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Yield every string of an event, keys included."""
     rest = [msgspec.to_builtins(value)]
     for inner in rest:
         if isinstance(inner, str):
@@ -627,12 +605,12 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _check_sight(before: FileSearch) -> None:
-    """Raise `MemtapeError` where a text that stands in the home was not found: such a search proves nothing."""
+    """Raise `MemtapeError` where a text of the home was not found: such a search proves nothing."""
     found = {finding.needle for place in before.found for finding in place.found}
     blind = [text for text in before.needles.texts if text not in found]
     if blind:
         raise MemtapeError(
-            f"{len(blind)} of {len(before.needles.texts)} texts that the log still holds were not found by the search.",
+            f"The search missed {len(blind)} of {len(before.needles.texts)} texts that the log still holds.",
             "Nothing was erased, since its absence could not be proven. Please report this.",
         )
     blocked = [place for place in before.unreadable if not place.own]
@@ -640,7 +618,7 @@ def _check_sight(before: FileSearch) -> None:
         first = blocked[0]
         raise MemtapeError(
             f"{first.path} cannot be looked into: {first.unreadable}.",
-            "Nothing was erased, since its absence could not be proven. `memtape rebuild` mends damaged views.",
+            "Nothing was erased, since that could not be proven. `memtape rebuild` mends damaged views.",
         )
 
 

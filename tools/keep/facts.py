@@ -23,12 +23,12 @@ from memtape.state.text.statements import IMPORTANCE, Label
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.capture.writing import now_us
-from memtape.tools.keep.models import about, author, listed_in, model_for, without_thoughts
+from memtape.tools.keep.models import author, listed_in, model_for, prompt_about, without_thoughts
 
 LIMIT_S = 60.0
 GATE_LIMIT_S = 2.0
-MOST = 12
-MOST_CHARS = 300
+MOST, MOST_CHARS = 12, 300
+"""The prompt asks for no more facts, and for half of the length."""
 LEAST_CONFIDENCE = 50
 """Of 100. Less sure facts are dropped."""
 LONG_TURN_CHARS = 4_000
@@ -36,18 +36,6 @@ LONG_TURN_CHARS = 4_000
 CATEGORIES: tuple[Label, ...] = ("decision", "preference", "instruction", "correction", "task", "fact")
 """The categories of statements: both are found by the same tags. Any other category becomes a fact."""
 
-_WHAT = "a piece of a conversation, each message with its number, time and speaker"
-_TASK = """\
-Write down what of it is worth remembering in later conversations, as a JSON list of at most {most} objects:
-[{{"message": 2, "category": "decision", "confidence": 90, "text": "The ledger stays on Postgres."}}]
-"message" is the number of the message that says it. "category" is one of {categories}.
-"confidence" is from 0 to 100: how sure it is that this was meant and holds. "text" is one short statement in the
-language of the conversation, which stands by itself: it names who and what it is about, without "it" or "this", and a
-day by its date, in at most {chars} characters. Write no secrets, nothing that was only asked, supposed or quoted, and
-nothing that is true of any conversation. If nothing is worth keeping, write []."""
-_GATE = """\
-Say whether anything in it is worth remembering in later conversations: a decision, preference, instruction,
-correction, open task, or fact about a person or project. Answer with the one word YES or NO."""
 _NO = re.compile(r"\A\W*no(?:ne)?\b", re.IGNORECASE)
 
 
@@ -93,14 +81,13 @@ class FactAsker:
             return "gated", []
         model = model_for(self._home, "extract")
         if model is None:
-            raise MemtapeError("No model is named.", "Name one in settings.toml under [model]; see docs/settings.md.")
+            raise MemtapeError("No model is named.", "Name one in settings.toml; see docs/settings.md.")
         found = facts_of(model.answer(prompt_for(talk), self._limit_s), len(window))
         texts = self._without_secrets([fact.text for fact in found])
         actor = author(model, self._redactor)
-        events = [
-            self._redactor.event(_captured(window, number, place, msgspec.structs.replace(fact, text=text), actor))
-            for place, (fact, text) in enumerate(zip(found, texts, strict=True))
-        ]
+        facts = [msgspec.structs.replace(fact, text=text) for fact, text in zip(found, texts, strict=True)]
+        made = (_captured(window, number, place, fact, actor) for place, fact in enumerate(facts))
+        events = list(map(self._redactor.event, made))
         return ("kept" if events else "nothing"), events
 
     def _is_worth_it(self, talk: str) -> bool:
@@ -110,8 +97,8 @@ class FactAsker:
             return True
         try:
             model = model_for(self._home, "gate")
-            prompt = about(_WHAT, _GATE, talk, "Now answer YES or NO.")
-            return model is None or not _NO.search(without_thoughts(model.answer(prompt, GATE_LIMIT_S)))
+            answer = "" if model is None else model.answer(prompt_about("gate", talk), GATE_LIMIT_S)
+            return not _NO.search(without_thoughts(answer))
         except BudgetSpent:
             raise
         except MemtapeError:
@@ -133,8 +120,7 @@ def talk_of(window: Window) -> str:
 
 def prompt_for(talk: str) -> str:
     """Return the prompt about a conversation."""
-    task = _TASK.format(most=MOST, categories=", ".join(CATEGORIES), chars=MOST_CHARS // 2)
-    return about(_WHAT, task, talk, "Now write the JSON list, and nothing else.")
+    return prompt_about("extract", talk)
 
 
 def facts_of(answer: str, messages: int) -> list[Fact]:
@@ -154,7 +140,6 @@ def facts_of(answer: str, messages: int) -> list[Fact]:
 
 
 def _cleaned(fact: Fact) -> Fact:
-    """Return a fact on one line without injected text, in a known category, its confidence in hundredths."""
     share = fact.confidence * 100 if 0 < fact.confidence <= 1 else fact.confidence
     category = fact.category.strip().lower()
     return Fact(

@@ -1,4 +1,4 @@
-"""Settings that people change on a log: those of aging (`schemas/settings.py`), and the states of retrievers."""
+"""Settings that people change on a log: those of aging, and the states of retrievers."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ def _changed(now: Settings, given: Mapping[str, str]) -> Settings:
     try:
         return msgspec.convert(wanted, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise MemtapeError(f"That cannot be set: {error}.", "docs/settings.md says what each takes.") from None
+        hint = "docs/settings.md says what each takes."
+        raise MemtapeError(f"That cannot be set: {error}.", hint) from None
 
 
 class States(msgspec.Struct, frozen=True, kw_only=True):
     """The states of a log's retrievers and embedders by name, the active ones first.
 
-    Shadow retrievers are asked `shadow_percent` of all searches. An embedder is active that decides, a shadow while it
-    is to take over, and deprecated where it decided before; the floor is off, since its vectors are made anew.
+    Shadow retrievers are asked `shadow_percent` of all searches. An embedder is active that decides, a shadow
+    while it is to take over, and deprecated where it decided before; the floor is off, since its vectors are
+    made anew.
     """
 
     retrievers: dict[str, State]

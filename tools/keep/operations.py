@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 
@@ -19,45 +19,20 @@ from memtape.sinks.home.folders import Home
 LOGGER = logging.getLogger("memtape")
 LOGGER.addHandler(logging.NullHandler())
 
-Operation = Literal[
-    "started",
-    "serving",
-    "stopped",
-    "epoch",
-    "folded",
-    "snapshot",
-    "rebuilt",
-    "erased",
-    "worker_done",
-    "worker_failed",
-    "flow_failed",
-    "locked",
-    "noted",
-    "taken",
-    "answered",
-    "refused",
-    "broken",
-]
-LEVELS: dict[Operation, int] = {
-    "folded": logging.DEBUG,
-    "answered": logging.DEBUG,
-    "locked": logging.WARNING,
-    "noted": logging.WARNING,
-    "worker_failed": logging.ERROR,
-    "flow_failed": logging.ERROR,
-    "broken": logging.ERROR,
-}
-"""At which level an event of operation is told; all others are information."""
-STEPS_TOLD: dict[Step, Operation] = {
-    "fold": "folded",
-    "write": "epoch",
-    "snapshot": "snapshot",
-    "rebuild": "rebuilt",
-}
+Routine = Literal["started", "serving", "stopped", "epoch", "snapshot", "rebuilt", "erased"]
+Detail = Literal["folded", "answered"]
+Doubt = Literal["locked", "noted"]
+Breakdown = Literal["worker_failed", "flow_failed", "broken"]
+Operation = Literal[Routine, "taken", "refused", Detail, Doubt, Breakdown]
+LEVELS: dict[str, int] = dict.fromkeys(get_args(Detail), logging.DEBUG)
+LEVELS |= dict.fromkeys(get_args(Doubt), logging.WARNING) | dict.fromkeys(get_args(Breakdown), logging.ERROR)
+TOLD: dict[Step, Operation]
+TOLD = {"fold": "folded", "write": "epoch", "snapshot": "snapshot", "rebuild": "rebuilt"}
+"""The operation by which a finished step is told."""
 
 
 def operation(name: Operation, **facts: int | str) -> None:
-    """Tell an event of operation. Texts among the facts are words of this program: a name of a worker or an error."""
+    """Tell an event of operation. Texts among the facts are words of this program, as a name of a worker."""
     LOGGER.log(LEVELS.get(name, logging.INFO), name, extra={"facts": facts})
 
 
@@ -66,7 +41,7 @@ def steps_of(home: Home) -> OnStep:
 
     def on_step(step: Step, partition: int, took_ns: int) -> None:
         note(home.path, [("step", step, "", took_ns // 1_000)])
-        operation(STEPS_TOLD[step], partition=partition, took_us=took_ns // 1_000)
+        operation(TOLD[step], partition=partition, took_us=took_ns // 1_000)
 
     return on_step
 
@@ -90,7 +65,8 @@ class Lines(logging.Formatter):
         known = facts is not None
         event = record.getMessage() if known else "other"
         told = facts if facts is not None else {"logger": record.name}
-        head = {"at": format_time(int(record.created * 1_000_000)), "level": record.levelname.lower(), "event": event}
+        at, level = format_time(int(record.created * 1_000_000)), record.levelname.lower()
+        head = {"at": at, "level": level, "event": event}
         if self._as_json:
             return orjson.dumps(head | told).decode()
         return " ".join([*head.values(), *(f"{name}={value}" for name, value in told.items())])

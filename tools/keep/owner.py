@@ -43,8 +43,8 @@ TURN_WAIT_S = 3_600.0
 class Owner:
     """The only process that writes a home's views. A context manager: the lock is held inside.
 
-    `on_note` gets a sentence about each discarded or rebuilt view. `kinds` are the workers beside the views. With
-    several `workers`, other processes run the flow; the owner itself does the rest.
+    `on_note` gets a sentence about each discarded or rebuilt view. `kinds` are the workers beside the views.
+    With several `workers`, other processes run the flow; the owner itself does the rest.
     """
 
     def __init__(
@@ -115,12 +115,12 @@ class Owner:
             if not more and self._projector.stopped and not self._stopped:
                 self._log.check()  # The erasure is on the log, and the log does not name it.
                 raise MemtapeError(
-                    "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew from the log."
+                    "The views cannot be brought beyond an erasure.", "`memtape rebuild` makes them anew."
                 )
             events += more
         return events
 
-    def work(self, on_progress: OnProgress = lambda done: None, *, without: Collection[str] = ()) -> dict[str, int]:
+    def work(self, on_progress: OnProgress = lambda _: None, without: Collection[str] = ()) -> dict[str, int]:
         """Run the workers of a single run, then project; return each worker's count.
 
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
@@ -191,7 +191,6 @@ class Owner:
         return self._home.lock("turn").holder() is not None
 
     def _give_way(self) -> None:
-        """Release the home to the holder of `turn`, and own the home again afterwards."""
         self._lock.release()
         while not self._stopped:
             with suppress(Locked):
@@ -236,7 +235,7 @@ class Owner:
                 self._on_note(doubt)
 
     def _look(self) -> BuildViews:
-        """Return the views that are served, read anew if they were written or another build has taken over."""
+        """Return the served views, read anew if they were written or another build has taken over."""
         if self._seen is None or self._seen.build.number != self._home.current().number:
             self._seen = BuildViews(self._home, self._log)
         return self._seen
@@ -267,7 +266,8 @@ class Owner:
         if astray:
             more = f", and {len(astray) - 1} more partitions likewise" if len(astray) > 1 else ""
             first = next(iter(astray.values()))
-            self._on_note(f"The log is not as it was when the views were made, so they are made anew: {first}{more}.")
+            said = "The log is not as it was when the views were made, so they are made anew"
+            self._on_note(f"{said}: {first}{more}.")
         reason = reason_to_rebuild(views)
         if reason is not None:
             self._on_note(f"The views are made anew: {reason}.")

@@ -1,6 +1,8 @@
-"""Changes of a page by its file: the new fields of front matter beside the fields written before, and their events.
+"""Changes of a page by its file: the new fields of front matter beside the fields written before, and their
+events.
 
-A file of the tree and a file of an imported folder make their events here, under ids that follow from what they say.
+A file of the tree and a file of an imported folder make their events here, under ids that follow from what
+they say.
 """
 
 from __future__ import annotations
@@ -35,14 +37,15 @@ class PageEvents:
     def captured(self, text: str, slug: str, native: str, modified_ns: int) -> Event:
         """Return the capture of a page's text. Raises `InvalidEvent` and `Denied`."""
         at = min(modified_ns // 1_000, now_us())
-        line = Line(text=text, kind="page", path=slug if slug not in ("", ROOT) else None, source=self._source,
-                    native_id=native, scope=self._scope, at=at)  # fmt: skip
+        path = slug if slug not in ("", ROOT) else None
+        line = Line(text=text, kind="page", path=path, source=self._source, native_id=native,
+                    scope=self._scope, at=at)  # fmt: skip
         (event,) = self._writer.events_of(line, {})
         check_admissible(event)
         return event
 
     def made(self, body: Edited | Linked, native: str) -> Event | None:
-        """Return the event of an edit or a link, None for an edit that changes nothing. Raises `InvalidEvent`."""
+        """Return the event of an edit or a link, None for an edit of nothing. Raises `InvalidEvent`."""
         if isinstance(body, Edited) and replace(body, id="") == NO_EDIT:
             return None
         type, refs = ("edited", refs_of_edit(body)) if isinstance(body, Edited) else ("linked", ())

@@ -1,19 +1,44 @@
-"""The projector: runs the dataflow that brings the views of a build up to date, and steers it from outside."""
+"""The projector: runs the dataflow that brings the views of a build up to date, and steers it from outside.
+
+The flow runs in this process, or in several: each leases some partitions, and projects these alone. A lease
+is a lock file of a partition: the next owner begins only when every lease is free. Such a process is this
+file run as a program: it gets its orders and reports as lines of JSON (`starting`), and any further order
+means stop.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.rows import Basis
+from memtape.sinks.home.folders import Home, all_of
+from memtape.sinks.logs.opening import environment_for, open_log
 from memtape.tools.keep.build_views import BuildViews
-from memtape.tools.keep.leases import Orders, project_shared
 from memtape.tools.keep.operations import steps_of
+from memtape.tools.keep.starting import obey, reporter, reports_of, started, tell
 
+if TYPE_CHECKING:
+    from memtape.flows.views import Control
+
+MODULE = "memtape.tools.keep.projector"
 PROGRESS_S = 0.1
+POLL_S = 0.05
+LEASE_WAIT_S = 30.0
+RESTARTS = 3
+"""So often is a killed process replaced, in one run."""
 PANIC = "panicked at"
 """The words of libraries in Rust about an unhandled error, whose text names lines of Rust."""
 
@@ -23,8 +48,8 @@ OnProgress = Callable[[int], None]
 class Projector:
     """One run of the flow over a build; the caller holds the projector's lock. `stop` is safe in any thread.
 
-    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`, over
-    all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
+    `doubts` has the discarded work of an earlier run. The flow runs in this process, or in several `workers`,
+    over all `partitions` or some. `epoch` and `batch_events` are by default those of `flows.views`.
     """
 
     def __init__(
@@ -42,7 +67,8 @@ class Projector:
 
         self._views, self._workers, self._partitions = views, workers, partitions
         self._epoch = EPOCH if epoch is None else epoch
-        self._control = Control(once=once, batch_events=batch_events or BATCH_EVENTS, on_step=steps_of(views.home))
+        batch_events = batch_events or BATCH_EVENTS
+        self._control = Control(once=once, batch_events=batch_events, on_step=steps_of(views.home))
         self.doubts: list[str] = []
 
     def run(self, on_progress: OnProgress | None = None) -> int:
@@ -51,8 +77,24 @@ class Projector:
         `on_progress` gets the count of events read, some ten times a second.
         """
         self._views.start()
+        failures: list[BaseException] = []
+
+        def flow() -> None:
+            try:
+                self._run_flow()
+            except BaseException as error:  # Raised again below, in the caller's thread.
+                failures.append(error)
+
+        # The flow has its own thread, so that this one can be interrupted by a signal at any time.
+        thread = threading.Thread(target=flow, name="views", daemon=True)
         try:
-            self._run(on_progress)
+            thread.start()
+            while thread.is_alive():
+                thread.join(PROGRESS_S)
+                if on_progress is not None:
+                    on_progress(self._control.events_read)
+            if failures:
+                raise _cause_of(failures[0])
         finally:
             self.doubts += self._views.take_doubts()
         return self._control.events_read
@@ -66,43 +108,17 @@ class Projector:
         """Whether the flow ended, or is to end, before the end of the log."""
         return self._control.stopping.is_set()
 
-    def _run(self, on_progress: OnProgress | None) -> None:
-        failures: list[BaseException] = []
-
-        def flow() -> None:
-            try:
-                self._run_flow()
-            except BaseException as error:  # Whatever ends the flow is raised again below, in the caller's thread.
-                failures.append(error)
-
-        # The flow has its own thread, so that this one can be interrupted by a signal at any time.
-        thread = threading.Thread(target=flow, name="views", daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(PROGRESS_S)
-            if on_progress is not None:
-                on_progress(self._control.events_read)
-        if failures:
-            raise _cause_of(failures[0])
-
     def _run_flow(self) -> None:
         from memtape.flows.views import run_flow, views
 
         if self._workers == 1:
             run_flow(views(self._views.log, self._views, self._control, self._partitions), self._epoch)
-            return
-        orders = Orders(
-            home=os.path.abspath(self._views.home.path),
-            build=self._views.build.number,
-            vault=self._views.vault,
-            once=self._control.once,
-            bases=tuple(self._views.bases),
-        )
-        self.doubts += project_shared(orders, self._workers, self._views, self._control)
+        else:
+            self.doubts += _project_shared(self._workers, self._views, self._control)
 
 
 def _cause_of(error: BaseException) -> BaseException:
-    """Return the error of Memtape or the system that Bytewax has wrapped, and a library's panic as a sentence."""
+    """Return the error of Memtape or the system that Bytewax wraps, and a library's panic as a sentence."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, (MemtapeError, OSError)):
@@ -116,3 +132,127 @@ def _cause_of(error: BaseException) -> BaseException:
         f"The views could not be written{why}.",
         "See that the disk has room, and that no limit on file sizes (`ulimit -f`) is in force.",
     )
+
+
+class Orders(msgspec.Struct, frozen=True, kw_only=True):
+    """The orders of a process with some partitions; `bases` are of the owner, who alone discards views."""
+
+    home: str
+    build: int
+    vault: bool
+    once: bool
+    bases: tuple[Basis, ...]
+    partitions: tuple[int, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """The events that a process has read, whether its flow ends by itself, and its error with a hint."""
+
+    read: int
+    stopping: bool = False
+    doubts: tuple[str, ...] = ()
+    failure: tuple[str, str] | None = None
+
+
+class Lessee(threading.Thread):
+    """The owner's thread for a process with leased partitions: reads reports, and replaces a killed one."""
+
+    def __init__(self, orders: Orders, environment: dict[str, str], control: Control) -> None:
+        super().__init__(daemon=True)
+        self.last = Report(read=0)
+        self.killed = ""
+        self._orders, self._environment, self._control = orders, environment, control
+        self.process = started(MODULE, orders, environment)
+        self.start()
+
+    def run(self) -> None:
+        """Follow the process until it ends by itself."""
+        for restarts in reversed(range(RESTARTS + 1)):
+            with suppress(BrokenPipeError), self.process:
+                for report in reports_of(self.process, Report):
+                    self.last = report
+                    self._control.read[self._orders.partitions[0]] = report.read
+                    if report.stopping:
+                        self._control.stopping.set()
+            code = self.process.returncode
+            if not code or self._control.stopping.is_set():
+                return
+            if code > 0 or not restarts:
+                break
+            self.process = started(MODULE, self._orders, self._environment)
+        self.killed = f"Process {self.process.pid}, which projects a share, ended with code {code}."
+        self._control.stopping.set()
+
+
+def _project_shared(workers: int, views: BuildViews, control: Control) -> list[str]:
+    """Project with several processes until all have ended; return the discarded work, a sentence each.
+
+    Raises the first error that a process reports, and `MemtapeError` for a log that no other process can
+    open, and for processes that are killed again and again.
+    """
+    environment = environment_for(views.home, views.log)
+    if environment is None:
+        raise MemtapeError("No other process can open this log.", "Project it with one worker.")
+    if control.stopping.is_set():
+        return []
+    orders = Orders(
+        home=os.path.abspath(views.home.path),
+        build=views.build.number,
+        vault=views.vault,
+        once=control.once,
+        bases=tuple(views.bases),
+    )
+    shares = [tuple(views.numbers[place::workers]) for place in range(min(workers, len(views.numbers)))]
+    lessees: list[Lessee] = []
+    try:
+        for share in shares:
+            lessees.append(Lessee(msgspec.structs.replace(orders, partitions=share), environment, control))
+        for lessee in lessees:
+            while lessee.is_alive():
+                lessee.join(POLL_S)
+                for each in lessees if control.stopping.is_set() else ():
+                    tell(each.process, "stop")
+    finally:
+        for lessee in lessees:
+            while lessee.is_alive():  # Another could not be started.
+                control.stopping.set()
+                lessee.process.kill()
+                lessee.join(POLL_S)
+    for lessee in lessees:
+        if lessee.last.failure is not None:
+            raise MemtapeError(*lessee.last.failure)
+    if killed := next((lessee.killed for lessee in lessees if lessee.killed), ""):
+        raise MemtapeError(killed, "Start it again: it goes on from the last epoch.")
+    return [doubt for lessee in lessees for doubt in lessee.last.doubts]
+
+
+def main() -> None:
+    """Carry out the orders of stdin for some partitions, and report until the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # They are the owner's, who tells all of its processes.
+        signal.signal(number, signal.SIG_IGN)
+    send = reporter()
+    try:
+        last = _project_leased(msgspec.json.decode(sys.stdin.buffer.readline(), type=Orders), send)
+    except (MemtapeError, OSError) as error:
+        last = Report(read=0, failure=(str(error), getattr(error, "hint", "")))
+    except BaseException as error:
+        traceback.print_exception(error)
+        last = Report(read=0, failure=(f"{type(error).__name__}: {error}", ""))
+    send(last)
+    sys.stderr.flush()
+    os._exit(1 if last.failure else 0)  # A panic of Bytewax can leave threads that never end.
+
+
+def _project_leased(orders: Orders, send: Callable[[object], None]) -> Report:
+    home, numbers = Home(Path(orders.home)), orders.partitions
+    with closing(open_log(home)) as log, all_of([home.lease(number) for number in numbers], LEASE_WAIT_S):
+        views = BuildViews(home, log, home.build(orders.build), vault=orders.vault)
+        views.go_by(orders.bases)
+        projector = Projector(views, once=orders.once, partitions=numbers)
+        obey(lambda line: projector.stop())
+        read = projector.run(lambda done: send(Report(read=done, stopping=projector.stopped)))
+        return Report(read=read, stopping=projector.stopped, doubts=tuple(projector.doubts))
+
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,8 @@ def plan(
     items, kept, hidden = list[PrunedItem](), 0, 0
     for done, number in enumerate(numbers):
         on_progress(done, len(numbers))
-        for name, scope in sorted(state_at(log, writer.home.current(), number, log.ends()[number]).scopes.items()):
+        state = state_at(log, writer.home.current(), number, log.ends()[number])
+        for name, scope in sorted(state.scopes.items()):
             if own in (None, name) and (name != GLOBAL or writer.actor.origin == "operator"):
                 old = _old_captures(log, scope, number, named, before)
                 shown = [capture for capture, _ in old.values() if not capture.hidden]
@@ -97,7 +98,8 @@ def prune(writer: Writer, made: Pruned) -> Pruned:
     reason = f"pruned: {', '.join(made.tags)}, before {format_time(made.before)}"[:_TOLD_CHARS]
     for scope, named in ids.items():
         for first in range(0, len(named), MAX_IDS):
-            writer.append("forgotten", Forgotten(ids=tuple(named[first : first + MAX_IDS]), reason=reason), scope)
+            body = Forgotten(ids=tuple(named[first : first + MAX_IDS]), reason=reason)
+            writer.append("forgotten", body, scope)
     return msgspec.structs.replace(made, dry_run=False)
 
 

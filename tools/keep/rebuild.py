@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from memtape.schemas.codec import event_of
@@ -64,7 +65,8 @@ def rebuild(
             build.adopt(served, number)
     projector = Projector(BuildViews(home, log, build, vault=False), once=True, workers=workers)
     projector.run(lambda done: on_phase("projecting", done, total))
-    verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: on_phase("verifying", done, total))
+    verified = partial(on_phase, "verifying")
+    verdict = verify(home, log, build=build, only=anew, on_progress=lambda done: verified(done, total))
     if not verdict.ok:
         build.discard()
         first = verdict.differences[0]
@@ -107,7 +109,9 @@ def mend_vault(home: Home, log: Log, build: Build, partition: int, offset: int) 
     state = state_at(log, build, partition, offset) if offset else Partition(partition)
     gone = (scope for scope in vault.scopes() if partition_of(scope, log.partitions) == partition)
     for scope in dict.fromkeys([*state.scopes, *gone]):
-        _write_scope_pages(vault, state, scope)
+        pages, marks = _scope_pages(state, scope)
+        vault.write(pages, marks)
+        vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
     if offset:
         vault.cover(partition, offset)
 
@@ -125,9 +129,12 @@ def adopt_pages(views: BuildViews) -> None:
 
 def without_list(views: BuildViews) -> list[tuple[int, int]]:
     """Return (partition, offset) of the views whose pages have no complete list."""
-    vault, marks = Vault(views.home), enumerate(views.watermarks)
-    due = [(number, mark) for number, mark in marks if mark is not None and not vault.covered(number)]
-    return [(number, min(mark.offset, views.ends[number])) for number, mark in due if mark.log_id == views.log.log_id]
+    vault = Vault(views.home)
+    return [
+        (number, min(mark.offset, views.ends[number]))
+        for number, mark in enumerate(views.watermarks)
+        if mark is not None and not vault.covered(number) and mark.log_id == views.log.log_id
+    ]
 
 
 def check_views(views: BuildViews) -> bool:
@@ -152,7 +159,8 @@ def damaged_views(home: Home, log: Log) -> list[int]:
 
 
 def reason_to_rebuild(views: BuildViews) -> str | None:
-    """Return why the views that are served must be made anew before anything is added to them, None if they need not.
+    """Return why the views that are served must be made anew before anything is added to them, None if they
+    need not.
 
     That is so under changed rules (Python's Unicode version is one of them), and when an event that could
     not be read has become readable.
@@ -175,14 +183,8 @@ def reason_to_rebuild(views: BuildViews) -> str | None:
     return None
 
 
-def _write_scope_pages(vault: Vault, state: Partition, scope: str) -> None:
-    pages, marks = _scope_pages(state, scope)
-    vault.write(pages, marks)
-    vault.prune(scope, {page.path for page in pages} | ({WATERMARK_FILE} if marks else set()))
-
-
 def _scope_pages(state: Partition, scope: str) -> tuple[list[Page], list[ScopeMark]]:
-    """Return the pages of a scope as they should be, and its watermark; none where the log has no such scope."""
+    """Return the pages of a scope as they should be, and its watermark; none if the log has no such scope."""
     found: Scope | None = state.scopes.get(scope)
     if found is None:
         return [], []

@@ -77,7 +77,6 @@ def folding_anew(now: Settings, fold: Folding | None) -> Settings:
 
 
 def _tried(log: Log, build: Build, settings: Settings, on_phase: OnPhase) -> list[Moved]:
-    """Refold the states at the ends of the log, and return the differences."""
     pairs: list[Moved] = []
     ends = log.ends()
     for number, end in enumerate(ends):

@@ -43,7 +43,7 @@ def scrub(views: BuildViews, on_phase: OnPhase, workers: int = 1) -> tuple[list[
     home, log, behind = views.home, views.log, _behind(views)
     if behind:
         for build in home.builds():
-            if build.number != views.build.number:  # Begun, or left, by a rebuild that may have seen the texts.
+            if build.number != views.build.number:  # Of a rebuild that may have seen the texts.
                 build.discard()
         rebuild(home, log, on_phase, workers, behind)
     return behind, _blank_slots(views)
@@ -62,7 +62,8 @@ def _blank_slots(views: BuildViews) -> int:
     """Blank every slot of an erased event with a body, after dropping the partition's cached state."""
     home, log = views.home, views.log
     build = home.current()  # It may have been made just now.
-    marks, due = _read_marks(build), {}
+    # The file only saves time.
+    marks, due = read_json(build.blanked_path, dict[int, _Blanked]) or {}, {}
     before = dict(marks)
     for number in range(log.partitions):
         erasures = erasures_of(views.erased[number])
@@ -96,7 +97,3 @@ def _drop_caches(home: Home, log: Log, build: Build, partition: int) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     for past in (False, True):
         Snapshots(build, partition, basis_of(log, partition), past=past).discard_others()
-
-
-def _read_marks(build: Build) -> dict[int, _Blanked]:
-    return read_json(build.blanked_path, dict[int, _Blanked]) or {}  # It only saves time.

@@ -1,7 +1,9 @@
-"""Starting Memtape again: by this Python, without modules from the current folder.
+"""Starting Memtape again: detached processes, and processes that work for another.
 
 `python -m` puts the working directory first among the places of modules. An agent may work in any repository,
-and a `click.py` there would be run.
+and a `click.py` there would be run. A process that works for another gets its orders by its stdin and reports
+by its stdout, both lines of JSON. Where stdin ends, whoever gives the orders has died, and the process ends
+at once. It can be killed at any point. The kinds of orders and reports are elsewhere.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memtape.schemas.errors import Locked
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from memtape.schemas.log import Log
     from memtape.sinks.home.folders import FileLock, Home
 
+ReportT = TypeVar("ReportT")
 NOWHERE = os.path.abspath(os.sep)
 """Working directory of detached processes."""
 
@@ -30,18 +35,18 @@ _CODE = (
 
 
 def python_of(module: str = "memtape") -> list[str]:
-    """Return the words that run a module of ours as a program; more words can follow. From any folder it is ours."""
+    """Return the words that run a module of ours as a program, from any folder; more words can follow."""
     return [sys.executable, "-c", _CODE.format(module=module)]
 
 
 def detached(
-    words: list[str], environment: dict[str, str] | None = None, held: Collection[int] = ()
+    words: list[str], data: bytes, environment: dict[str, str] | None = None, held: Collection[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a memtape command in a detached process without output; its stdin belongs to the caller.
+    """Start a memtape command in a detached process without output, with `data` on its stdin.
 
     `held` are file descriptors for the process to inherit.
     """
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*python_of(), *words],
         env=environment,
         stdin=subprocess.PIPE,
@@ -51,6 +56,10 @@ def detached(
         cwd=NOWHERE,
         pass_fds=held,
     )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(data)
+    return process
 
 
 def start_one(
@@ -67,13 +76,9 @@ def start_one(
         return None
     try:
         assert right.fd is not None
-        started = detached(words, environment, [right.fd])
+        return detached(words, data, environment, [right.fd])
     finally:
         right.release()
-    assert started.stdin is not None
-    with suppress(BrokenPipeError), started.stdin:
-        started.stdin.write(data)
-    return started
 
 
 def start_detached(home: Home, log: Log) -> None:
@@ -88,3 +93,57 @@ def start_detached(home: Home, log: Log) -> None:
     if environment is not None:
         words = ["run", "--once", "--home", str(home.path.absolute())]
         start_one(home.start_lock("projector"), words, environment)
+
+
+def started(module: str, orders: object, variables: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start a module with its first orders, in a session of its own, so that Ctrl-C is the caller's alone."""
+    words, pipe = python_of(module), subprocess.PIPE
+    process = subprocess.Popen(words, env=variables, stdin=pipe, stdout=pipe, start_new_session=True)
+    tell(process, orders)
+    return process
+
+
+def tell(process: subprocess.Popen[bytes], order: object) -> None:
+    """Send an order to a process, which may have ended."""
+    import msgspec  # A forwarder of lines has no use for it, and ten sessions have ten.
+
+    assert process.stdin is not None
+    with suppress(BrokenPipeError, ValueError):
+        process.stdin.write(msgspec.json.encode(order) + b"\n")
+        process.stdin.flush()
+
+
+def reports_of(process: subprocess.Popen[bytes], type: type[ReportT]) -> Iterator[ReportT]:
+    """Yield the reports of a process until it ends."""
+    import msgspec
+
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.endswith(b"\n"):  # Else it is half a line of one that was killed.
+            yield msgspec.json.decode(line, type=type)
+
+
+def reporter() -> Callable[[object], None]:
+    """Keep the stdout of this process for reports, and return the function that sends one."""
+    import msgspec
+
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever a library prints is no report.
+
+    def send(report: object) -> None:
+        with suppress(OSError):  # Nobody waits any more, as stdin tells.
+            reports.write(msgspec.json.encode(report) + b"\n")
+            reports.flush()
+
+    return send
+
+
+def obey(on_order: Callable[[bytes], object]) -> None:
+    """Hand on each further line of stdin, in a thread that ends the process where stdin ends."""
+
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            on_order(line)
+        os._exit(1)
+
+    threading.Thread(target=read, daemon=True).start()

@@ -68,6 +68,7 @@ def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) 
 
 def rows_at(state: Partition, offset: int) -> Iterator[list[Guarded]]:
     """Yield every row in a state before `offset`, some at once."""
-    changes = [change for scope in state.scopes.values() for change in all_changes(scope) if change.table in TABLES]
+    every = (change for scope in state.scopes.values() for change in all_changes(scope))
+    changes = [change for change in every if change.table in TABLES]
     for start in range(0, len(changes), ROWS_AT_ONCE):
         yield guarded_rows(state, dict.fromkeys(changes[start : start + ROWS_AT_ONCE], offset - 1))

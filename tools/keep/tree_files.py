@@ -39,7 +39,7 @@ SOURCE = "pages"
 NO_OPERATOR = "only operators write to global, so that nothing was taken from it"
 GIVES_WAY: Stamp = (0, 0, 0)
 """The stamp of no file, for a file that was kept beside: put back unchanged, it has its earlier stamp."""
-LOST_VERSION = "the log does not have the text that stood there, since it is not as it was when that was written"
+LOST_VERSION = "the log lacks the text that stood there, since it is not as it was when that was written"
 TAKEN_NAME = "its name would be {slug}.md, which something has; give it another name"
 
 
@@ -69,7 +69,8 @@ class TreeFiles(EditedFiles):
         if not self._files.is_read(path, page.data, self._known):
             return self._taken(path, page.stamp, page.data, stamps)
         lost = self._kept_lost(path, page.data) if self._strayed else ()
-        return {path: PageNote(GIVES_WAY if lost else page.stamp, texts=1, problems=lost or self._still(before))}
+        stamp, problems = GIVES_WAY if lost else page.stamp, lost or self._still(before)
+        return {path: PageNote(stamp, texts=1, problems=problems)}
 
     def _end(self, stamps: dict[str, Stamp]) -> None:
         for path in self._known:
@@ -112,7 +113,7 @@ class TreeFiles(EditedFiles):
         """Return the problems of a file saved beside, while the saved file exists."""
         told = before.problems if before is not None else ()
         folder = self._home.scope_folder(self._scope)
-        return tuple(it for it in told if any((folder / name).exists() for name in _quoted(it)))
+        return tuple(it for it in told if any((folder / name).exists() for name in it.split('"')[1::2]))
 
     def _taken(self, path: str, stamp: Stamp, data: bytes, stamps: dict[str, Stamp]) -> dict[str, PageNote]:
         """Append the changes of one file, let the written page replace the file, and return the note."""
@@ -181,18 +182,20 @@ class TreeFiles(EditedFiles):
         if due.given != due.path and edit.title is None and not text.startswith("# "):
             edit = replace(edit, title=due.given.rpartition("/")[2].removesuffix(".md"))
         parent = next(self._above(slug), root_id(self._scope))
-        bodies: list[Edited | Linked] = [edit, Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)]
+        child = Linked(id=parent, on=True, relation=CHILD, slug=None, to=captured.id)
+        bodies: list[Edited | Linked] = [edit, child]
         bodies += [replace(link, id=captured.id) for link in links]
         return [captured, *self._made(due, bodies, slug, problems)]
 
-    def _changed(self, due: _Due, slug: str, page: Page, written: TreePage, problems: list[str]) -> list[Event]:
-        """Return the events of a person's changes to a page's file or its name."""
-        read, row, events = due.read, written.row, list[Event]()
+    def _changed(self, due: _Due, slug: str, page: Page, was: TreePage, problems: list[str]) -> list[Event]:
+        """Return the events of a person's changes to a page's file, which `was` so, or its name."""
+        read, row, events = due.read, was.row, list[Event]()
         assert row is not None
         is_lost = self._is_lost(read.version)
         base = row.version if is_lost else read.version or row.version
         is_other = read.changed or is_lost
-        is_changed = is_other and read.text is not None and _body(read.text) != _body(_shown(written))
+        shown = _body(body_of(was.text, row.origin))
+        is_changed = is_other and read.text is not None and _body(read.text) != shown
         if read.text is not None and is_changed and _says(read.text, page, problems):
             native = f"{page.id}#{base}#{_digest(read.text)}"
             captured = self._captured(due, read.text, page.slug, native, problems)
@@ -200,7 +203,7 @@ class TreeFiles(EditedFiles):
                 by = replace(NO_EDIT, id=page.id, by=captured.id, base=base)
                 events += [captured, *self._made(due, [by], slug, problems)]
         usable = read.fields if read.fields is not None and not read.fields.problems else None
-        edit, links = (NO_EDIT, ()) if usable is None else changes_of(written, usable, self._before)
+        edit, links = (NO_EDIT, ()) if usable is None else changes_of(was, usable, self._before)
         if slug != page.slug and page.slug != ROOT:
             edit = replace(edit, slug=slug)
         return events + self._made(due, [replace(edit, id=page.id), *links], slug, problems)
@@ -210,7 +213,8 @@ class TreeFiles(EditedFiles):
         try:
             event = self._events.captured(text, slug, native, due.stamp[2])
         except (InvalidEvent, Denied) as error:
-            problems.append(f"its text was not taken: {one_line(str(error))} {getattr(error, 'hint', '')}".strip())
+            hint = getattr(error, "hint", "")
+            problems.append(f"its text was not taken: {one_line(str(error))} {hint}".strip())
             return None
         if without_private(text) != text:
             problems.append("its private part was left out")
@@ -223,8 +227,8 @@ class TreeFiles(EditedFiles):
             if why := self._refused(body):
                 problems.append(why)
                 continue
-            is_text = isinstance(body, Edited) and body.by is not None
-            of = f"{bodies[0].id}#{slug}#{self._offset}#{_digest(due.data)}#{number}#{'by' if is_text else ''}"
+            by = "by" if isinstance(body, Edited) and body.by is not None else ""
+            of = f"{bodies[0].id}#{slug}#{self._offset}#{_digest(due.data)}#{number}#{by}"
             try:
                 events.append(self._events.made(body, of))
             except InvalidEvent as error:
@@ -237,7 +241,8 @@ class TreeFiles(EditedFiles):
         if isinstance(body, Edited) and body.slug is not None and scope.pages.by_birth:
             taken = scope.pages.at(body.slug)
             is_other = taken is not None and taken.lives and taken is not page_of(scope, body.id)
-            return f"its slug {one_line(body.slug, 80)} is that of another page, and was not taken" if is_other else ""
+            told = f"its slug {one_line(body.slug, 80)} is that of another page, and was not taken"
+            return told if is_other else ""
         if not isinstance(body, Linked) or not body.on or not scope.pages.by_birth:
             return ""
         page, target = page_of(scope, body.id), target_of(scope, body)
@@ -274,14 +279,8 @@ class TreeFiles(EditedFiles):
         return 0 if mark is None else mark.offset
 
     def _told(self, path: str, problem: str, beside: str = "") -> str:
-        kept = f' The file as it was is kept as "{beside}": mend that, put it in the place of the page, or delete it.'
+        kept = f' The file as it was is kept as "{beside}": mend that, put it in its place, or delete it.'
         return f"{self._name(path)}: {problem}.{kept if beside else ''}"
-
-
-def _shown(written: TreePage) -> str:
-    """Return a page's text as in its file."""
-    assert written.row is not None
-    return body_of(written.text, written.row.origin)
 
 
 def _body(text: str) -> str:
@@ -294,10 +293,6 @@ def _says(text: str, page: Page, problems: list[str]) -> bool:
         return bool(text.strip())
     problems.append(f"its text was taken away; `memtape forget {page.id}` hides a page")
     return False
-
-
-def _quoted(told: str) -> list[str]:
-    return told.split('"')[1::2]
 
 
 def _digest(said: str | bytes) -> str:

@@ -107,9 +107,8 @@ def verify(
             on_progress(done)
     if vault is not None and only is None:
         # Foreign files are no error.
-        strays = (
-            name for name in vault.scopes() if name not in scopes and vault.read(name).keys() & vault.listed(name)
-        )
+        strays = (name for name in vault.scopes() if name not in scopes)
+        strays = (name for name in strays if vault.read(name).keys() & vault.listed(name))
         differences += [Difference("vault", name, "", "unexpected") for name in strays]
     positions = {number: views.offset for number, views in found.items()}
     return Verification(not differences, root(leaves), positions, done, differences, tuple(kept(home)))
@@ -194,7 +193,8 @@ def _found_index(opened: OpenIndex | None) -> dict[tuple[str, str], str]:
     """Return the content of an index by key. Raises `ValueError` for an inconsistent index."""
     if opened is None:
         return {}
-    if not all(map(is_sound, opened.segments)) or usual_of(opened.segments, opened.living) != opened.manifest.usual:
+    usual = usual_of(opened.segments, opened.living)
+    if not all(map(is_sound, opened.segments)) or usual != opened.manifest.usual:
         raise ValueError("The index does not follow from itself.")
     if not all(map(are_sound_vectors, opened.vectors)):
         raise ValueError("The vectors of the index do not follow from themselves.")

@@ -1,9 +1,10 @@
 """The wire to the one server of a home: its socket, and lines over it.
 
-The server (`agents.server`) listens on `serving/server.sock`, which its owner alone can open. A caller sends one line
-of JSON with the version of the program and one of the fields `hook` (`agents.handing`), `mcp` (`agents.forwarding`) or
-`vector` (`ask.recorded_vectors`). The answer `null` declines. Of `socket` the file takes the compiled part, and of
-Memtape nothing: a hook that the server takes loads this file and `handing` alone.
+The server (`agents.server`) listens on `serving/server.sock`, which its owner alone can open. A caller sends
+one line of JSON with the version of the program and one of the fields `hook` (`agents.handing`), `mcp`
+(`agents.forwarding`) or `vector` (`ask.recorded_vectors`). The answer `null` declines. Of `socket` the file
+takes the compiled part, and of Memtape nothing: a hook that the server takes loads this file and `handing`
+alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ MAX_LINE_BYTES = 1024 * 1024
 DECLINED = b"null\n"
 PREFIXES = ("MEMTAPE_", "GIT_")
 NAMES = ("HOME", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-OTHERS_NAMES = ("MEMTAPE_HOME", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PAGER", "GIT_SEQUENCE_EDITOR", "GIT_TERMINAL_PROMPT")
+_OF_GIT = ("ASKPASS", "EDITOR", "PAGER", "SEQUENCE_EDITOR", "TERMINAL_PROMPT")
+OTHERS_NAMES = ("MEMTAPE_HOME", *(f"GIT_{name}" for name in _OF_GIT))
 """The home is named in the caller's own words, and the rest is for people at a terminal."""
 
 

@@ -40,16 +40,18 @@ class Delivery(Worker):
     def catch_up(self) -> None:
         """Append the waiting events."""
         if self._home.spool_path.exists():
-            from memtape.sinks.logs.spool import SpoolingLog  # A home with a log of its own has no use for it.
+            # A home with a log of its own has no use for it.
+            from memtape.sinks.logs.spool import SpoolingLog
 
             self.done += self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
 
 
 class WorkerKind(NamedTuple):
-    """How a worker of a home is made, and when `run --once` has the worker catch up: *before* or *after* projecting.
+    """How a worker of a home is made, and when `run --once` has the worker catch up: *before* or *after*
+    projecting.
 
-    A worker that catches up before is quick, and asks no model. A worker that catches up *first* comes before any page
-    is written, also where views are only made anew. Those after catch up in the order of the table.
+    A worker that catches up before is quick, and asks no model. A worker that catches up *first* comes before
+    any page is written, also where views are only made anew. Those after catch up in the order of the table.
     """
 
     make: Callable[[Home, Log, OnNote], Worker]
@@ -88,8 +90,8 @@ def _consolidation(home: Home, log: Log, on_note: OnNote) -> Worker:
 def _commits(home: Home, log: Log, on_note: OnNote) -> Worker:
     def folders() -> dict[str, str]:
         """Return by scope a folder of each repository that is known here and not paused."""
-        known = repositories_of(home).items()
-        return {held.scope: it for it, held in known if silence_of(home.path, partial(str, held.scope)) is None}
+        scopes = ((held.scope, folder) for folder, held in repositories_of(home).items())
+        return {name: it for name, it in scopes if silence_of(home.path, partial(str, name)) is None}
 
     return Commits(log, CommitMarks(home, log.log_id), folders, last_commit, now_us, on_note)
 

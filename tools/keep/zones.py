@@ -1,7 +1,7 @@
 """Edits in the zones of pages as events: a new text is captured, a removed one withdrawn.
 
-Zones are read before pages are written, and during `import --watch`. A missing page, or a page with damaged marks,
-withdraws nothing.
+Zones are read before pages are written, and during `import --watch`. A missing page, or a page with damaged
+marks, withdraws nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class Zones(Worker):
         for scope in Vault(self._home).scopes():
             files = ScopeFiles(self._home, scope)
             stamps, tree = files.stamps(), files.tree_stamps()
-            if self._seen.get(scope) != (stamps, tree) and silence_of(self._home.path, partial(str, scope)) is None:
+            is_seen = self._seen.get(scope) == (stamps, tree)
+            if not is_seen and silence_of(self._home.path, partial(str, scope)) is None:
                 with self._home.lock("imports"):
                     _ScopeZones(self, self._home, self.log, scope).take(stamps)
                     if tree or files.has_tree():
@@ -81,8 +82,9 @@ class Zones(Worker):
 
     def failed(self, error: Exception) -> str:
         """Return the message for people about unreadable zones."""
-        # Of a damaged log the run itself tells.
-        return "" if isinstance(error, DamagedLog) else f"What people wrote into pages could not be taken: {error}"
+        if isinstance(error, DamagedLog):  # The run itself tells that.
+            return ""
+        return f"What people wrote into pages could not be taken: {error}"
 
 
 class _ScopeZones(EditedFiles):
@@ -91,7 +93,7 @@ class _ScopeZones(EditedFiles):
     def _read(
         self, path: str, page: PageBytes, before: PageNote | None, stamps: dict[str, Stamp]
     ) -> dict[str, PageNote]:
-        """Append a zone's new, returned and removed texts. A page without a readable zone withdraws nothing."""
+        """Append a zone's new, returned and removed texts. An unreadable zone withdraws nothing."""
         found, problems, texts = parts(page.data), list[str](), list[_Text]()
         try:
             texts = list(self._texts(path, inner(found.zone).decode())) if found and found.zone else []
@@ -145,10 +147,10 @@ class _ScopeZones(EditedFiles):
         return problems
 
     def _events(self, path: str, stamp: Stamp, texts: list[_Text]) -> tuple[list[Event], list[str]]:
-        """Return the captures of new texts, and the problems of texts unfit for the log."""
-        events, problems, at = list[Event](), list[str](), min(stamp[2] // 1_000, now_us())
+        events, problems = list[Event](), list[str]()
+        at, source = min(stamp[2] // 1_000, now_us()), zone_source(path)
         for text in texts:
-            line = Line(text=text.text, kind="fact", source=zone_source(path), native_id=text.native_id, at=at)
+            line = Line(text=text.text, kind="fact", source=source, native_id=text.native_id, at=at)
             try:
                 made = self._writer.events_of(line, {})
                 for event in made:
@@ -182,5 +184,4 @@ def _may_say(payload: bytes) -> bool:
 
 
 def _is_from(event: Event, path: str) -> bool:
-    """Whether an event is a capture from the zone of a page."""
     return isinstance(event.body, Captured) and zone_path(event.body.source, event.actor.origin) == path

@@ -1,7 +1,7 @@
-"""Reads what `memtape admin eval` asks about: conversations, questions and their evidence, in one of two forms.
+"""Reads what `memtape admin eval` asks about: conversations, questions and evidence, in one of two forms.
 
-LoCoMo as it is published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the plain
-form of any corpus:
+LoCoMo as published (Maharana et al., ACL 2024; under CC BY-NC 4.0, so users bring their own copy), or the
+plain form of any corpus:
 `{"conversations": [{"id", "turns": [{"id", "session", "speaker", "role", "text", "at"}],
 "questions": [{"question", "evidence": [turn ids], "category"}]}]}`. LoCoMo is first put into the plain form.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,9 +35,8 @@ UNDATED_US = 1_577_836_800 * US_PER_S
 GAP_US = 60 * US_PER_S
 NOTES = 10
 """So many unreadable times are named, and the rest counted."""
-MOST_SECONDS, MOST_MILLISECONDS = 10**11, 10**14
-"""A number below the first is seconds, below the second milliseconds, else microseconds: each of them then lies between
-1973 and the year 5138, and what lies before 1973 is taken for a smaller unit."""
+UNITS_US = ((10**11, US_PER_S), (10**14, 1_000), (float("inf"), 1))
+"""A number below 10^11 is seconds, below 10^14 milliseconds, else microseconds: from 1973 to 5138."""
 FORMS = (
     "%I:%M %p on %d %B, %Y",
     "%Y/%m/%d (%a) %H:%M",
@@ -49,20 +49,23 @@ FORMS = (
     "%b %d, %Y",
     "%d.%m.%Y",
 )
-"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them. None can be read in two ways."""
+"""Beside ISO 8601: LoCoMo's own form, LongMemEval's, and days as people write them, none ambiguous."""
 _NUMBER = re.compile(r"^-?\d+(?:\.\d+)?\Z")
 _YEAR = re.compile(r"\d{4}")
 _SESSION = re.compile(r"^session_(\d+)\Z")
 _FORM = (
-    "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text, at}], "
-    "questions: [{question, evidence, category}]}]}."
+    "It should be LoCoMo as published, or {conversations: [{id, turns: [{id, session, speaker, role, text,"
+    " at}], questions: [{question, evidence, category}]}]}."
 )
+
+
+Words = tuple[str, ...]
 
 
 class Question(NamedTuple):
     """A question, and the native ids of the turns that hold its answer (none where there is none).
 
-    `answered` is whether the conversation answers it, and `answer` what the file says is the answer, empty for none.
+    `answered` is whether the conversation answers it, and `answer` the answer in the file, empty for none.
     """
 
     text: str
@@ -82,7 +85,7 @@ class Conversation(NamedTuple):
 
 
 class Conversations(list[Conversation]):
-    """Conversations, and what is to be known of them: how many ids of evidence no turn has, and notes in words."""
+    """Conversations, how many ids of evidence no turn has (`missing`), and notes in words."""
 
     missing: int = 0
     notes: tuple[str, ...] = ()
@@ -119,8 +122,8 @@ class _Plain(msgspec.Struct):
 def read_corpus(path: Path) -> Conversations:
     """Return the conversations of a file in either form, each in a scope of its own.
 
-    Raises `MemtapeError` for a file in neither form, where an id of a conversation stands twice, where a turn cannot be
-    captured, and where no question has evidence. Evidence that no turn has is left out and counted.
+    Raises `MemtapeError` for a file in neither form, where an id of a conversation stands twice, where a turn
+    cannot be captured, and where no question has evidence. Evidence that no turn has is left out and counted.
     """
     try:
         made = orjson.loads(path.read_bytes())
@@ -129,14 +132,16 @@ def read_corpus(path: Path) -> Conversations:
     except OSError as error:
         raise MemtapeError(f"{path} cannot be read: {error.strerror}.", "Name a file that can.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"a conversation has no {error}" if isinstance(error, KeyError) else str(error).replace("`", "'")
+        lacks = isinstance(error, KeyError)
+        why = f"a conversation has no {error}" if lacks else str(error).replace("`", "'")
         raise MemtapeError(f"{path} is no corpus of conversations: {why[:200]}.", _FORM) from None
     if not any(asked.evidence for plain in found for asked in plain.questions or ()):
         raise MemtapeError(f"{path} has no question with evidence.", "There is nothing to measure.")
     slugs = [slug(str(plain.id)) for plain in found]
     times, corpus, missing = list[str](), Conversations(), list[str]()
     for number, (plain, name) in enumerate(zip(found, slugs, strict=True)):
-        scope = f"{PROJECT_PREFIX}{name}{f'-{number}' if slugs.count(name) > 1 else ''}"  # Two ids can be one slug.
+        scope = f"{PROJECT_PREFIX}{name}"
+        scope += f"-{number}" * (slugs.count(name) > 1)  # Two ids can be one slug.
         lines = _lines(plain, scope, times)
         _check(str(plain.id), lines)
         known = {line.native_id for line in lines}
@@ -148,8 +153,8 @@ def read_corpus(path: Path) -> Conversations:
     return corpus
 
 
-def _notes(found: list[_Conversation], corpus: Conversations, times: list[str], missing: list[str]) -> tuple[str, ...]:
-    """Return the notes about unreadable times and missing evidence. Raises `MemtapeError` without other evidence."""
+def _notes(found: list[_Conversation], corpus: Conversations, times: list[str], missing: list[str]) -> Words:
+    """Return notes about unreadable times and missing evidence. Raises `MemtapeError` without any other."""
     asked = sum(bool(question.evidence) for one in corpus for question in one.questions)
     without = sum(bool(asked.evidence) for plain in found for asked in plain.questions or ()) - asked
     if not asked:
@@ -164,7 +169,8 @@ def _notes(found: list[_Conversation], corpus: Conversations, times: list[str], 
     if missing:
         more = f", and left without any, so not asked: {many(without, 'question')}" if without else ""
         named = ", ".join(repr(id[:60]) for id in missing[:3])
-        notes.append(f"Left out, since no turn has them: {many(len(missing), 'id')} of evidence ({named} …){more}.")
+        ids = many(len(missing), "id")
+        notes.append(f"Left out, since no turn has them: {ids} of evidence ({named} …){more}.")
     return tuple(notes)
 
 
@@ -200,7 +206,6 @@ def _plain_form(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
-    """Return the turns of a conversation as captures; `notes` gets a sentence about each unreadable time."""
     lines: list[Line] = []
     latest: dict[str, int] = {}
     before = UNDATED_US - GAP_US
@@ -211,8 +216,8 @@ def _lines(plain: _Conversation, scope: str, notes: list[str]) -> list[Line]:
         try:
             at = read_time(turn.at)
         except (ValueError, OverflowError):
-            said = f"Turn {str(turn.id)!r} of conversation {str(plain.id)!r}: {str(turn.at)[:60]!r} is no time"
-            notes.append(f"{said}; it is taken without one.")
+            said = f"Turn {str(turn.id)!r} of conversation {str(plain.id)!r}"
+            notes.append(f"{said}: {str(turn.at)[:60]!r} is no time; it is taken without one.")
             at = None
         at = before + GAP_US if at is None else at
         # A conversation is said in order, also where only its sessions are dated.
@@ -256,8 +261,8 @@ def _check(name: str, lines: list[Line]) -> None:
     latest = now_us() + MAX_AT_LEAD_US
     for line in lines:
         if isinstance(line.at, int) and line.at > latest:
-            said = f"is of {format_time(line.at)}, which is in the future"
-            raise MemtapeError(f"Turn {line.native_id!r} of conversation {name!r} {said}.", "Change it in the file.")
+            said = f"Turn {line.native_id!r} of conversation {name!r} is of {format_time(line.at)}"
+            raise MemtapeError(f"{said}, which is in the future.", "Change it in the file.")
 
 
 def read_time(said: object) -> int | None:
@@ -265,35 +270,27 @@ def read_time(said: object) -> int | None:
 
     Without a zone it is UTC. An age such as 3d is no time, since a corpus has no now.
     """
-    text = said.strip() if isinstance(said, str) else None
-    if said is None or text == "":
+    said = said.strip() if isinstance(said, str) else said
+    if said is None or said == "":
         return None
-    if text is not None:
-        at = _of_number(float(text)) if _NUMBER.match(text) else _of_text(text)
-    elif isinstance(said, (int, float)) and not isinstance(said, bool):
-        at = _of_number(said)
-    else:
+    if isinstance(said, bool) or not isinstance(said, (str, int, float)):
         raise ValueError(said)
+    if isinstance(said, str) and not _NUMBER.match(said):
+        at = _of_text(said)
+    else:
+        number = float(said)
+        at = round(number * next(unit for most, unit in UNITS_US if abs(number) < most))
     if not MIN_TIME_US <= at <= MAX_TIME_US:
         raise ValueError(said)
     return at
-
-
-def _of_number(said: float) -> int:
-    if abs(said) < MOST_SECONDS:
-        return round(said * US_PER_S)
-    return round(said * 1_000) if abs(said) < MOST_MILLISECONDS else round(said)
 
 
 def _of_text(said: str) -> int:
     if _YEAR.search(said) is None:
         raise ValueError(said)
     for form in FORMS:
-        try:
-            moment = datetime.strptime(said, form).replace(tzinfo=timezone.utc)
-        except ValueError:
-            continue
-        return round(moment.timestamp()) * US_PER_S
+        with suppress(ValueError):
+            return round(datetime.strptime(said, form).replace(tzinfo=timezone.utc).timestamp()) * US_PER_S
     try:
         return parse_iso(said)
     except MemtapeError:

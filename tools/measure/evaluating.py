@@ -1,5 +1,6 @@
-"""Measures retrievers and hooks on a corpus of conversations, through the ordinary pipeline in a home that is thrown
-away. Each conversation is the memory of a scope of its own. `state/ranking/evaluation.py` has the measures.
+"""Measures retrievers and hooks on a corpus of conversations, through the ordinary pipeline in a home that is
+thrown away. Each conversation is the memory of a scope of its own. `state/ranking/evaluation.py` has the
+measures.
 """
 
 from __future__ import annotations
@@ -94,8 +95,9 @@ ANSWERED, UNANSWERED, OTHERS, TALK = "answerable", "unanswerable", "other conver
 def evaluate(path: Path, names: Sequence[str], embedder: Embedder, on_phase: OnPhase) -> dict[str, Any]:
     """Ask every question that has evidence of every retriever, and return the measures of each.
 
-    On the floor Memtape finds by words alone, since hashed words add nothing to words; the retriever `dense` then is
-    the floor's cosine. Latency is that of searching, without embedding the question. Raises `MemtapeError`.
+    On the floor Memtape finds by words alone, since hashed words add nothing to words; the retriever `dense`
+    then is the floor's cosine. Latency is that of searching, without embedding the question. Raises
+    `MemtapeError`.
     """
     conversations = read_corpus(path)
     vectors = EmbedderVectors(embedder)
@@ -154,7 +156,8 @@ def _ask_all(
 ) -> list[EvaluatedQuestion]:
     """Ask every question whose evidence is there; the first one twice, since it makes things ready.
 
-    `made` has the events of each turn: several where the turn is too long for one. Any of them counts as the turn.
+    `made` has the events of each turn: several where the turn is too long for one. Any of them counts as the
+    turn.
     """
     id_of = {native: events[0].id for native, events in made.items()}
     turn_of = turns_told(made)
@@ -177,7 +180,7 @@ def _ask_all(
 
 
 def turns_told(made: Mapping[str | None, Sequence[Event]]) -> dict[str, str]:
-    """Return by the id of all that tells a turn the id of the turn's first event: also of what was taken from it."""
+    """Return the id of a turn's first event by the id of all that tells it, also of statements from it."""
     turn_of = {event.id: events[0].id for events in made.values() for event in events}
     turn_of |= {
         statement_id(event.scope, event.id, place): events[0].id
@@ -195,9 +198,9 @@ def _whole(vector: NDArray[np.float32]) -> NDArray[np.int16]:
 def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase) -> dict[str, Any]:
     """Hand every prompt to `offered` and return what it gave, by set, in all and by conversation.
 
-    The sets are the questions that a conversation answers, with their evidence, those that it does not, prompts of our
-    own (`foreign_prompts.json`), the questions that other conversations of the file answer, and what the people of a
-    `foreign` corpus say and ask. Raises `MemtapeError`.
+    The sets are the questions that a conversation answers, with their evidence, those that it does not,
+    prompts of our own (`foreign_prompts.json`), the questions that other conversations of the file answer,
+    and what the people of a `foreign` corpus say and ask. Raises `MemtapeError`.
     """
     conversations = read_corpus(path)
     talk = [] if foreign is None else list(_talk(read_corpus(foreign)))
@@ -208,7 +211,8 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
     with filled(conversations, on_phase) as (home, log):
         for conversation, prompts in zip(conversations, asked, strict=True):
             client = Client(home, scope=conversation.scope, log=log)
-            native = {event.id: line.native_id for line in conversation.lines for event in client.events_of(line, {})}
+            made = ((line, client.events_of(line, {})) for line in conversation.lines)
+            native = {event.id: line.native_id for line, events in made for event in events}
             for of, prompt, evidence in prompts:
                 text, answer = offered(client, prompt)
                 found = any(native.get(result.id) in evidence for result in answer.results)
@@ -235,7 +239,6 @@ def inject(path: Path, foreign: Path | None, offered: Offered, on_phase: OnPhase
 
 
 def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Sequence[str]) -> list[Prompt]:
-    """Return the prompts of one conversation."""
     own = [
         (ANSWERED if question.answered else UNANSWERED, question.text, question.evidence)
         for question in conversation.questions
@@ -254,7 +257,6 @@ def _prompts(conversation: Conversation, every: Sequence[Conversation], talk: Se
 
 
 def _talk(corpus: Conversations) -> Iterator[str]:
-    """Yield what the people of a corpus say and ask."""
     for conversation in corpus:
         yield from (line.text for line in conversation.lines if line.origin == "user")
         yield from (question.text for question in conversation.questions)

@@ -1,4 +1,4 @@
-"""The view *next start*: the exact context of a starting agent, the cost of each part, and the text for each host."""
+"""The view *next start*: the context of a starting agent, the cost of its parts, the text for each host."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
-from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, begins_at_prompt, note_of
+from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
 from memtape.tools.agents.mcp.server import INSTRUCTIONS
-from memtape.tools.agents.plugins import instructions
+from memtape.tools.agents.plugins import HOSTS, instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.measuring import tokenizer
@@ -46,7 +46,8 @@ def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> lis
     told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
     told.sort(key=lambda given: not given.is_connected)
     asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
-    return [*told, HostText("get_context", tokenizer().count(asked), asked, HOOKLESS, when="when its agent asks")]
+    tokens = tokenizer().count(asked)
+    return [*told, HostText("get_context", tokens, asked, HOOKLESS, when="when its agent asks")]
 
 
 def beside(home: Home) -> list[HostText]:
@@ -79,7 +80,7 @@ def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
     """Return how a host is told a context at its start, or with the first prompt."""
     at_prompt = begins_at_prompt(name)
     wanted = "prompt" if at_prompt else "start"
-    event = next(event for event, action in HOSTS[name].actions.items() if action == wanted)
+    event = next(event for event, action in ACTIONS[name].items() if action == wanted)
     printed = form_of(name, event, text, note).decode()
     tokens = tokenizer().count(given_in(text)) if printed else 0
     when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
@@ -110,7 +111,8 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
-    """Return each section of a context: its heading, its numbers of lines and of omitted lines, and its tokens.
+    """Return each section of a context: its heading, its numbers of lines and of omitted lines, and its
+    tokens.
 
     The tokens are those of its lines as printed, without the heading.
     """

@@ -1,8 +1,9 @@
 """Past views, drawn by a separate process that folds the log: the page itself stays quick.
 
-A request for a past view waits a moment, else gets the progress, and is repeated until the view is ready.
-A page has at most one process (`tools/keep/child.py`), started at its first need; it draws one view after another, and
-yields the processor to the page and to agents. Its first order is home and scope, each further one an address to draw.
+A request for a past view waits a moment, else gets the progress, and is repeated until the view is ready. A
+page has at most one process (`tools/keep/starting.py`), started at its first need; it draws one view after
+another, and yields the processor to the page and to agents. Its first order is home and scope, each further
+one an address to draw.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.tools.keep.child import obey, reporter, reports_of, started, tell
+from memtape.tools.keep.starting import obey, reporter, reports_of, started, tell
 from memtape.tools.keep.waiting import told_of_folding
 from memtape.tools.page.asked import PageMemory
 from memtape.tools.page.drawing import VIEWS, Drawing, DrawnPage
@@ -74,7 +75,7 @@ class Past:
         self._worker = ThreadPoolExecutor(1, "memtape-past")
 
     def view(self, address: Address) -> DrawnPage | PastView:
-        """Return a view if ready within `WAIT_S` seconds, else the progress. Raises `MemtapeError` at an end."""
+        """Return a view if ready within `WAIT_S`, else the progress. Raises `MemtapeError` at an end."""
         with self._lock:
             making = self._made.get(repr(address))
             if making is None:

@@ -1,4 +1,4 @@
-"""The demo: a fact is told to one agent, changes, is known to another, is erased and proven gone, in a throw-away home."""
+"""The demo: a fact is told to one agent, changes, is known to another, is erased and proven gone, in its own home."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.variables import HOME_VARIABLE, LOG_VARIABLE, SESSION_VARIABLE
+from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import one_line
+from memtape.sinks.home.folders import HOME_VARIABLE
+from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.verb import Asks, Output, Verb
 
 ADA = ("--actor", "Ada", "--origin", "user")
@@ -49,7 +51,8 @@ def _steps() -> Iterator[DemoStep]:
     with TemporaryDirectory(prefix="memtape-demo-") as folder:
         project = Path(folder, "harbour")
         project.mkdir()
-        environment = {name: value for name, value in os.environ.items() if name not in (LOG_VARIABLE, SESSION_VARIABLE)}
+        left_out = (LOG_VARIABLE, SESSION_VARIABLE)
+        environment = {name: value for name, value in os.environ.items() if name not in left_out}
         environment |= {HOME_VARIABLE: str(Path(folder, "home")), "NO_COLOR": "1"}
         ids: list[str] = []
         places: list[str] = []

@@ -71,7 +71,7 @@ def set_embedder(world: World, asked: SetEmbedderAsks) -> EmbedderState:
     options = msgspec.structs.replace(local_settings(world.home).embedder, choice=asked.choice)
     if asked.model is not None:
         options = msgspec.structs.replace(options, model=asked.model)
-    change_over(world.home, world.log, _with_leave(options), asked.fold_cosine_hundredths)
+    change_over(world.log, _with_leave(options), asked.fold_cosine_hundredths)
     _prefer(world, options)
     return embedder(world, Asks())
 

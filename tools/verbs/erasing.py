@@ -169,7 +169,7 @@ def _report(
         scope=made.scope,
         erased=made.items,
         erased_before=made.erased_before,
-        corrections=[{"id": it.id, "text": it.text} for it in made.corrections],
+        corrections=[{"id": it.id, "text": it.text} for it in made.corrected],
         keeps_corrections=made.keep_corrections,
         carriers=made.carriers,
         kept=made.kept,
@@ -258,13 +258,12 @@ def _print_search(search: FileSearch) -> None:
     """Print the searched files, and each file with a finding or without access."""
     forms = Counter(place.form for place in search.places if place.form)
     say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
-    for place in search.ours:
-        say(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
+    for place in sorted(search.found, key=lambda it: bool(it.own)):
+        first = f"{_counts(place.found)}, first at {place.found[0].where}"
+        yours = f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.'
+        say(yours if place.own else f"  found in {place.path} ({first})")
     for place in search.unreadable:
         say(f"  {place.path}: {place.unreadable}")
-    for place in search.own:
-        first = f"{_counts(place.found)}, first at {place.found[0].where}"
-        say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
 
 
 def _looked_for(needles: Needles) -> str:
@@ -299,7 +298,7 @@ def _print_plan(made: ErasurePlan) -> None:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
     also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
-    say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
+    say_some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
