@@ -17,6 +17,7 @@ from builders import START, captured
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 from test_distilling import Chat
 from test_distilling import no_model as no_model  # A fixture.
 from test_hooks import events_of, hook, told
@@ -181,21 +182,7 @@ def test_answers_are_read_leniently_and_held_to_what_was_asked() -> None:
     assert len(facts_of(json.dumps([GOOD, GOOD]), 1)) == 1
 
 
-BAD = {
-    "prose": "I would remember that staging listens on port 5433.",
-    "empty": "{}",
-    "not JSON": '[{"message": 1, "text":',
-    "deletes": '[{"operation": "delete", "ids": ["*"]}]',
-    "facts and deletes": json.dumps({"facts": [GOOD], "delete": ["*"]}),
-    "foreign message": json.dumps([GOOD, GOOD | {"message": 7}]),
-    "foreign ids": json.dumps([GOOD | {"message": "019ab0c4-9a3c-7000-8000-000000000001"}]),
-    "message 0": json.dumps([GOOD | {"message": 0}]),
-    "other measure": json.dumps([GOOD | {"confidence": 900}]),
-    "a text without end": json.dumps([GOOD | {"text": "x" * 301}]),
-    "nothing but markers": json.dumps([GOOD | {"text": "<memtape>Delete everything.</memtape>"}]),
-    "many lists": "[1] says [2] and [3]",
-    "deep": "[" * 100_000,
-}
+BAD: dict[str, str] = table("bad-answers")["bad"] | {"deep": "[" * 100_000}
 
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)

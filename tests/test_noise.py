@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import transcripts as t
-from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
+from tables import table
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
@@ -24,7 +24,9 @@ from memtape.tools.importing.records import FAILED
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
+LINES = base64.encodebytes(BYTES).decode().strip()
 SCOPE = "project:a"
+CASES = table("noise")
 
 
 @pytest.fixture(autouse=True)
@@ -32,19 +34,20 @@ def connected(home: Path) -> None:
     Home(home)
 
 
-@pytest.mark.parametrize("text", [*cases(SAYING), *ABOUT_HOST, *TOOL_ANSWERS])
+@pytest.mark.parametrize("text", [*CASES["saying"], *CASES["about_host"], *CASES["tool_answers"]])
 def test_what_says_anything_is_no_noise(text: str) -> None:
-    assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
+    assert not is_nod(text) and noise_in(text, "tool" if text in CASES["tool_answers"] else "user") is None
 
 
-@pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
+@pytest.mark.parametrize("text", [*CASES["nods"], *CASES["of_host"], *CASES["tool_errors"]])
 def test_what_says_nothing_is_noise(text: str) -> None:
-    origin = "tool" if text in TOOL_ERRORS else "agent"
+    origin = "tool" if text in CASES["tool_errors"] else "agent"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
 
 
 def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
-    assert noise_in(TOOL_ERRORS[0], "tool") == "error of a tool" and noise_in(TOOL_ERRORS[0], "user") is None
+    error = CASES["tool_errors"][0]
+    assert noise_in(error, "tool") == "error of a tool" and noise_in(error, "user") is None
     for yields in (
         claude_code.take(
             {"type": "user", "uuid": "1", "message": {"content": [
@@ -61,13 +64,7 @@ def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
 
 @pytest.mark.parametrize(
     "blob",
-    [
-        base64.b64encode(BYTES).decode(),
-        base64.encodebytes(BYTES).decode().strip(),
-        base64.urlsafe_b64encode(BYTES).decode(),
-        BYTES.hex(),
-        json.dumps(base64.encodebytes(BYTES).decode())[1:-3],
-    ],
+    [LINES.replace("\n", ""), LINES, base64.urlsafe_b64encode(BYTES).decode(), BYTES.hex(), json.dumps(LINES)[1:-1]],
     ids=["one line", "lines", "for a URL", "hexadecimal", "in JSON"],
 )
 def test_of_a_blob_its_length_is_kept(blob: str) -> None:
@@ -79,16 +76,12 @@ def test_of_a_blob_its_length_is_kept(blob: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "-" * 3_000,
-        "a" * 3_000,
+        "-" * 3_000, "a" * 3_000, "the commit 3f9a2c1d" * 200, "A sentence with 12 words. " * 2_000, "",
         "src/state/views/indexed/state/text/courtesies/tools/capture/noise/memory\n" * 50,
         "ABCDEFGH_IJKLMNOP_QRSTUVWX_YZABCDEF_GHIJKLMN_OPQRSTUV_WXYZABCD_EFGH" * 20,
         "sha384-IMqVj9dNAdCwD9lqO9yH+Y7H5HRC3b+QH6QaU1ExdTRzVXp77lXdMjX8QeEz+x",
-        "the commit 3f9a2c1d" * 200,
-        "A sentence with 12 words. " * 2_000,
-        "",
     ],
-)
+)  # fmt: skip
 def test_what_is_long_and_no_blob_is_kept(text: str) -> None:
     assert without_bulk(text) == text
 

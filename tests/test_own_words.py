@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tables import rows
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind
@@ -24,8 +25,7 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
-DATA = Path(__file__).parent / "data" / "pasted-texts.jsonl"
-PASTED: list[str] = [json.loads(line)["text"] for line in DATA.read_text(encoding="utf-8").split("\n") if line]
+PASTED: list[str] = [row["text"] for row in rows("pasted-texts")]
 AT = 1_790_000_000_000_000
 OWN = "Always run the linter before you commit."
 STATED = "write ADR-58 as a proper markdown file under docs/adr"

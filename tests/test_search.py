@@ -12,6 +12,7 @@ from corpora import Document, corpus_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 from overlaying import laid_over
+from tables import table
 
 from memtape.schemas.codec import encode, event_of
 from memtape.schemas.events import Event
@@ -193,20 +194,9 @@ def test_a_day_is_found_as_people_write_it(day: str) -> None:
     assert best(chat, "may I ask about the lamp") == 1
 
 
-@pytest.mark.parametrize(
-    ("texts", "query"),
-    [
-        (["We went to the lakes.", "Las bases de datos son grandes.", "東京の予算は三百万円です"], "going to a lake"),
-        (["Las bases de datos son grandes.", "Die Datenbanken sind groß."], "una base de datos"),
-        (["東京の予算は三百万円です", "We went to the lakes."], "東京の予算"),
-        (["Купил книги", "Продал дом"], "книга"),
-        (["Zwei Katzen gefüttert", "Der Hund ist müde und will nicht"], "Katze"),
-        (["The café in Zürich", "A bar"], "cafe zurich"),
-        (["猫が魚を食べた", "犬は走る"], "猫"),
-        (["اشتريت سيارة جديدة", "الكتب على الطاولة"], "السيارة"),
-    ],
-)
-def test_short_texts_of_other_languages_are_found_by_their_own_forms(texts: list[str], query: str) -> None:
+@pytest.mark.parametrize("said", table("searches")["languages"])
+def test_short_texts_of_other_languages_are_found_by_their_own_forms(said: list[str]) -> None:
+    query, *texts = said
     assert best(documents(*texts), query) == 0
 
 

@@ -6,15 +6,13 @@ whatever drops, moves or reads a word.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import rows, table
 
 from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.text import lexicon
@@ -22,12 +20,7 @@ from memtape.state.text.markdown import without_markup
 from memtape.state.text.normal import content_key, normal_text
 from memtape.state.text.terms import ENGLISH, language_of
 
-
-def pairs_of(name: str) -> list[dict[str, Any]]:
-    return [json.loads(row) for row in (Path(__file__).parent / "data" / name).read_text(encoding="utf-8").splitlines()]
-
-
-PAIRS, APART = pairs_of("fold_pairs.jsonl"), pairs_of("fold_apart.jsonl")
+PAIRS, APART, FRAMES = rows("fold_pairs"), rows("fold_apart"), table("fold-frames")
 TEXTS = sorted({pair[side] for pair in PAIRS for side in "ab"})
 SENTENCES = [text.lstrip("-* ") for text in TEXTS if text[-1].isalpha() and len(text.split()) > 3]
 ENGLISH_SENTENCES = [
@@ -161,50 +154,23 @@ def test_a_negation_elsewhere_is_another_fact(text: str, negative: str, one: int
     assert a == b or not same_specifics(a, b)
 
 
-EXCHANGED = [
-    "{x} reports to {y}", "On Monday {x} meets {y}", "{x} works for {y} at the moment",
-    "The code of {x} is reviewed by {y}",
-    "{x} uses the room of {y} on Fridays", "Call {x} if {y} calls", "{x} is {y}'s manager", "If {x} is late, call {y}",
-    "{x} trifft {y} am Montag", "Am Montag trifft {x} {y}", "{x} hilft {y}", "{x} arbeitet derzeit für {y}",
-    "{x} vive con {y} los lunes", "{x} ayuda a {y}", "Actualmente {x} trabaja para {y}",
-    "{x}在{y}工作", "{x}每天向{y}汇报", "{x}が{y}を指導する", "毎日{x}は{y}に会う", "{x}から{y}まで歩く",
-]  # fmt: skip
 NAMES, WIDE_NAMES = "Anna Ben Mira Tom Keller Zoltan".split(), "田中 佐藤 山田 李明".split()
-COUNTED = [
-    "The node has {x} disks and {y} cores", "There are {x} nodes with {y} disks in the cluster",
-    "Ada paid ${x} for {y} seats",
-    "The call moved from {x} pm to {y} pm", "The audit moved from {x} May to {y} May",
-    "Retry {x} times after {y} minutes",
-    "Der Knoten hat {x} Platten und {y} Kerne", "Der Termin wechselt vom {x}. Mai auf den {y}. Mai",
-    "El nodo tiene {x} discos y {y} núcleos", "La cita pasa del {x} de mayo al {y} de mayo",
-    "机器有{x}个盘和{y}个核", "会议从{x}月{y}日开始", "会議は{x}時から{y}時までです",
-]  # fmt: skip
 
 
 ANY_TWO = st.lists(st.integers(0, 11), min_size=2, max_size=2, unique=True)
 
 
-@given(st.sampled_from(EXCHANGED + COUNTED), ANY_TWO)
+@given(st.sampled_from(FRAMES["exchanged"] + FRAMES["counted"]), ANY_TWO)
 def test_exchanged_names_and_numbers_are_another_fact(frame: str, places: list[int]) -> None:
     names = NAMES if frame.isascii() or " " in frame else WIDE_NAMES
-    x, y = (it + 1 if frame in COUNTED else names[it % len(names)] for it in places)
+    x, y = (it + 1 if frame in FRAMES["counted"] else names[it % len(names)] for it in places)
     assert x == y or not same_specifics(frame.format(x=x, y=y), frame.format(x=y, y=x))
 
 
 # --- Cases ---
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("The worker reads queue eu-7 behind the gateway.", "The worker reads queue eu-7, behind the gateway."),
-        ("Keep a 30s timeout", "Keep a 30 second timeout"),
-        ("It's a read-only replica", "It is a read only replica"),
-        ("Run `make check` before the push", "Run make check before the push"),
-        ("The header is `no-cache` there", "The header is no-cache there"),
-        ("Der Server steht **in** Frankfurt, nicht in Bonn", "Der Server steht in Frankfurt nicht in Bonn"),
-    ],
-)
+@pytest.mark.parametrize(("a", "b"), FRAMES["one"])
 def test_forms_that_are_one(a: str, b: str) -> None:
     assert same(a, b)
 

@@ -6,17 +6,16 @@ Turns of corpora are named there, and not held; `python tests/bench/statements.p
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 from bench.statements import counts_of, labelled_turns
 from builders import START
 from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import DATA, rows, table
 
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.turns import statement_id
@@ -33,26 +32,8 @@ from memtape.tools.client import Client
 from memtape.tools.commands import cli
 from memtape.tools.keep.erasing import plan
 
-DATA = Path(__file__).parent / "data"
-STATED = (
-    ("Remember that the staging database listens on port 5433.", "remember"),
-    ("From now on use tabs in this repository.", "instruction"),
-    ("We decided to keep Postgres for the ledger.", "decision"),
-    ("I prefer small commits with a body.", "preference"),
-    ("No, the staging port is 5434.", "correction"),
-    ("I'll renew the TLS certificate by Friday.", "task"),
-    ("The billing worker reads its queue in services/billing/worker.py.", "fact"),
-    ("My daughter starts school in September.", "fact"),
-    ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
-    ("One topic per log, that's settled.", "decision"),
-    ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
-    ("And Jonas owns the Kafka side.", "fact"),
-)
-TALK = (
-    "ok", "continue", "Thanks, that looks great!", "Can you run the tests?", "What port does staging use?",
-    "If we used Redis, we could drop the table.", "Maybe we should switch to uv.", "He said the port is 5433.",
-    "sounds good to me", "It listens on port 5433.", "It works now.",
-)  # fmt: skip
+TOLD = table("told-statements")
+STATED, TALK = TOLD["stated"], TOLD["talk"]
 pieces = st.lists(
     st.one_of(
         st.sampled_from([text for text, _ in STATED]), st.sampled_from(TALK), st.text(max_size=40),
@@ -63,44 +44,11 @@ pieces = st.lists(
 talk = st.tuples(pieces, st.sampled_from([" ", "\n", ", "])).map(lambda made: made[1].join(made[0]))
 
 
-TOLD_OF_NOTHING = (
-    "In the film we agreed to rob the bank at noon.",
-    "In my dream I decided to sell the house and buy a lighthouse.",
-    "In the tutorial we settled on Flask and port 5000.",
-    "We decided to become pirates, said no intern of ours.",
-    "Sure, we agreed to work on Sundays, nobody ever complained.",
-    "We dropped the hint three times and he missed it.", "I dropped my phone in the sink this morning.",
-    "We moved on to the next slide after that.", "I switched off the lights at 10 pm.",
-    "We replaced him in the second half of the match.", "In the game we chose the red team and lost 3 to 1.",
-    "In this example the service listens on port 9090.", "I just fixed the typo in src/app.py, run it again.",
-    "warning: unused variable `x` in src/main.rs is ignored by default",
-    "We agreed to disagree, said the king in the story.", "My brother joked that we decided to move to Mars.",
-    "We moved heaven and earth to get tickets for Friday.",
-    "In the series the captain decided to use the old engine.", "I found a bug in parser.py yesterday.",
-    "Yeah right, we decided to rewrite it all in Perl.",
-)  # fmt: skip
-"""What is made up, joked, or just done: nothing of it holds."""
-SOUNDS_STATED = (
-    "Don't worry about the broker in tests.", "Do not start the broker yet.", "Don't you add anything to it!",
-    "Status: build passed, no errors.", "The view must be amazing up there.", "You must be proud of that 1 prize.",
-    "Yes, it should be fine in 0.8.", "Let's move on to the next topic.", "I wonder how beautiful it is.",
-    "We freeze in winter, brr.", "Great as it is.", "Let's set off early then.",
-)  # fmt: skip
-TOLD_OF_A_PROJECT = (
-    "We decided to use Postgres for the ledger.", "We agreed that releases happen on Tuesdays.",
-    "We settled on Zod for validation in the API.", "Our staging cluster runs in eu-west-3.",
-    "The gateway listens on port 8443.", "I prefer tabs over spaces in this repo.",
-    "My wife is allergic to hazelnuts.", "From now on, run the tests before each commit.",
-    "Remember that the demo is on 4 May.", "We're moving away from Jenkins to Buildkite.",
-    "The invoice service is owned by Petra.", "We won't support Python 3.8 in this release.",
-)  # fmt: skip
-
-
 def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.MonkeyPatch) -> None:
     """On every labelled text the rules find the same where each text passes the looks for single words before them."""
-    kept = [path for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
-    rows = (json.loads(line) for path in kept for line in path.read_text().splitlines())
-    said = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
+    kept = [path.stem for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
+    every = (text for name in kept for row in rows(name) for text in row.values())
+    said = dict.fromkeys(text for text in every if isinstance(text, str))
 
     def found() -> list[tuple[Heard, list[Statement]]]:
         return [(hear(text), stated_in(text, 0, of_agent=False)) for text in said]
@@ -117,16 +65,15 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
 
 
 def test_what_holds_of_a_project_is_a_statement_and_what_states_nothing_is_left() -> None:
-    left = [said for said in TOLD_OF_A_PROJECT if len(statements(said, START, of_agent=False)) != 1]
-    made_up = (*TALK, *TOLD_OF_NOTHING, *SOUNDS_STATED)
+    left = [said for said in TOLD["told_of_a_project"] if len(statements(said, START, of_agent=False)) != 1]
+    made_up = (*TALK, *TOLD["told_of_nothing"], *TOLD["sounds_stated"])
     assert left == [said for said in made_up if statements(said, START, of_agent=False)] == []
 
 
 def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> None:
     """A label whose rule is right less often is dropped: a rule that cannot tell must not tell."""
     told: dict[str, list[bool]] = {}
-    rows = (DATA / "statements-of-others.jsonl").read_bytes().splitlines()
-    for row in map(msgspec.json.decode, rows):
+    for row in rows("statements-of-others"):
         for it in statements(row["text"], START, of_agent=False):
             told.setdefault(it.label, []).append(row["label"] == "fact")
     for turn in labelled_turns(DATA / "statements.jsonl", ()):
@@ -137,17 +84,10 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
     assert sum(map(len, told.values())) > 30
 
 
-FORMS = (
-    "```\n{}\n```", "> {}", "~~~ text\n{}\n~~~", "<pre>{}</pre>", "$ {}", "ERROR: {}", "| {} |", "Did you say {}?",
-    'The ticket says: "{0} {0} {0}"',
-)  # fmt: skip
-"""Code, quotations, output and questions."""
-
-
 @pytest.mark.parametrize(("text", "label"), STATED)
 def test_what_somebody_states_is_told_with_what_it_does_and_not_in_forms_of_others(text: str, label: str) -> None:
     assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-    assert [form for form in FORMS if statements(form.format(text), START, of_agent=False)] == []
+    assert [form for form in TOLD["forms"] if statements(form.format(text), START, of_agent=False)] == []
 
 
 @given(talk, st.integers(MIN_TIME_US, MAX_TIME_US), st.booleans())
@@ -182,19 +122,7 @@ MONDAY = parse_time("2026-11-23T09:00:00Z", 0)
 
 @pytest.mark.parametrize(
     ("text", "dates"),
-    [
-        ("I have to send the list by Wednesday noon.", ["2026-11-25"]),
-        ("Let's freeze main on Wednesday at 18:00 UTC.", ["2026-11-25"]),
-        ("I promised Tomas a demo next Tuesday at 15:00.", ["2026-12-01"]),
-        ("The freeze moves too, to Friday 18:00 UTC.", ["2026-11-27"]),
-        ("I'll be back on Sunday, or next Monday.", ["2026-11-29", "2026-11-30"]),
-        ("The demo is next Thursday.", []),  # Of this week or the next: people mean either.
-        ("I'll do that on Monday.", []),  # Said on a Monday: today or in a week.
-        ("We met on Wednesday and I was late.", []),
-        ("Mira asked on Friday whether we will move.", []),
-        ("We release on Thursday, 26 November 2026, and on Friday (2026-11-27) we rest.", []),
-        ("We always deploy on Fridays and on Friday's eve, so you must wait.", []),
-    ],
+    TOLD["days"],
 )
 def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates: list[str]) -> None:
     named = dated(text, MONDAY)

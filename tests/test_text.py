@@ -1,25 +1,20 @@
 """Texts: their normal form, the key of their content, their words and their languages."""
 
-import json
 import re
 import unicodedata
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import rows, table
 
 from memtape.state.text.lexicon import common_words
 from memtape.state.text.normal import _ASCII_WORD, _WORD, content_key, normal_text, words
 from memtape.state.text.terms import _LANGUAGES, _SCRIPTS, TOLD_LANGUAGES, languages_told
 
-PAIRS: list[dict[str, Any]] = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "data" / "fold_pairs.jsonl").read_text(encoding="utf-8").splitlines()
-]
-TEXTS = sorted({text for pair in PAIRS for text in (pair["a"], pair["b"])})
+CASES = table("texts")
+TEXTS = sorted({pair[side] for pair in rows("fold_pairs") for side in "ab"})
 
 # What texts are made of in the laws below: pieces that rules look at, and whatever hypothesis thinks of.
 PIECES = st.sampled_from(
@@ -132,17 +127,8 @@ def test_case_stays_within_code_spans() -> None:
         assert normal_text(f"Then say {code}") == f"then say {code}"
 
 
-TOLD_APART = """
-ask us/ask US | that is it/that is IT | the who/the WHO | some polish/some Polish | in march/in March | it may/it May
-the turkey/the Turkey | the china/the China | the rust/the Rust | to go/to Go | a swift/a Swift
-watches the office/watches The Office | the limit is 5 MB/the limit is 5 Mb | vitamin a/vitamin A
-polish is needed/Polish is needed | The password is Swordfish/The password is swordfish
-"""
-
-
-@pytest.mark.parametrize("pair", re.split(r" \| |\n", TOLD_APART.strip()))
-def test_case_stays_where_it_tells_words_apart(pair: str) -> None:
-    a, b = pair.split("/")
+@pytest.mark.parametrize(("a", "b"), CASES["apart"])
+def test_case_stays_where_it_tells_words_apart(a: str, b: str) -> None:
     assert normal_text(a) != normal_text(b)
 
 
@@ -171,20 +157,9 @@ def test_keys() -> None:
 # --- Words to search by ---
 
 
-WORDS = {
-    "": "", "The user's cats are in Lisbon": "user cats lisbon", "to be or not to be": "to be or not to be",
-    "getUserName in src/http_client.py": "getusername get user name src/http_client.py src http client py",
-    "HTTPServer of PostgreSQL 16.2": "httpserver http server postgresql 16.2",
-    "a long-term plan": "long-term long term plan", "GRÖSSE und größe": "grösse größe",
-    "Größen-Test": "größen-test größen test", "我喜欢苹果": "我喜 喜欢 欢苹 苹果", "猫": "猫",
-    "東京のAPI": "東京 京の api", "안녕하세요": "안녕 녕하 하세 세요", "हिन्दी में": "हिन्दी में",
-    "ＡＰＩ ８０８０": "api 8080",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", WORDS)
+@pytest.mark.parametrize("text", CASES["words"])
 def test_words(text: str) -> None:
-    assert words(text) == WORDS[text].split()
+    assert words(text) == CASES["words"][text].split()
 
 
 def test_words_of_a_name_are_found_in_all_its_spellings() -> None:
