@@ -14,9 +14,9 @@ from builders import configured, event, histories, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 
 from memtape import Client
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
 from memtape.schemas.lanes import LANES, ShadowLanes, shadow_lanes, shadow_of, unasked_by
@@ -46,11 +46,7 @@ def project(home: Path) -> None:
 
 def shadows_of(client: Client) -> list[Event]:
     """Return the events of shadows on a log, in order."""
-    found = [
-        decode(slot.payload)
-        for number, end in enumerate(client.log.ends())
-        for slot in client.log.read(number, 0, end + 1, types=("recalled",))
-    ]
+    found = events_of(client.log)
     return [one for one in found if isinstance(one.body, Recalled) and shadow_of(one.body.lanes)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import met
 import pytest
 from bench.statements import counts_of, labelled_turns
 from builders import START
@@ -19,13 +20,15 @@ from tables import DATA, rows, table
 
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.turns import statement_id
-from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
+from memtape.state.fold.near_verbatim import key_of, read
 from memtape.state.text import instructions, orders, statement_cues
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
+from memtape.state.text.opposing import oppose
+from memtape.state.text.replacing import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -169,9 +172,8 @@ def said(client: Client, *texts: str, **fields: object) -> list[str]:
 
 def tagged(client: Client, tag: str) -> list[Event]:
     """Return the captures of a log whose first tag this is, as they stand there."""
-    log = client.log
-    events = [event_of(slot.payload) for n in range(log.partitions) for slot in log.read(n, 0, 100_000)]
-    return [event for event in events if event and isinstance(event.body, Captured) and tag in event.body.tags[:1]]
+    events = met.events_of(client.log)
+    return [event for event in events if isinstance(event.body, Captured) and tag in event.body.tags[:1]]
 
 
 def stated(client: Client) -> list[Event]:
@@ -284,3 +286,37 @@ def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatc
         assert "the disk is full" in notes[0]
         worker.once()
         assert len(stated(client)) == len({event.id for event in stated(client)}) == 20
+
+
+# --- What no rule was written with ---
+
+AT = 1_790_000_000_000_000
+
+
+def form_of(text: str) -> tuple[str, ...]:
+    tokens, english = read(text)
+    return key_of(tokens, english=english)
+
+
+def test_wishes_that_are_not_opposed_are_no_conflict() -> None:
+    found = [it for it in rows("held-out/wishes") if oppose(it["a"], it["b"])]
+    print(f"{len(found)} of 15 opposed wishes are told")
+    assert [it for it in found if not it["opposed"]] == []
+
+
+def test_texts_that_differ_in_more_than_form_are_apart() -> None:
+    found = [it for it in rows("held-out/form") if form_of(it["a"]) == form_of(it["b"])]
+    print(f"{len(found)} of 25 texts that are the same in form fold")
+    assert [it for it in found if not it["same"]] == []
+
+
+def test_what_is_made_up_or_in_passing_is_no_statement() -> None:
+    found = [it for it in rows("held-out/statements") if statements(it["text"], AT, of_agent=False)]
+    print(f"{len(found)} of 30 facts are told")
+    assert [it for it in found if it["label"] == "none"] == []
+
+
+def test_changes_of_a_value_are_found() -> None:
+    found = [it for it in rows("held-out/replaces") if replaces(it["a"], it["b"])]
+    print(f"{len(found)} of 40 replacements are told")
+    assert len(found) >= 8
