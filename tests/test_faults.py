@@ -1,4 +1,4 @@
-"""Disks that fail or fill up, and a damaged log: nothing false is acknowledged, and nothing is skipped silently.
+"""Disks that fail or fill up, and a damaged log: nothing false is acknowledged, nothing is skipped silently.
 
 Faults are injected by strace or come from the kernel; nothing here pretends.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from builders import captured
 from click.testing import CliRunner, Result
 from soaked import soaked
 from test_crash import strace as strace  # A fixture.
-from test_embedded_log import edited
+from test_embedded_log import edited, seeded
 from test_views import filled, history, project, vault_bytes
 from test_views import home as home  # A fixture.
 
@@ -49,11 +48,11 @@ CALLS = ("pwrite64", "fsync", "rename", "renameat", "linkat", "mkdir", "openat")
 FEW_CALLS = ("pwrite64", "fsync", "renameat")
 FAILING_KEPT = [(call, number % 2 == 0, number % 3 == 0, 7) for number, call in enumerate(WRITING_CALLS)]
 FAILING = [*FAILING_KEPT, *product(WRITING_CALLS, (False, True), (True, False), (1,))]
-"""Which call fails, once or from then on, with a log there or not, and how many calls lie from one to the next."""
+"""Which call fails, once or from then on, with a log there or not, and how many calls lie between two."""
 A = "project:a"
 P = partition_of(A, 16)
 
-# Captures one after another, and says each id before it tries and what came of it. The third is longer than a page.
+# Captures one after another, and says each id before and what came of it. The third is longer than a page.
 CAPTURER = """
 import os, sys
 from memtape.schemas.errors import MemtapeError
@@ -80,7 +79,7 @@ except MemtapeError as refusal:
 
 
 class Tried(NamedTuple):
-    """What a capturing process said: what it tried, what was acknowledged where, and why something was refused."""
+    """What a capturing process said: what it tried, what was acknowledged where, and why it was refused."""
 
     tried: set[str]
     took: dict[str, Position]
@@ -91,25 +90,22 @@ class Tried(NamedTuple):
 def capture_under(strace: str, home: Path, call: str, error: str, when: str) -> Tried:
     """Capture in a process of which the kernel fails some calls on the log's files."""
     trace = home.with_suffix(".trace")
-    files = [f"{home / 'log.db'}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
-    command = [strace, "-f", "-qq", "-y", "-o", str(trace), "-e", f"trace={call}"]
-    command += ["-e", f"inject={call}:error={error}:when={when}", *(word for file in files for word in ("-P", file))]
-    done = subprocess.run(
-        [*command, sys.executable, "-c", CAPTURER, str(home), str(CAPTURES)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(crash.ROOT)},
-    )
+    effects = ("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}")
+    files = [f"-P{home / 'log.db'}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+    command = [strace, "-f", "-qq", "-y", "-o", str(trace), *effects, *files]
+    command += [sys.executable, "-c", CAPTURER, str(home), str(CAPTURES)]
+    environment = {**os.environ, "PYTHONPATH": str(crash.ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr
     words = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    tried = {said[1] for said in words if said[0] == "tries"}
     took = {said[1]: Position(*map(int, said[2].split())) for said in words if said[0] == "took"}
     refusals = [said[2] for said in words if said[0] == "refused"]
-    return Tried({said[1] for said in words if said[0] == "tries"}, took, refusals, trace.read_text().count("INJECTED"))
+    return Tried(tried, took, refusals, trace.read_text().count("INJECTED"))
 
 
 def check_log(path: Path, tried: Tried) -> None:
-    """Hold that what was acknowledged is on the log once and in its place, what was not at most once, and no more."""
+    """Hold that what was acknowledged is on the log once and in its place, all else at most once."""
     log = EmbeddedLog(path)
     stands: dict[str, list[Position]] = {}
     for number in range(log.partitions):
@@ -135,8 +131,7 @@ def check_log(path: Path, tried: Tried) -> None:
 def test_no_capture_is_acknowledged_whose_write_failed(
     tmp_path: Path, strace: str, call: str, lasting: bool, made: bool, step: int
 ) -> None:
-    """Each call of a process that captures fails in turn, or one in some steps: as it makes or opens the log, appends,
-    and closes it."""
+    """Each call of a process that captures fails in turn, or one in some steps, until the log is closed."""
     EmbeddedLog(tmp_path / "log.db").close()
 
     def attempt(nth: int) -> Tried:
@@ -157,7 +152,6 @@ def test_no_capture_is_acknowledged_whose_write_failed(
     assert not tries[-1].hits
     assert len(tries[-1].took) == CAPTURES
     refused = sum(bool(tried.refusals) for tried in tries)
-    print(f"{sum(bool(tried.hits) for tried in tries)} places, {refused} of them told to the producer")
     assert all("cannot be used" in refusal for tried in tries for refusal in tried.refusals)
     if call == "pwrite64":
         assert refused > CAPTURES // step
@@ -192,7 +186,8 @@ def check_views(home: Home, log: EmbeddedLog, outcome: Outcome) -> None:
     if outcome.code == 0:
         verdict = verify(home, log)
         assert verdict.ok, (outcome.said, verdict.differences[:5])
-        assert all(offset in (0, log.ends()[number]) for number, offset in verdict.positions.items()), outcome.said
+        ends = log.ends()
+        assert all(at in (0, ends[number]) for number, at in verdict.positions.items()), outcome.said
     else:
         # Where a panic of LanceDB meets another, its library ends the process itself.
         assert outcome.code in (1, -signal.SIGABRT), outcome.said
@@ -213,12 +208,10 @@ def harness(tmp_path: Path) -> Iterator[crash.Harness]:
 def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     tmp_path: Path, home: Home, harness: crash.Harness, strace: str, calls: tuple[str, ...]
 ) -> None:
-    """`write` is not among the calls: LanceDB's threads wake each other with it, which no disk can prevent."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    rng = random.Random(seed)
+    """`write` is not among the calls: LanceDB's threads wake each other with it."""
+    rng = seeded()
     log = EmbeddedLog(home.log_path)
-    events = crash.history(10_000, seed)
+    events = crash.history(10_000, rng.randrange(2**32))
     failed, hits = 0, 0
     for call in calls:
         crash.append(log, events, 15, rng)
@@ -239,7 +232,8 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     log = EmbeddedLog(other.log_path)
     project(other, log)
     assert verify(other, log).state_hash == state_hash
-    assert {path: data for path, data in vault.items() if not crash.TEMPORARY.search(path)} == vault_bytes(other)
+    whole = {path: data for path, data in vault.items() if not crash.TEMPORARY.search(path)}
+    assert whole == vault_bytes(other)
 
 
 # A damaged log
@@ -298,7 +292,8 @@ def test_a_damaged_slot_is_named_and_nothing_is_projected_past_it(home: Home, co
     assert verdict["ok"]
     found = call(home, "search", "port staging", "--quiet", "--scope", "project:b")
     assert found.exit_code in (0, 1)
-    texts = {row.text for kind in (MemoryRow, TurnRow) for row in Shard(home.current().shard(P), P).rows(kind)}
+    shard = Shard(home.current().shard(P), P)
+    texts = {row.text for kind in (MemoryRow, TurnRow) for row in shard.rows(kind)}
     assert not any(text.startswith("later") and int(text.split()[1]) >= 20 for text in texts if text)
     assert verdict["state_hash"] == before.state_hash or watermark(home) > projected
     # Damage below the watermark is only met by who reads it again.

@@ -1,7 +1,7 @@
 """The log on Kafka beyond the contract: what a broker, its operators and its other clients can do to it.
 
 Every test is on a real broker, which some of them kill or freeze. At last everything befalls a topic at once:
-producers append until they are told that it is there, while the broker dies and hangs and the projector is killed.
+producers append until they are told so, while the broker dies and hangs and the projector is killed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import random
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from builders import START, captured, configured, erased
+from forking import python
 from kafka_broker import PASSWORD, USER, Broker, new_topic
 from soaked import soaked
 from tables import table
@@ -314,7 +314,7 @@ def test_what_was_deleted_is_never_jumped_over(admin: Any, opened: Open) -> None
     whole = living.read(0, 0, 100)
     admin.delete_records({TopicPartition(log.target.topic, 0): 10})
     for offset in (0, 9):
-        with pytest.raises(errors.OffsetOutOfRange, match=f"no offset {offset} any more: it begins at 10") as gone:
+        with pytest.raises(errors.OffsetOutOfRange, match=f"no offset {offset} any .* begins at 10") as gone:
             living.read(0, offset, 5)
         assert "copy" in gone.value.hint
     for read in (lambda: list(slots_between(living, 0, 0, 20)), lambda: living.offset_after(0, 0)):
@@ -479,20 +479,17 @@ def test_a_rewriting_that_is_killed_goes_on_or_stands_as_it_was(
     log = opened(1)
     log.append([captured(f"text {number}", scope=A) for number in range(20)])
     before = [slot.payload for slot in log.read(0, 0, 100)]
-    command = [sys.executable, "-c", REWRITE, url_of(log), target, str(nth), when]
-    killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": PATHS}, capture_output=True)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    killed = _start(REWRITE, url_of(log), target, nth, when)
+    said = killed.communicate()
+    assert killed.returncode == -signal.SIGKILL, said
     again = opened(None, url_of(log))
+    blank = [blanked(payload) if offset in (3, 5) else payload for offset, payload in enumerate(before)]
     kept = [slot.payload for slot in again.read(0, 0, len(before))]
-    assert [payload for offset, payload in enumerate(kept) if offset not in (3, 5)] == [
-        payload for offset, payload in enumerate(before) if offset not in (3, 5)
-    ]
+    assert all(payload in (it, other) for payload, it, other in zip(kept, before, blank, strict=True))
     again.blank({0: [3, 5]})
     assert topics_of(admin, log) == [f"{log.target.topic}.g1"]
     after = again.read(0, 0, 100)
-    assert [slot.payload for slot in after][: len(before)] == [
-        blanked(payload) if offset in (3, 5) else payload for offset, payload in enumerate(before)
-    ]
+    assert [slot.payload for slot in after][: len(before)] == blank
     assert all(decode(slot.payload).type == "ticked" for slot in after[len(before) :])
     log.append([captured("afterwards", scope=A)])
     assert text_at(again, 0, 0, 100, -1) == "afterwards"
@@ -699,7 +696,7 @@ BATCHES, BATCH_EVENTS = 100, 50
 SCOPES = tuple(f"project:s{number}" for number in range(8))
 HUNG_S = 20.0
 DEADLINES_S = ("60", "6")
-"""Half of the producers wait for a broker that hangs; the others are told that the outcome is unknown, and repeat."""
+"""Half of the producers wait for a broker that hangs; the others hear that the outcome is unknown, and repeat."""
 CALM_S = 2.0
 
 PRODUCER = """
@@ -710,11 +707,10 @@ from memtape.sinks.logs.kafka import KafkaLog
 url, producer, deadline, batches, size, *scopes = sys.argv[1:]
 log = KafkaLog(url, deadline_s=float(deadline))
 for batch in range(int(batches)):
-    numbers = range(batch * int(size), (batch + 1) * int(size))
-    events = [
-        captured(f"{producer} {n}", f"{producer} {n}", "turn", scope=scopes[n % len(scopes)], sent=START + n * 10**6)
-        for n in numbers
-    ]
+    events = []
+    for n in range(batch * int(size), (batch + 1) * int(size)):
+        text, scope = f"{producer} {n}", scopes[n % len(scopes)]
+        events.append(captured(text, text, "turn", scope=scope, sent=START + n * 10**6))
     while True:
         try:
             log.append(events)
@@ -737,7 +733,7 @@ with Owner(Home(Path(sys.argv[2])), log) as owner:
 
 
 class Storm(NamedTuple):
-    """A topic after everything has befallen it, a home that was projected meanwhile, and the state hash of that."""
+    """A topic that everything has befallen, a home that was projected meanwhile, and its state hash."""
 
     url: str
     home: Home
@@ -746,15 +742,13 @@ class Storm(NamedTuple):
 
 @pytest.fixture(scope="module")
 def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
-    """Four processes append while the broker is killed, ended and frozen, and one projector after another is killed."""
+    """Four processes append while the broker is killed, ended and frozen, and projectors are killed."""
     if kafka.folder is None:
         pytest.skip("the broker is not ours to stop")
     home, url = Home(tmp_path_factory.mktemp("storm") / "home"), kafka.url()
     KafkaLog(url, PARTITIONS).close()
-    producers = [
-        _start(PRODUCER, url, str(number), DEADLINES_S[number % 2], str(BATCHES), str(BATCH_EVENTS), *SCOPES)
-        for number in range(PRODUCERS)
-    ]
+    each = (BATCHES, BATCH_EVENTS, *SCOPES)
+    producers = [_start(PRODUCER, url, it, DEADLINES_S[it % 2], *each) for it in range(PRODUCERS)]
     over, kills = threading.Event(), [0]
     killer = threading.Thread(target=_kill_projectors, args=[url, home, over, kills])
     killer.start()
@@ -791,7 +785,7 @@ def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that
         producer, number = row.text.split()
         by_source.setdefault((row.scope, producer), []).append(int(number))
     found = {(producer, number) for (_, producer), numbers in by_source.items() for number in numbers}
-    wanted = {(str(producer), number) for producer in range(PRODUCERS) for number in range(BATCHES * BATCH_EVENTS)}
+    wanted = set(itertools.product(map(str, range(PRODUCERS)), range(BATCHES * BATCH_EVENTS)))
     unordered = sum(a > b for numbers in by_source.values() for a, b in itertools.pairwise(numbers))
     assert (wanted - found, len(rows) - len(found), unordered) == (set(), 0, 0)
     home = Home(tmp_path / "undisturbed")
@@ -824,7 +818,7 @@ def test_a_log_is_kept_and_projected_over_tls_with_a_password(
 
 @pytest.mark.slow
 @pytest.mark.soak(short="test_views_of_a_log_on_kafka_are_what_the_log_says")
-def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
+def test_a_topic_has_the_state_hash_of_a_file_with_the_same_slots(opened: Open, tmp_path: Path) -> None:
     log = opened(PARTITIONS)
     events = history(800)
     for at in range(0, 800, 50):
@@ -840,12 +834,9 @@ def test_a_topic_has_the_state_hash_of_an_embedded_log_with_the_same_slots(opene
         assert (projected(home, log, workers), vault_bytes(home)) == expected
 
 
-def _start(program: str, *words: str) -> subprocess.Popen[str]:
+def _start(program: str, *words: object) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *words], env=os.environ | {"PYTHONPATH": PATHS},
-        stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
-    )  # fmt: skip
+    return python(program, *words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
 
 
 def _kill_projectors(url: str, home: Home, over: threading.Event, kills: list[int]) -> None:
