@@ -66,9 +66,9 @@ def refused(client: Client, *words: str) -> str:
     return done.stderr
 
 
-def days_pass(client: Client, days: int, scope: str = SCOPE, steps: int = 1) -> None:
+def days_pass(client: Client, days: int, scope: str = "", steps: int = 1) -> None:
     """Let the clock of a scope tick in so many steps, at last so many days from now."""
-    number = partition_of(scope, client.log.partitions)
+    number = partition_of(scope or client.scope, client.log.partitions)
     for step in range(1, steps + 1):
         client.log.append([make_tick(number, now_us() + days * DAY_US * step // steps)])
     client.project()
@@ -254,7 +254,7 @@ def sum_up(client: Client) -> list[str]:
 
 
 def archive(client: Client, ids: list[str], on: bool = True) -> None:
-    client.append("archived", Archived(ids=tuple(ids), on=on, reason=None), SCOPE)
+    client.append("archived", Archived(ids=tuple(ids), on=on, reason=None), client.scope)
 
 
 def offered(client: Client, prompt: str) -> list[str]:

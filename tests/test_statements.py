@@ -1,6 +1,6 @@
 """Statements are told from talk by rule, and captured: each once, by who said it, and gone with its turn.
 
-What counts as a statement was labelled in 300 turns by somebody who did not see the rule: `data/statements.jsonl`.
+What counts as a statement somebody labelled in 300 turns who did not see the rule: `data/statements.jsonl`.
 Turns of corpora are named there, and not held; `python tests/bench/statements.py` measures these.
 """
 
@@ -40,7 +40,7 @@ STATED, TALK = TOLD["stated"], TOLD["talk"]
 pieces = st.lists(
     st.one_of(
         st.sampled_from([text for text, _ in STATED]), st.sampled_from(TALK), st.text(max_size=40),
-        st.sampled_from(["```py\nport = 5433\n```", "> The port is 5433 in config.toml.", "\n\n", "“", '"', "~~~"]),
+        st.sampled_from(["```py\nport = 5433\n```", "> The port is 5433 in a.toml.", "\n\n", "“", '"', "~~~"]),
     ),
     max_size=8,
 )  # fmt: skip
@@ -48,7 +48,7 @@ talk = st.tuples(pieces, st.sampled_from([" ", "\n", ", "])).map(lambda made: ma
 
 
 def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On every labelled text the rules find the same where each text passes the looks for single words before them."""
+    """On every labelled text the rules find the same where each passes the looks for single words before."""
     kept = [path.stem for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
     every = (text for name in kept for row in rows(name) for text in row.values())
     said = dict.fromkeys(text for text in every if isinstance(text, str))
@@ -59,11 +59,10 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     abroad = instructions._ABROAD
     hear = vars(heard_in)["__wrapped__"]
     with_looks = found()
-    for module, look in ((instructions, "may_instruct"), (instructions, "may_order"), (statements_of, "_may_state")):
+    looks = ((instructions, "may_instruct"), (instructions, "may_order"), (orders, "may_order"))
+    for module, look in (*looks, (statements_of, "_may_state"), (statement_cues, "may_identify")):
         monkeypatch.setattr(module, look, lambda _: True)
-    monkeypatch.setattr(orders, "may_order", lambda _: True)
     monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
-    monkeypatch.setattr(statement_cues, "may_identify", lambda _: True)
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
@@ -88,7 +87,7 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
 
 
 @pytest.mark.parametrize(("text", "label"), STATED)
-def test_what_somebody_states_is_told_with_what_it_does_and_not_in_forms_of_others(text: str, label: str) -> None:
+def test_what_somebody_states_is_told_and_not_in_forms_of_others(text: str, label: str) -> None:
     assert [found.label for found in statements(text, START, of_agent=False)] == [label]
     assert [form for form in TOLD["forms"] if statements(form.format(text), START, of_agent=False)] == []
 
@@ -109,7 +108,8 @@ def test_a_statement_is_a_piece_of_its_turn_and_no_two_share_any(text: str, at: 
 
 @given(talk, talk)
 def test_what_an_agent_promises_prefers_or_is_told_states_nothing(text: str, other: str) -> None:
-    assert {found.label for found in statements(f"{text} {other}", START, of_agent=True)} <= {"decision", "fact"}
+    found = statements(f"{text} {other}", START, of_agent=True)
+    assert {it.label for it in found} <= {"decision", "fact"}
 
 
 def test_days_are_named_by_their_dates() -> None:
@@ -130,31 +130,23 @@ MONDAY = parse_time("2026-11-23T09:00:00Z", 0)
 def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates: list[str]) -> None:
     named = dated(text, MONDAY)
     assert re.findall(r"\((.{10})\)", named) == (dates or re.findall(r"\((.{10})\)", text))
-    assert dated(named, MONDAY) == named and re.sub(r" \(.{10}\)", "", named) == re.sub(r" \(.{10}\)", "", text)
+    bare = (re.sub(r" \(.{10}\)", "", it) for it in (named, text))
+    assert dated(named, MONDAY) == named and next(bare) == next(bare)
 
 
 def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
-    for alone in ("We have to renew it before Friday.", "Please always keep to that when you write pages here.",
-                  "I'll send this to Mira tomorrow.", "Never run them on main."):  # fmt: skip
+    for alone in TOLD["needs_before"]:
         for before in ("", "ok. ", "Is it late? ", "Thanks! "):
             assert statements(before + alone, START, of_agent=False) == []
             assert heard_in(before + alone).standing == () or before
-    said = "The certificate expires on 2027-01-15. We have to renew it before."
-    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "task")]
-    said = "Our pages are in plain English. Please always keep to that when you write here."
-    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "instruction")]
-    assert heard_in(said).standing == (said,)
-    whole = "Run the slow tests and never skip them."
-    assert [one.text for one in statements(whole, START, of_agent=False)] == [whole]
+    for said, label in TOLD["whole"]:
+        found = statements(said, START, of_agent=False)
+        assert [(it.text, it.label) for it in found] == ([(said, label)] if label else [])
+        assert heard_in(said).standing == ((said,) if label == "instruction" else ())
     secret = "Ben has moved to 5 Elm Road. Please don't remember this."
     assert heard_in(secret).orders == ("Please don't remember this.",) and heard_in(secret).standing == ()
     taken = statements(secret, START, of_agent=False)
     assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
-
-    found = statements("The gateway is new. It listens on port 8443.", START, of_agent=False)
-    assert [one.text for one in found] == ["The gateway is new. It listens on port 8443."]
-    assert statements("Is the gateway new? It listens on port 8443.", START, of_agent=False) == []
-    assert statements("The gateway:\n```\nx = 1\n```\nIt listens on port 8443.", START, of_agent=False) == []
 
 
 def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
@@ -195,7 +187,7 @@ def client(tmp_path: Path) -> Client:
 
 def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_turn(client: Client) -> None:
     with client:
-        (turn,) = said(client, "Hi! We decided to keep Postgres for the ledger. Can you look at the tests?", at=START)
+        (turn,) = said(client, "Hi! We decided to keep Postgres for the ledger. Can you look?", at=START)
         client.reader.project()
         (event,) = stated(client)
         assert isinstance(event.body, Captured)
@@ -203,7 +195,7 @@ def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_
         assert (event.body.kind, event.body.tags) == ("fact", (STATED_TAG, "decision"))
         assert event.refs == (turn,) and event.id == statement_id("project:talk", turn, 0)
         assert event.body.text == "We decided to keep Postgres for the ledger."
-        assert len(client.search("postgres ledger").results) == 1, "a turn and what was taken from it are one result"
+        assert len(client.search("postgres ledger").results) == 1, "a turn and its statement are one result"
         said(client, "We decided to keep Postgres for the ledger.", at=START + 1)
         client.reader.project()
         assert len(client.search("postgres ledger").results) == 2
@@ -221,9 +213,8 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
         assert len(before) == len(STATED)
         home.statements_path.unlink()
         client.reader.project()
-        other = Extraction(
-            client.log, OffsetMarks(home.path / "other.json", client.log), lambda: START, lambda: True, print
-        )
+        marks = OffsetMarks(home.path / "other.json", client.log)
+        other = Extraction(client.log, marks, lambda: START, lambda: True, print)
         other.once()
         assert texts(stated(client)) == before and not other.done
         said(client, "We agreed on trunk-based development.")
@@ -233,7 +224,8 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
 
 def test_a_statement_is_erased_with_its_turn_in_every_byte(client: Client) -> None:
     with client:
-        turn, _ = said(client, "We decided to name the service Quetzalcoatl-7.", "We decided to keep Postgres.")
+        kept = "We decided to keep Postgres."
+        turn, _ = said(client, "We decided to name the service Quetzalcoatl-7.", kept)
         client.reader.project()
         assert len(stated(client)) == 2
         erase(client, turn)
@@ -266,7 +258,7 @@ def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(clie
         assert len(stated(without)) == 1
 
 
-def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_between_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtape.flows.workers.extract.PAGE_SLOTS", 3)
     with client:
         said(client, *(f"We decided to use port {5000 + n} for tests." for n in range(20)))
