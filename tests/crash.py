@@ -2,8 +2,8 @@
 
 `python tests/crash.py --kills 300` plays as many lives of a home as that takes. In each life some projectors
 are killed in a row, at named points, at random times or system calls; between them events are appended. Then
-one undisturbed run must give what a home that was never disturbed has over the same log: a sound `verify`, the
-same state hash, vault byte for byte, watermarks and dead letters, and no file that nobody owns.
+one undisturbed run must give what a home that was never disturbed has over the same log: a sound `verify`, one
+state hash, the vault byte for byte, watermarks and dead letters, and no file that nobody owns.
 
 The product has no hooks for this. A child wraps the function that a point names before it begins.
 """
@@ -42,11 +42,20 @@ import builders as b  # noqa: E402
 from met import events_of  # noqa: E402
 from tables import table  # noqa: E402
 
+from memtape.flows import projection, views  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
+from memtape.schemas.rows import TABLES  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
+from memtape.sinks import tables  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
-from memtape.sinks.tables import WATERMARK  # noqa: E402
+from memtape.sinks.tables import WATERMARK, Shard  # noqa: E402
+from memtape.state.core.digests import RULES  # noqa: E402
+from memtape.tools.ask.as_of import PastViews, parse_position  # noqa: E402
+from memtape.tools.client import Client  # noqa: E402
+from memtape.tools.keep.erasing import plan  # noqa: E402
+from memtape.tools.keep.owner import Owner  # noqa: E402
+from memtape.tools.keep.verify import verify  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
 Rng = random.Random
@@ -109,16 +118,13 @@ POINTS = tuple(_points())
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lance", "bytewax", "memtape.flows.views", "memtape.tools.ask.retrieval"):
+    for module in ("lance", "bytewax", "memtape.tools.ask.retrieval"):
         importlib.import_module(module)
-    from memtape.flows import projection, views
-    from memtape.sinks import tables as lance
-
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12
     views.BATCH_EVENTS = 9
-    lance.OPTIMIZE_EVERY = 4
-    lance.KEEP_VERSIONS = timedelta(milliseconds=1)
+    tables.OPTIMIZE_EVERY = 4
+    tables.KEEP_VERSIONS = timedelta(milliseconds=1)
     os.write(1, b"ready\n")
     orders = json.loads(sys.stdin.readline())
     if orders["largest_file"] is not None:
@@ -174,8 +180,6 @@ def _by_owner(*steps: str) -> Callable[[Path], None]:
     """Return what the owner of a home does, by the names of its methods."""
 
     def act(home: Path) -> None:
-        from memtape.tools.keep.owner import Owner
-
         with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say) as owner:
             for step in steps:
                 getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
@@ -187,8 +191,6 @@ def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
     """Return what a client of a home asks of it."""
 
     def act(home: Path) -> None:
-        from memtape.tools.client import Client
-
         with Client(home, scope="project:a") as client:
             ask(client)
 
@@ -196,8 +198,6 @@ def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
 
 
 def _erase(client: Any) -> None:
-    from memtape.tools.keep.erasing import plan
-
     canaries = [b.make_id(f"canary {it}") for it in range(3)]
     made = plan(client.home, client.log, client.scope, canaries, only=False)
     made.take_carriers()
@@ -341,8 +341,6 @@ class Harness:
 
     def _judge(self, home: Home, log: EmbeddedLog) -> Iterator[str]:
         """Yield a sentence for whatever differs from a home over the same log that nobody disturbed."""
-        from memtape.tools.keep.verify import verify
-
         try:
             project(home, log)
             verdict = verify(home, log)
@@ -527,8 +525,6 @@ def _of_log(log: EmbeddedLog, event: Event) -> Event:
 
 def project(home: Home, log: EmbeddedLog) -> list[str]:
     """Bring the views up to date in this process, undisturbed, and return what was said on the way."""
-    from memtape.tools.keep.owner import Owner
-
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
         owner.check()
@@ -538,10 +534,6 @@ def project(home: Home, log: EmbeddedLog) -> list[str]:
 
 def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
     """Return what a home says, by name: files of the vault, watermarks, dead letters, the past."""
-    from memtape.schemas.rows import TABLES
-    from memtape.sinks.tables import Shard
-    from memtape.tools.ask.as_of import PastViews, parse_position
-
     past = PastViews(home, log, parse_position(past_of(log), log, 0))
     found: dict[str, object] = {}
     for path in home.vault.rglob("*"):
@@ -553,8 +545,8 @@ def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
             found[f"watermark {number}"] = shard.watermark()
             found[f"dead letters {number}"] = shard.dead_letters(1_000)
         before = past.shard(number)
-        for table in TABLES:
-            found[f"past {table} {number}"] = before.all_rows(table) if before.exists() else []
+        for name in TABLES:
+            found[f"past {name} {number}"] = before.all_rows(name) if before.exists() else []
     return found
 
 
@@ -579,8 +571,6 @@ def _damage_snapshots(home: Home, log: EmbeddedLog, rng: Rng) -> None:
 
 
 def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: Rng) -> None:
-    from memtape.state.core.digests import RULES
-
     rules = dict(RULES)
     RULES[rng.choice(("memories", "usage", "edges", "tombstones"))] = rng.randint(1_000, 10_000)
     try:

@@ -1,4 +1,4 @@
-"""What Memtape notes for itself: no secrets and nothing that was said, and nothing at all where it only looks."""
+"""What Memtape notes and tells of its work: no secrets, nothing that was said, nothing where it only looks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, get_args
 import forking
 import pytest
 from test_hooks import hook, told
+from test_mcp import environment
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US
@@ -35,12 +36,13 @@ TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 def kept(home: Path) -> str:
-    return "".join(path.read_text(errors="replace") for path in sorted(home.iterdir()) if path.suffix != ".db")
+    paths = (path for path in sorted(home.iterdir()) if path.suffix != ".db")
+    return "".join(path.read_text(errors="replace") for path in paths)
 
 
 def memtape(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "MEMTAPE_HOME": str(home)}
-    return subprocess.run([*forking.memtape(), *words], env=environment, capture_output=True, text=True, check=False)
+    command = [*forking.memtape(), *words]
+    return subprocess.run(command, env=environment(home), capture_output=True, text=True, check=False)
 
 
 def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) -> None:
@@ -78,7 +80,8 @@ def test_a_folder_keeps_its_scope_and_its_secret(tmp_path: Path) -> None:
 
 
 def test_how_far_a_file_was_read_tells_no_name_and_no_secret(tmp_path: Path) -> None:
-    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"content": "Hello."}, "cwd": f"/x/{TOKEN}"}
+    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "message": {"content": "Hello."}}
+    row |= {"cwd": f"/x/{TOKEN}"}
     used = {"type": "tool_use", "id": "t", "name": TOKEN, "input": {}}
     rows = [row, {"type": "assistant", "uuid": "u2", "sessionId": "s-1", "message": {"content": [used]}}]
     (tmp_path / f"{TOKEN}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -111,24 +114,16 @@ def test_who_only_looks_writes_nothing(tmp_path: Path) -> None:
 
 # --- Logs, tail and stats ---
 
-SAID, ASKED, SCOPE = (
-    "The xylophone of Brunhilde is tuned to elfzig Hz.",
-    "glockenspiel quagmire",
-    "project:zwieback",
-)
+SAID = "The xylophone of Brunhilde is tuned to elfzig Hz."
+ASKED, SCOPE = "glockenspiel quagmire", "project:zwieback"
 SECRETS = ("xylophone", "Brunhilde", "elfzig", "glockenspiel", "quagmire", "zwieback")
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "MEMTAPE_EMBEDDER": "floor"}
 
 
 def run(*words: str, until: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, or interrupt it once it has printed all of some words."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memtape", *words],
-        env=ENV,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command, pipe = [sys.executable, "-m", "memtape", *words], subprocess.PIPE
+    process = subprocess.Popen(command, env=ENV, text=True, stdout=pipe, stderr=pipe)
     assert process.stdout is not None
     first = ""
     while not all(word in first for word in until):
@@ -164,11 +159,11 @@ def test_a_log_is_lines_of_json_from_a_level_on_without_a_text(home: Path, level
     assert all(getattr(logging, line["level"].upper()) >= least for line in lines)
     assert ({"started", "epoch", "stopped"} <= events) == (level == "debug")
     assert ("folded" in events) == (level == "debug")
-    assert all({"at", "level", "event"} <= line.keys() and line["event"] in get_args(Operation) for line in lines)
+    assert all({"at", "level", "event"} <= line.keys() for line in lines) and events <= {*get_args(Operation)}
     assert not any(word in done.stderr for word in SECRETS)
 
 
-def test_a_worker_that_fails_is_told_by_the_kind_of_its_error(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_worker_that_fails_is_told_by_its_error(home: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Leaky(Exception):
         pass
 
@@ -205,9 +200,8 @@ def test_stats_count_what_the_log_has(home: Path) -> None:
         client.capture("hello there", kind="turn")
         client.project()
         steps: list[tuple[int, int]] = []
-        found = client.stats(
-            time.time_ns() // 1_000 - 2 * DAY_US, None, lambda done, total: steps.append((done, total))
-        )
+        since = time.time_ns() // 1_000 - 2 * DAY_US
+        found = client.stats(since, None, lambda done, total: steps.append((done, total)))
         assert client.stats(0, "project:elsewhere").days[-1].long_term == 0
     day = found.days[-1]
     assert (day.long_term, day.folded, day.turns, day.searches, day.empty, day.used) == (3, 1, 1, 2, 1, 1)

@@ -30,8 +30,9 @@ def user(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a user who has every host, some settings, and a repository without an origin."""
     folder = tmp_path / "user"
     folder.mkdir()
-    for name in [name for name in os.environ if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR"))]:
-        monkeypatch.delenv(name)
+    for name in list(os.environ):
+        if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR")):
+            monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
     (folder / ".config" / "opencode").mkdir(parents=True)
     (folder / ".config" / "opencode" / "opencode.jsonc").write_text('{\n  // Mine.\n  "model": "a/b",\n}\n')
@@ -83,7 +84,7 @@ def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(user: Path) -> 
 
 
 @pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
-def test_a_block_of_instructions_goes_to_the_byte_and_an_edited_one_is_named(before: bytes | None, user: Path) -> None:
+def test_a_block_of_instructions_goes_to_the_byte_unless_it_was_edited(before: bytes | None, user: Path) -> None:
     home, path = Home(user / "data"), user / "AGENTS.md"
     if before is not None:
         path.write_bytes(before)
@@ -113,8 +114,8 @@ def test_a_server_of_hooks_is_stopped(user: Path) -> None:
     try:
         connect(home, "opencode")
         told = json.dumps({"hook_event_name": "SessionEnd", "cwd": str(user)}).encode()
-        words = [sys.executable, "-m", "memtape", "agents", "hook", "--host", "claude"]
-        words += ["--home", str(home.path), "--stay"]
+        words = [sys.executable, "-m", "memtape", "agents", "hook", "--host=claude", "--stay"]
+        words.append(f"--home={home.path}")
         environment = {name: value for name, value in os.environ.items() if name != HOOKS_VARIABLE}
         serving = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
         assert serving.stdin is not None

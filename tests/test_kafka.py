@@ -47,8 +47,6 @@ from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-TESTS = Path(__file__).resolve().parent
-PATHS = os.pathsep.join((str(TESTS.parent), str(TESTS)))
 WAIT_S = 300.0
 A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}

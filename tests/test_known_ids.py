@@ -1,11 +1,10 @@
-"""What is kept of the ids of a log on Kafka: the answer is that of a full read, whatever becomes of the files."""
+"""What is kept of the ids of a log on Kafka: the answer is that of a full read, whatever befalls the files."""
 
 from __future__ import annotations
 
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -40,16 +39,12 @@ LEAST = known_ids.LEAST_SLOTS
 
 
 def payloads(rng: random.Random, count: int) -> list[bytes]:
-    """Return slots of every kind: events of a few ids, repetitions, blank ones, settings, and what is no event."""
+    """Return slots of every kind: events of a few ids, repetitions, blank ones, settings, and no events."""
     made: list[bytes] = []
     for _ in range(count):
         scope, id = rng.choice(SCOPES), rng.choice(NAMES)
         text, others = captured(f"text {rng.random()}", id, scope=scope), [rng.choice(NAMES)]
-        made_of = (
-            recalled(others, id, scope=scope),
-            forgotten(others, id, scope=scope),
-            erased(others, id, scope=scope),
-        )
+        made_of = [make(others, id, scope=scope) for make in (recalled, forgotten, erased)]
         event: Event = rng.choice([text, text, *made_of, configured()])
         blank = event.type in ("captured", "recalled") and rng.random() < 0.2
         data = encode(replace(event, body=None) if blank else event)
@@ -71,7 +66,8 @@ class Wholly:
                 self.settings.append(slot)
             if event is None or event.scope is None:
                 continue
-            if self.first.setdefault((event.scope, event.id), slot.offset) == slot.offset and event.type == "erased":
+            first = self.first.setdefault((event.scope, event.id), slot.offset)
+            if first == slot.offset and event.type == "erased":
                 self.erased.append(slot)
             self.types[event.id, event.scope, event.type] = None
 
@@ -96,7 +92,8 @@ def check(known: KnownIds, log: Log, rng: random.Random) -> None:
     id = make_id(rng.choice(NAMES))
     cut = (id[:length] for length in (1, 7, 8, 9, 18))
     for start in ("", *cut, id, f"{id}0", id.upper(), *"g% -", id[:8] * 5):
-        scopes, types = rng.choice([[], SCOPES[:1], SCOPES[1:]]), rng.choice([[], ["captured"], ["erased", "recalled"]])
+        scopes = rng.choice([[], SCOPES[:1], SCOPES[1:]])
+        types = rng.choice([[], ["captured"], ["erased", "recalled"]])
         assert set(known.beginning(start, scopes, types)) == wholly.beginning(start, scopes, types)
 
 
@@ -147,7 +144,7 @@ def test_the_answer_is_that_of_a_full_read(folder: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", soaked(range(60), *range(4)))
 def test_another_history_of_the_same_log_is_not_believed(folder: Path, seed: int) -> None:
-    """A log that went back and got other events has the same id, and perhaps as many slots. Then comes another log."""
+    """A log that went back and got other events has the same id, and perhaps as many slots. Then another log."""
     rng = random.Random(seed)
     kept = [*everything(MemoryLog(1)), *payloads(rng, rng.randrange(2 * LEAST))]
     for _ in range(6):
@@ -168,7 +165,8 @@ def everything(log: Log) -> list[bytes]:
 
 def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
     log = MemoryLog(1)
-    log.append_raw(0, [encode(captured(f"The vault opens at dawn {n}.", n, scope=SCOPES[0])) for n in range(1_000)])
+    said = (captured(f"The vault opens at dawn {n}.", n, scope=SCOPES[0]) for n in range(1_000))
+    log.append_raw(0, list(map(encode, said)))
     KnownIds(0, folder).read_on(log, log.ends()[0])
     data = (folder / "p00").read_bytes()
     assert b"dawn" not in data
@@ -179,7 +177,7 @@ def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
 
 
 @pytest.fixture
-def place(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Home, str]]:
+def place(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home whose log is a new topic of one partition."""
     url = kafka.url()
     monkeypatch.setenv(LOG_VARIABLE, url)
@@ -188,7 +186,7 @@ def place(kafka: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     home = Home(tmp_path / "home")
     home.settings_path.write_text("catch_up = false\n")
     KafkaLog(url, 1).close()
-    yield home, url
+    return home
 
 
 @pytest.fixture
@@ -209,9 +207,8 @@ def records(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 def fill(home: Home, count: int, name: str = "old") -> list[str]:
     """Put turns on the log of a home and return their ids."""
-    lines = [
-        Line(text=f"Turn {name} {n} of Ada.", kind="turn", source="test", native_id=f"{name}{n}") for n in range(count)
-    ]
+    how: dict[str, Any] = {"kind": "turn", "source": "test"}
+    lines = [Line(text=f"Turn {name} {n} of Ada.", native_id=f"{name}{n}", **how) for n in range(count)]
     with Client(home, scope=SCOPE, origin="user") as client:
         return [receipt.id for receipt in client.capture_many(lines)]
 
@@ -222,35 +219,30 @@ def holds(log: Log, names: list[str]) -> None:
         wholly = Wholly(log.read(number, 0, end))
         assert log.erased(number) == wholly.erased
         assert log.read(number, 0, end, types=["configured"]) == wholly.settings
-        assert log.read(number, 1, 1, types=["configured"]) == [slot for slot in wholly.settings if slot.offset][:1]
+        later = [slot for slot in wholly.settings if slot.offset]
+        assert log.read(number, 1, 1, types=["configured"]) == later[:1]
         if number == 0:
-            assert log.known(SCOPE, names) == {id: at for id in names if (at := wholly.first.get((SCOPE, id)))}
+            first = {id: wholly.first.get((SCOPE, id)) for id in names}
+            assert log.known(SCOPE, names) == {id: at for id, at in first.items() if at}
             found = sorted(wholly.beginning(names[0][:8], [], []))
             assert log.matching(names[0][:8], (), (), 10) == [(scope, id) for id, scope in found][:10]
 
 
 @pytest.mark.slow
-def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home, str], records: Counter[str]) -> None:
+def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: Home, records: Counter[str]) -> None:
     """Each is a new process in what it keeps: it opens the log anew. The views are up to date before."""
-    home, _ = place
+    home = place
     count = 20 * LEAST
     ids = fill(home, count)
     assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
     records.clear()
-    commands: list[tuple[list[str], str | None]] = [
-        (["capture", "One more.", "--scope", SCOPE, "--source", "test", "--native-id", "new"], None),
-        (["capture", "-", "--scope", SCOPE], '{"text": "Of a line.", "source": "test", "native_id": "line"}'),
-        (["search", "Ada", "--scope", SCOPE], None),
-        (["status"], None),
-        (["run", "--once"], None),
-        (["show", ids[7], "--scope", SCOPE], None),
-        (["pin", ids[7], "--scope", SCOPE], None),
-        (["pin", ids[8][:18]], None),
-        (["context", "--scope", SCOPE], None),
-        (["run", "--once"], None),
-    ]
-    for words, given in commands:
-        result = CliRunner().invoke(main, words, given)
+    line, of = '{"text": "Of a line.", "source": "test", "native_id": "line"}', ("--scope", SCOPE)
+    for words in (
+        ("capture", "One more.", *of, "--source", "test", "--native-id", "new"), ("capture", "-", *of),
+        ("search", "Ada", *of), ("status",), ("run", "--once"), ("show", ids[7], *of), ("pin", ids[7], *of),
+        ("pin", ids[8][:18]), ("context", *of), ("run", "--once"),
+    ):  # fmt: skip
+        result = CliRunner().invoke(main, words, line if "-" in words else None)
         assert result.exit_code == 0, (words, result.output)
         # What is projected reads the turns again that stand on the same page of the day, 500 at most.
         assert 0 < records["read"] < (10 if words[0] == "run" else 3) * LEAST, words
@@ -261,11 +253,9 @@ def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: tuple[Home,
 
 
 @pytest.mark.slow
-def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(
-    place: tuple[Home, str], records: Counter[str]
-) -> None:
-    """The topic goes on in its next generation. The proof looks into the file, and the ids in it are no remains."""
-    home, _ = place
+def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(place: Home, records: Counter[str]) -> None:
+    """The topic goes on in its next generation. The proof looks into the file; the ids in it are no remains."""
+    home = place
     ids = fill(home, 2 * LEAST)
     with Client(home, scope=SCOPE, origin="user") as client:
         secret = client.capture("The codename is Zebrafish-Quokka.", native_id="secret").id
@@ -273,7 +263,8 @@ def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(
         client.log.known(SCOPE, ids)
         erasure = client.erase(plan(home, client.log, SCOPE, [secret, ids[0]], only=False))
         assert erasure.after.proves
-        assert {file.form for file in erasure.after.places if file.path.startswith("known-ids/")} == {"ids of the log"}
+        forms = {file.form for file in erasure.after.places if file.path.startswith("known-ids/")}
+        assert forms == {"ids of the log"}
         fill(home, LEAST, "later")
         holds(client.log, [secret, *ids])
     with closing(open_log(home)) as log:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
 from pathlib import Path
 
@@ -48,24 +47,17 @@ def test_what_says_nothing_is_noise(text: str) -> None:
 def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
     error = CASES["tool_errors"][0]
     assert noise_in(error, "tool") == "error of a tool" and noise_in(error, "user") is None
-    for yields in (
-        claude_code.take(
-            {"type": "user", "uuid": "1", "message": {"content": [
-                {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
-            ]}}, {},
-        ),
-        gemini.take(
-            t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}]),
-            {"session": "s"},
-        ),
-    ):  # fmt: skip
-        assert FAILED in list(yields)
+    result = {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
+    row = {"type": "user", "uuid": "1", "message": {"content": [result]}}
+    assert FAILED in list(claude_code.take(row, {}))
+    call = t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}])
+    assert FAILED in list(gemini.take(call, {"session": "s"}))
 
 
 @pytest.mark.parametrize(
     "blob",
-    [LINES.replace("\n", ""), LINES, base64.urlsafe_b64encode(BYTES).decode(), BYTES.hex(), json.dumps(LINES)[1:-1]],
-    ids=["one line", "lines", "for a URL", "hexadecimal", "in JSON"],
+    [LINES.replace("\n", ""), LINES, base64.urlsafe_b64encode(BYTES).decode(), BYTES.hex(), repr(LINES)[1:-1]],
+    ids=["one line", "lines", "for a URL", "hexadecimal", "escaped"],
 )
 def test_of_a_blob_its_length_is_kept(blob: str) -> None:
     assert without_bulk(f"the logo is data:image/png;base64,{blob} and blue") == (
@@ -101,7 +93,8 @@ def test_of_a_paste_the_beginning_the_end_a_digest_and_the_length_are_kept() -> 
 
 def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Path, project: Path) -> None:
     secret = "ghp_" + "".join(RNG.choice("abcdefghijkABCDEFGHIJK0123456789") for _ in range(36))
-    pasted = f"Read this. <private>heliotrope</private> {secret}\n" + "a line of the log\n" * 4_000 + "What is wrong?"
+    pasted = f"Read this. <private>heliotrope</private> {secret}\n"
+    pasted += "a line of the log\n" * 4_000 + "What is wrong?"
     hook(home, "claude", told(project, "UserPromptSubmit", prompt=pasted))
     path = transcript(project, ("s-1", 1, pasted))
     assert taken(home, path, project).known == 1
@@ -112,7 +105,8 @@ def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Pa
 
 def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> None:
     with Client(home, scope=SCOPE, session="s", origin="user") as client:
-        client.capture("Shall I continue and drop the table users, yes or no? Please go ahead?", "turn", origin="agent")
+        asked = "Shall I continue and drop the table users, yes or no? Please go ahead?"
+        client.capture(asked, "turn", origin="agent")
         nods = [client.capture(nod, "turn").id for nod in ("yes", "Go ahead.", "ok", "Continue!", "no")]
         told = client.capture("ok, continue without the table users", "turn").id
         fact = client.capture("yes", "fact").id  # What somebody captured on purpose is found.
@@ -129,9 +123,8 @@ def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> Non
 
 
 def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, project: Path) -> None:
-    path = transcript(
-        project, ("s-1", 1, "[Request interrupted by the user]"), ("s-1", 2, BYTES.decode("latin1")), ("s-1", 3, "kept")
-    )
+    said = ("[Request interrupted by the user]", BYTES.decode("latin1"), "kept")
+    path = transcript(project, *(("s-1", number, text) for number, text in enumerate(said, start=1)))
     summary = taken(home, path, project)
     assert summary.skipped == {"metadata of a host": 1, "binary": 1} and texts(home, project) == ["kept"]
     assert not summary.problem_count

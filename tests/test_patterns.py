@@ -1,27 +1,27 @@
 """No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
 
-`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind what
-stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
-is met by running them on long texts, may go back within it.
+`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind
+what stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at
+most may go back within it.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import backtracking
 import pytest
 import test_bounds
-from backtracking import LOOKS, REPEATS, SINGLE, Backtracking, Beginning, Chars, TooManySteps, nodes_of, ops, parts_of
+from backtracking import REPEATS, SINGLE, Backtracking, Chars, TooManySteps, ops, parts_of
 from soaked import soaked
+from tables import DATA, rows
 from test_bounds import AT
 
 from memtape import state
@@ -29,7 +29,6 @@ from memtape.schemas import patterns
 from memtape.state.text import asking, open_ends, polarity, replacing
 from memtape.state.text.statements import MOST_CHARS
 
-DATA = Path(__file__).parent / "data"
 LONG_CHARS = 16 * 1024
 SENTENCE_CHARS = 1_024
 """What a pattern is given at most of which the rules give it one sentence."""
@@ -37,7 +36,7 @@ MOST_GROWTH, LEAST_STEPS = 2.3, 1_000
 """By so much the steps grow at most where a text becomes twice as long, but for a few."""
 MOST_STEPS_OF_A_SENTENCE, MOST_STEPS = 4_000_000, 300_000
 FEW_WORDS = 3
-"""So many words of a pattern are tried by `make test`, and all by `make soak`, which alone reads the longest."""
+"""`make test` tries so many words of a pattern, and `make soak` all, which alone reads the longest."""
 LONGEST_CHARS = 15_000
 TRIED_FIRST = "a1 .\nA-\"'_/,é中(:\t" + "".join(map(chr, range(33, 127))) + "“”„«»。！"
 """Of a class of characters the first of these stands for it."""
@@ -92,7 +91,7 @@ def expressions_within(module: ModuleType) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def given() -> dict[Pattern, tuple[int, bool, bool]]:
-    """Return the most that the rules give each pattern, whether it is matched at one place alone, and has runs."""
+    """Return the most that the rules give each pattern, whether it is matched at one place, and has runs."""
     found: dict[Pattern, tuple[int, bool, bool]] = {}
     own = patterns._Lazy.__getattr__
 
@@ -131,11 +130,9 @@ def forget_methods(module: ModuleType) -> None:
 
 
 def texts_to_meet_rules() -> Iterator[str]:
-    """Yield the sentences that rules are tested with, and long texts of all their words with and without ends."""
-    said = list[str]()
-    for path in sorted(DATA.glob("*.jsonl")):
-        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        said += [text for row in rows if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
+    """Yield the sentences that rules are tested with, and long texts of all their words, with ends or not."""
+    every = (row for path in sorted(DATA.glob("*.jsonl")) for row in rows(path.stem))
+    said = [text for row in every if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
     salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
     yield from (*said[::3], "Mira Kolb now owns the parser.", "and what is the port of the gateway")
     yield from (text.replace(" ", "  ") for text in said[::9])
@@ -155,7 +152,7 @@ def sample_of(items: Any, flags: int) -> str:
             made += next((char for char in TRIED_FIRST if takes[char]), "")
         elif op in REPEATS:
             made += sample_of(value[2], flags) * value[0]
-        elif op not in LOOKS:
+        elif op not in backtracking.LOOKS:
             made += "".join(sample_of(part, flags) for part in parts_of(op, value)[:1])
     return made
 
@@ -174,11 +171,12 @@ def words_of(read: Backtracking) -> list[tuple[str, str]]:
     """Return the worst words of a pattern: a beginning, and what comes after it again and again."""
     found: dict[tuple[str, str], None] = {}
     for before, body in repeats_of(read.parsed, read.flags):
-        found |= dict.fromkeys([(before, body), ("", before + body), ("", f"{before}{body} "), ("", f"{before} ")])
-    nodes = nodes_of(read.parsed)
+        alone = (before + body, f"{before}{body} ", f"{before} ")
+        found |= dict.fromkeys([(before, body), *(("", it) for it in alone)])
+    nodes = backtracking.nodes_of(read.parsed)
     wide = [value[2][0] for op, value in nodes if op in REPEATS and value[1] >= WIDE and len(value[2]) == 1]
     sets = [Chars(*it, read.flags) for it in wide if it[0] in SINGLE]
-    begins, alike = Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
+    begins, alike = backtracking.Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
     for char in dict.fromkeys("".join(sample_of([node], read.flags) for node in nodes if node[0] in SINGLE)):
         alike.setdefault((begins.may(char), *(its[char] for its in sets)), char)
     found |= dict.fromkeys(
@@ -196,7 +194,7 @@ def steps_of(read: Backtracking, text: str, most: int, *, anchored: bool) -> int
 
 
 def grows(read: Backtracking, word: tuple[str, str], *, anchored: bool) -> bool:
-    """Whether a text of a word that is twice as long takes more than twice the steps, in short and in long."""
+    """Whether a text of a word that is twice as long takes more than twice the steps, short and long."""
     before, body = word
 
     def steps(text: str, most: int) -> int:

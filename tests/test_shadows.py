@@ -1,4 +1,4 @@
-"""Shadow retrievers answer beside the active one, later and unseen: they change nothing, and use says who was right."""
+"""Shadow retrievers answer beside the active one, later and unseen, change nothing, and use judges them."""
 
 from __future__ import annotations
 
@@ -82,10 +82,9 @@ def test_a_name_says_how_a_retriever_finds(recipe: Recipe) -> None:
 
 
 def test_what_says_nothing_is_refused() -> None:
-    for name in (
-        *("", "elastic", "bm25 without hot", "rrf with m@1/3", "memtape without", "memtape without hope", "x" * 500),
-        *("memtape without hot, hot", "memtape without " + ", ".join(LANES), "memtape with " + "m" * 200),
-    ):
+    wrong = ("without", "without hope", "without hot, hot", "without " + ", ".join(LANES), "with " + "m" * 200)
+    others = ("", "elastic", "bm25 without hot", "rrf with m@1/3", "x" * 500)
+    for name in (*others, *(f"memtape {it}" for it in wrong)):
         with pytest.raises(MemtapeError, match="no retriever"):
             recipe_of(name)
 
@@ -100,9 +99,9 @@ def test_lanes_say_what_a_shadow_did(name: str, took_us: int, failed: bool) -> N
 
 @given(st.uuids(), st.integers(0, 100), st.integers(0, 100))
 def test_the_share_follows_from_the_id_alone_and_grows(id: Any, first: int, second: int) -> None:
-    low, high = (Settings(shadow_percent=percent) for percent in sorted((first, second)))
-    assert is_chosen(str(id), high) or not is_chosen(str(id), low)
-    assert is_chosen(str(id), Settings(shadow_percent=100)) and not is_chosen(str(id), Settings(shadow_percent=0))
+    percents = (0, *sorted((first, second)), 100)
+    chosen = [is_chosen(str(id), Settings(shadow_percent=percent)) for percent in percents]
+    assert chosen == sorted(chosen) and chosen[-1] and not chosen[0]
 
 
 @given(histories(), st.data())
@@ -201,7 +200,8 @@ def test_use_decides_who_was_right(tmp_path: Path) -> None:
         set_state(client.log, "bm25", "off", None)
         set_state(client.log, "memtape without sparse", "deprecated", None)
     told = json.loads(run("admin", "compare", "--shadow", *where, "--json").stdout)
-    assert [(name, its["state"]) for name, its in told["shadows"].items()] == [("memtape without sparse", "deprecated")]
+    states = {name: its["state"] for name, its in told["shadows"].items()}
+    assert states == {"memtape without sparse": "deprecated"}
     again = json.loads(run("admin", "compare", *where, "--json").stdout)
     assert again["recalls"] == 2, "what a shadow found is no search"
 

@@ -1,4 +1,4 @@
-"""Commands beside people: run, rebuild, upgrades, erase and verify over a vault in which somebody works too."""
+"""Commands beside people: run, rebuild, erase and verify over a vault in which somebody works too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folder(home: Home) -> Path:
 def notes(folder: Path) -> dict[str, bytes]:
     """Put what people keep beside pages, and return it."""
     made = {
-        "idea.md": b"# mine\n", ".obsidian/app.json": b"{}", "memories/mine.md": b"mine", "logs/plan.canvas": b"{}",
+        "idea.md": b"# mine\n", ".obsidian/a.json": b"{}", "memories/mine.md": b"mine", "logs/plan.canvas": b"{}",
         "memory.txt": b"a file without .md", "images/a.png": b"\x89PNG\0\0",
     }  # fmt: skip
     for name, data in made.items():
@@ -64,7 +64,7 @@ def test_a_line_in_a_page_is_kept_beside_and_said(home: Home, folder: Path) -> N
     assert json.loads(run("status", "--json").stdout)["kept"] == ["vault/projects/a/MEMORY (yours 2).md"]
 
 
-def test_a_scope_that_the_log_has_no_longer_takes_our_pages_with_it_and_no_notes(home: Home, folder: Path) -> None:
+def test_a_scope_that_the_log_has_no_longer_takes_our_pages_and_no_notes(home: Home, folder: Path) -> None:
     made = notes(folder)
     page = folder / "logs" / "2026-01-02.md"
     page.write_text("mine now\n")

@@ -1,4 +1,4 @@
-"""The vault is also people's: what somebody saved there stays, whatever Memtape writes, removes or is killed at."""
+"""The vault is people's too: what somebody saved there stays, whatever Memtape writes, removes or is killed at."""
 
 from __future__ import annotations
 
@@ -93,29 +93,32 @@ class Person:
 
     def act(self) -> None:
         """Do one thing at random."""
-        self.rng.choice((self.add, self.add, self.add_in_the_way, self.edit, self.edit, self.delete, self.rename))()
+        twice = (self.add, self.edit)
+        self.rng.choice((*twice, *twice, self.add_in_the_way, self.delete, self.rename))()
 
     def add(self) -> None:
-        name = self.rng.choice(("idea.md", "memories/mine.md", "logs/a.png", "x/.obsidian/app.json", "logs/.b.md.new"))
-        self._save(self.folder / "projects" / "a" / name)
+        names = "idea.md memories/mine.md logs/a.png x/.obsidian/app.json logs/.b.md.new".split()
+        self._save(self.folder / "projects" / "a" / self.rng.choice(names))
 
     def add_in_the_way(self) -> None:
         """Put something where a page has its place, also a folder, or a link that leads out of the vault."""
         folder = self.folder / "projects" / "a"
         file = folder / self.rng.choice(("MEMORY.md", "watermark.json", *(f"logs/{day}.md" for day in DAYS)))
         what = self.rng.choice(("file", "file", "link", "folder", "folder link"))
+        outside = self.folder.parent / "outside"
         if what == "folder link" and not os.path.lexists(folder / "logs"):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "logs").symlink_to(self.folder.parent / "outside")
-            self.saved.append(str(self.folder.parent / "outside").encode())
+            self._link(folder / "logs", outside)
         elif what == "link" and not os.path.lexists(file) and not self._linked(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.symlink_to(self.folder.parent / "outside" / "a.md")
-            self.saved.append(str(self.folder.parent / "outside" / "a.md").encode())
+            self._link(file, outside / "a.md")
         elif what == "folder" and not os.path.lexists(file) and not self._linked(file):
             self._save(file / "within.md")
         elif what == "file" and not os.path.lexists(file):
             self._save(file)
+
+    def _link(self, path: Path, to: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(to)
+        self.saved.append(str(to).encode())
 
     def edit(self) -> None:
         if path := self._any():
@@ -172,7 +175,7 @@ class Person:
 def test_what_somebody_saved_is_still_there_whatever_happens(
     tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
 ) -> None:
-    """In any life of a vault: nothing that was saved is lost, the pages are right, and no copy is made of ours."""
+    """In any life of a vault nothing that was saved is lost, the pages are right, and ours are not copied."""
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("life")
     vault = Vault(Home(folder / "home"))
@@ -190,8 +193,9 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
         try:
             with killed_at(nth):
                 if rng.random() < 0.3:
-                    vault.write([page_of(day, text) for day, text in texts.items()], [ScopeMark(SCOPE, 0, step)])
-                    vault.prune(SCOPE, {f"logs/{day}.md" for day, text in texts.items() if text} | {"watermark.json"})
+                    vault.write([page_of(*it) for it in texts.items()], [ScopeMark(SCOPE, 0, step)])
+                    kept_pages = {f"logs/{day}.md" for day, text in texts.items() if text}
+                    vault.prune(SCOPE, kept_pages | {"watermark.json"})
                 elif rng.random() < 0.1:
                     texts = dict.fromkeys(DAYS, "")
                     vault.prune(SCOPE, ())
@@ -212,7 +216,8 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
     assert not person.lost(), f"seed {seed}"
     for name in kept(vault.home):
         path = vault.home.path / name
-        assert path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved, f"seed {seed}: {name} is ours"
+        is_theirs = path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved
+        assert is_theirs, f"seed {seed}: {name} is ours"
     assert files_of(folder / "outside") == {"a.md": b"outside\n"}
     shutil.rmtree(folder)
 
@@ -226,7 +231,8 @@ def test_pages_whose_list_is_lost_are_told_from_notes_by_their_bytes(tmp_path: P
     (folder / "logs" / f"{DAYS[0]}.md").write_text("mine")
     (folder / "logs" / ".mine.md.new").write_text("mine too")
     vault.adopt(pages, [ScopeMark(SCOPE, 0, 1)])
-    assert set(ScopeFiles(vault.home, SCOPE).listed()) == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
+    listed = {*ScopeFiles(vault.home, SCOPE).listed()}
+    assert listed == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
     vault.write([page_of(day, "new") for day in DAYS], [ScopeMark(SCOPE, 0, 2)])
     assert kept(vault.home) == [f"vault/projects/a/logs/{DAYS[0]} (yours).md"]
     found = files_of(folder)
@@ -274,7 +280,7 @@ def test_no_mark_of_markdown_survives_unescaped() -> None:
 
 @given(st.text())
 def test_what_is_escaped_can_be_read_back(text: str) -> None:
-    """Without backslashes and the entity of an indentation it is the text, its hidden characters written out."""
+    """Without backslashes and the entity of an indentation it is the text, its hidden characters shown."""
     for line in visible(text).split("\n"):
         indented = re.sub(r"^&#(9|32);", lambda found: chr(int(found[1])), escape(line))
         assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", indented) == line
