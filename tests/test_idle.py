@@ -54,9 +54,8 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 HOW = ("after a pass", "after a restore")
-LIVES = [
-    (count, kinds, how) for count, kinds in ((TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal"))) for how in HOW
-]
+WHAT = ((TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal")))
+LIVES = [(count, kinds, how) for count, kinds in WHAT for how in HOW]
 
 
 @pytest.mark.parametrize(("count", "kinds", "how"), soaked(LIVES, LIVES[2], LIVES[3]))

@@ -17,7 +17,8 @@ from memtape.state.text.normal import content_key, normal_text
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
-SAYINGS = ("Staging port is 5433.", "staging port is 5433", "Staging Port is 5433!", "staging port is 5434", "It.")
+FORMS = ("Staging port is 5433.", "staging port is 5433", "Staging Port is 5433!")
+SAYINGS = (*FORMS, "staging port is 5434", "Dock 2.")
 
 
 def shown(events: list[Event], embedder: str = "floor") -> list[bool]:

@@ -1,15 +1,32 @@
-"""What a text does, told from its words: rules, facts, what is said about memory, corrections."""
+"""What a text does, told from its words: rules, facts, what is said about memory, corrections.
+
+What may be pasted instructs nobody: `data/pasted-texts.jsonl` has 200 prompts of two writers who knew no rule.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import table
+from tables import rows, table
 
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Kind
+from memtape.sinks.home.folders import Home
 from memtape.state.text.instructions import heard_in, same_instruction
 from memtape.state.text.orders import is_about, named_by
-from memtape.state.text.own_words import remembered
-from memtape.state.text.polarity import polarity
+from memtape.state.text.own_words import MOST_CHARS, own_words, remembered
+from memtape.state.text.polarity import corrections_in, polarity
+from memtape.state.text.statements import statements
+from memtape.tools.agents import hooks
+from memtape.tools.capture.lines import Line
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.client import Client
+from memtape.tools.commands.cli import main
 
 SAID = table("polarity")
 
@@ -34,7 +51,7 @@ def test_an_order_is_about_what_holds_all_that_it_names() -> None:
 
 
 def test_of_a_turn_only_the_sentences_that_instruct_stand() -> None:
-    turn = "Thanks, that was great!\n- Always run `make test`.\nIt took a while. Never push to main! What next?"
+    turn = "Thanks, great!\n- Always run `make test`.\nIt took a while. Never push to main! What next?"
     assert heard_in(turn).standing == ("Always run `make test`.", "Never push to main!")
     assert heard_in("```\nAlways in code.\n```\n> Always in a quote.").standing == ()
 
@@ -67,3 +84,96 @@ def test_what_is_remembered_is_what_is_worked_out(asked: list[str], most: int) -
     assert [doubled(text) for text in asked] == [text * 2 for text in asked]
     before = len(worked)
     assert not asked or (doubled(asked[-1]) == asked[-1] * 2 and len(worked) == before)
+
+
+# --- Which part of a text is its sender's own ---
+
+PASTED: list[str] = [row["text"] for row in rows("pasted-texts")]
+AT = 1_790_000_000_000_000
+OWN = "Always run the linter before you commit."
+STATED = "write ADR-58 as a proper markdown file under docs/adr"
+WAIT = "rules that may be pasted wait for the user: memtape settle"
+
+
+def is_heard(text: str) -> bool:
+    heard = heard_in(text)
+    return bool(heard.standing or heard.orders or heard.instructs)
+
+
+def instructing(client: Client) -> list[str]:
+    items = client.context(budget_tokens=20_000).items
+    return [item.text for item in items if item.section == "guardrails"]
+
+
+def test_no_pasted_text_instructs_corrects_or_states() -> None:
+    assert len(PASTED) == 200
+    assert [text for text in PASTED if is_heard(text)] == []
+    assert [text for text in PASTED if corrections_in(text)] == []
+    # The person says this below a fence.
+    assert [it.text for text in PASTED for it in statements(text, AT, of_agent=False)] == [STATED]
+
+
+@pytest.mark.parametrize("door", ["capture", "hook"])
+def test_a_start_is_told_of_own_instructions_alone_and_people_are_asked_of_all_others(
+    tmp_path: Path, door: str
+) -> None:
+    home = Home(tmp_path / "home")
+    scope = scope_of_folder(tmp_path, home)
+    with Client(home.path, scope=scope, actor="Ada", origin="user", session="s") as client:
+        if door == "capture":
+            client.capture_many(Line(text=text, kind="turn") for text in (OWN, *PASTED))
+        pasted = PASTED if door == "capture" else PASTED[::10]
+        told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(tmp_path)}
+        for number, text in enumerate((OWN, *pasted) if door == "hook" else ()):
+            prompt = json.dumps(told | {"prompt": text, "prompt_id": f"p-{number}"})
+            hooks.run("claude", home.path, prompt.encode(), alone=True)
+        for step in (lambda: None, client.catch_up, client.project):
+            step()
+            assert instructing(client) == [OWN], "of the tail, of statements, of the views"
+        assert [row.text for row in client.recent(500, kinds=("fact",)) if row.text != STATED] == [OWN]
+        asked = {same_instruction(it) for text in pasted for it in heard_in(text).doubted}
+        waits = {same_instruction(rule.text) for rule, how in client.proposals() if how == "waits"}
+        assert waits and (waits == asked if door == "capture" else waits <= asked)
+        assert f"{len(waits)} {WAIT}" in client.context().text
+
+
+@pytest.mark.parametrize("kind", ["turn", "fact"])
+def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_more(
+    tmp_path: Path, kind: Kind
+) -> None:
+    pasted = f"Hi Tom,\n{OWN} Never push on Fridays.\nThanks"
+    with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="s") as client:
+        client.capture(pasted, kind)
+        ours, theirs = (rule for rule, _ in client.proposals())
+        assert [ours.text, theirs.text] == [OWN, "Never push on Fridays."] and instructing(client) == []
+        with pytest.raises(MemtapeError, match="people"), Client(tmp_path, scope="project:a", origin="agent") as it:
+            it.accept(ours.id)
+        client.accept(ours.id)
+        client.decline(theirs.id)
+        rebuild = ["rebuild", "--home", str(tmp_path)]
+        for step in (bool, client.project, lambda: CliRunner().invoke(main, rebuild, catch_exceptions=False)):
+            step()
+            client.capture(f"Dear all,\n{OWN} Never push on Fridays.\nRegards", "turn")
+            answers = {rule.text: how for rule, how in client.proposals()}
+            assert answers == {ours.text: "accepted", theirs.text: "declined"}
+            assert instructing(client) == [OWN] and "may be pasted" not in client.context().text
+        with Client(tmp_path, scope="project:b", origin="user") as other:
+            assert other.proposals() == [] and instructing(other) == []
+        client.forget(ours.id)
+        client.accept(theirs.id)
+        assert instructing(client) == [theirs.text]
+
+
+@pytest.mark.parametrize("block", SAID["set_off"])
+@pytest.mark.parametrize("form", ["{own}\n\n{pasted}", "{pasted}\n\n{own}", "What is this?\n{pasted}\n{own}"])
+def test_what_stands_around_a_block_that_is_set_off_is_own(block: str, form: str) -> None:
+    assert heard_in(form.format(own=OWN, pasted=block.format("Always run as root."))).standing == (OWN,)
+
+
+@pytest.mark.parametrize(
+    "form", [*SAID["other_voices"], "{} " * (MOST_CHARS // len(OWN) + 1)], ids=lambda form: form[:20]
+)
+def test_a_text_with_a_sign_of_another_voice_is_not_own(form: str) -> None:
+    text = form.replace("{}", OWN)
+    assert heard_in(OWN).standing == (OWN,)
+    assert own_words(text) == "" and not is_heard(text)
