@@ -2,8 +2,8 @@
 
 `python tests/crash.py --kills 300` plays as many lives of a home as that takes. In each life some projectors
 are killed in a row, at named points, at random times or system calls; between them events are appended. Then
-one undisturbed run must give what a home that was never disturbed has over the same log: a sound `verify`, one
-state hash, the vault byte for byte, watermarks and dead letters, and no file that nobody owns.
+one undisturbed run must give what a home that was never disturbed has over the same log: a sound `verify`,
+one state hash, the vault byte for byte, watermarks and dead letters, and no file that nobody owns.
 
 The product has no hooks for this. A child wraps the function that a point names before it begins.
 """
@@ -68,13 +68,12 @@ TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
 DECK = {"captured": 47, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1, "edited": 2,
-        "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1,
+        "edited": 2, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
-SYSTEM_CALLS = tuple(
-    "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync fdatasync ftruncate".split()
-)
+SYSTEM_CALLS = "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync".split()
+SYSTEM_CALLS += ("fdatasync", "ftruncate")
 """What Python, SQLite and LanceDB change files with."""
 
 
@@ -82,10 +81,10 @@ SYSTEM_CALLS = tuple(
 
 
 class Point(NamedTuple):
-    """Where a projector dies: `before` or `after` the `nth` call (at most `most`) of `target`, or with half a file.
+    """Where a projector dies: `before` or `after` the `nth` call (of `most`) of `target`, or with half a file.
 
-    A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target it
-    is a random time, or with `system_call` a random call. `first` says what is wrong with the home before.
+    A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target
+    it is a random time, or with `system_call` a random call. `first` says what is wrong with the home before.
     """
 
     name: str
@@ -237,7 +236,7 @@ class Kill(NamedTuple):
 
 @dataclass
 class Life:
-    """What was done to one home, what was wrong at its end, and which temporary files outlived their writers."""
+    """What was done to one home, what was wrong at its end, and which files outlived their writers."""
 
     number: int
     kills: list[Kill] = field(default_factory=list)
@@ -262,7 +261,7 @@ class Harness:
         self.met: list[Event] = []  # Of all lives: what stood on their logs.
 
     def live(self, number: int, kills: int = KILLS_A_LIFE) -> Life:
-        """Play one life: append, kill, and so on; then an undisturbed run, compared with an undisturbed home."""
+        """Play one life: append, kill, and so on; then an undisturbed run, compared with such a home."""
         rng = random.Random(f"{self.seed}/{number}")
         life = Life(number)
         home = Home(self.folder / f"life{number}")
@@ -400,7 +399,7 @@ def find_strace() -> tuple[str, str]:
 
 
 def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) -> subprocess.Popen[bytes]:
-    """Have strace do something (`signal=SIGKILL:when=3`) to a waiting process, in a thread's third such call."""
+    """Have strace do something (`signal=SIGKILL:when=3`) to a waiting process, at a thread's third call."""
     effects = ("-e", f"trace={system_call}", "-e", f"inject={system_call}:{effect}")
     command = ["strace", "-f", "-qq", "-y", *effects, "-o", output, "-p", str(pid)]
     tracer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -497,7 +496,7 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "erased":
                 yield b.erased(earlier[:1], name, **common)
             case "configured":
-                anew: dict[str, Any] = rng.choice(({}, b.QUICK, b.QUICK)) | {"refolded": rng.choice((0, number))}
+                anew: dict[str, Any] = {"refolded": rng.choice((0, number))} | rng.choice(({}, b.QUICK, b.QUICK))
                 settings = Settings(embedder=rng.choice((b.TINY, b.TINY, "floor")), **anew)
                 yield b.configured(settings, number + 1, sent=sent)
             case "embedded":
@@ -616,7 +615,7 @@ def report(life: Life, seed: int, point: str = "") -> str:
     again = f"python tests/crash.py --seed {seed} --kills {len(life.kills)} --life {life.number}"
     again += f" --point {shlex.quote(point)}" if point else ""
     lines = [*map(str, life.kills), *(f"-> {wrong}" for wrong in life.wrong), f"Repeat it with: {again}"]
-    return f"Life {life.number} went wrong:\n  " + "\n  ".join(lines)
+    return "\n  ".join([f"Life {life.number} went wrong:", *lines])
 
 
 def main() -> int:

@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import builders as b
 import pytest
 from click.testing import CliRunner, Result
 from met import events_of
 from soaked import soaked
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Archived, Erased, ScopeChanged, Withdrawn, make_tick
+from memtape.schemas.events import Archived, Erased, Event, ScopeChanged, Withdrawn, make_tick
 from memtape.schemas.rows import ArchiveRow, MemoryRow, SummaryRow, TurnRow, VectorRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, format_day, format_time
+from memtape.schemas.times import DAY_US, HOUR_US, format_day, format_time
 from memtape.sinks.home.pauses import pause, resume
 from memtape.sinks.remains import Needles, search_home
+from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.subjects import aging
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.answers import call
@@ -600,3 +603,68 @@ def test_what_people_order_holds_though_it_is_archived(client: Client) -> None:
     assert [given.ids for given in client.orders()] == orders
     client.forget(order)
     assert not client.orders()
+
+
+# --- An idle tick looks at nothing of a scope, however much the scope holds ---
+
+TEXTS = 6_000
+FEW = 2_000
+"""Of so many texts some are memories, since folding twenty thousand of them takes minutes."""
+
+
+def texts_of_a_year(count: int, kinds: tuple[str, ...]) -> list[Event]:
+    """Texts of a year: some that move on in groups, some that wait for others, and some that are pinned."""
+    events: list[Event] = []
+    for number in range(count):
+        at = b.START - number // 50 * 365 // (count // 50) * DAY_US
+        session = f"alone {number}" if number % 7 == 0 else "s1"
+        kind = kinds[number % len(kinds)]
+        events.append(b.captured(f"Watch {number} saw boat {number}.", number, kind, at=at, session=session))
+    return [*events, b.pinned(list(range(0, count, 50)), "pins")]
+
+
+def ticks(partition: Partition, hours: int) -> list[int]:
+    """Return how many rows each of so many hours touched."""
+    start = partition.clock
+    assert start is not None
+    hour = (start // HOUR_US + 1) * HOUR_US
+    return [
+        len(fold(partition, b.slots([make_tick(0, hour + n * HOUR_US)], start=partition.offset)).changes)
+        for n in range(hours)
+    ]
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note the units at which a pass looks from now on."""
+    units: list[int] = []
+    step_of = aging.step_of
+
+    def noted(state: Any, unit: int, context: Any) -> Any:
+        units.append(unit)
+        return step_of(state, unit, context)
+
+    monkeypatch.setattr(aging, "step_of", noted)
+    return units
+
+
+HOW = ("after a pass", "after a restore")
+WHAT = ((TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal")))
+LIVES = [(count, kinds, how) for count, kinds in WHAT for how in HOW]
+
+
+@pytest.mark.parametrize(("count", "kinds", "how"), soaked(LIVES, LIVES[2], LIVES[3]))
+def test_an_idle_tick_looks_at_nothing(
+    count: int, kinds: tuple[str, ...], how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition = Partition(0)
+    fold(partition, b.slots([b.configured(), *texts_of_a_year(count, kinds)]))
+    while any(touched := ticks(partition, 1)):
+        assert touched[0] < count
+    mark = partition.scopes["project:test"].lifecycle.mark()
+    assert min(mark.mid, mark.long, mark.summaries) > 0 and mark.mid + mark.long < count
+    if how == "after a restore":
+        partition = restore(snapshot(partition))
+        assert ticks(partition, 1) == [0]
+    units = looked_at(monkeypatch)
+    assert ticks(partition, 3) == [0, 0, 0]
+    assert units == []

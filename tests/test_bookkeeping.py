@@ -1,4 +1,4 @@
-"""What Memtape notes and tells of its work: no secrets, nothing that was said, nothing where it only looks."""
+"""What Memtape notes and tells of its work: no secrets, nothing that was said, nothing where it looks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Processes that are killed, disks that fail, damaged logs: all comes right, and nothing is skipped silently.
 
-The harness is in `crash.py`; `make crash KILLS=300` plays more of it. Faults are injected by strace or come from
-the kernel; nothing here pretends.
+The harness is in `crash.py`; `make crash KILLS=300` plays more of it. Faults are injected by strace or come
+from the kernel; nothing here pretends.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def test_a_table_whose_maker_was_killed_is_made_again(
 @pytest.mark.slow
 @pytest.mark.parametrize("times", soaked((2, 30), 2))
 def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
-    """msgspec looks at a type when it first meets it; two threads that do so at once can crash the process."""
+    """msgspec looks at a type when it first meets it; two threads that do so at once can crash it."""
     for _ in range(times):
         process = python(FIRST_EVENTS_CODE, stderr=subprocess.PIPE)
         said = process.communicate()[1]
@@ -326,7 +326,7 @@ def check_log(path: Path, tried: Tried) -> None:
     assert stands.keys() <= tried.tried
     # What is left goes on as if nothing had been.
     [position] = log.append([captured("after it", scope=A)])
-    assert decode(log.read(position.partition, position.offset, 1)[0].payload).body.text == "after it"  # type: ignore[union-attr]
+    assert b"after it" in log.read(position.partition, position.offset, 1)[0].payload
     log.close()
     with edited(path) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -366,17 +366,10 @@ def test_no_capture_is_acknowledged_whose_write_failed(
 # Projectors
 
 
-class Outcome(NamedTuple):
-    """How a projector ended over failing writes, and what it said at last."""
-
-    code: int
-    said: str
-
-
 def run_failing(
     harness: crash.Harness, home: Home, call: str = "", effect: str = "", largest_file: int | None = None
-) -> Outcome:
-    """Project in a process whose writes fail."""
+) -> tuple[int, str]:
+    """Project in a process whose writes fail; return its exit code and what it said at last."""
     process = harness.child()
     tracer = crash.attach(process.pid, call, effect, str(home.path.with_suffix(".trace"))) if call else None
     crash.order(process, home, "project", largest_file=largest_file)
@@ -384,22 +377,22 @@ def run_failing(
     said = process.communicate(timeout=300)[0].decode(errors="replace")
     if tracer is not None:
         tracer.wait(300)
-    return Outcome(process.returncode, said[-600:])
+    return process.returncode, said[-600:]
 
 
-def check_views(home: Home, log: EmbeddedLog, outcome: Outcome) -> None:
+def check_views(home: Home, log: EmbeddedLog, code: int, said: str) -> None:
     """Hold that who said that all is projected was right, and that the next run makes all of it right."""
-    if outcome.code == 0:
+    if code == 0:
         verdict = verify(home, log)
-        assert verdict.ok, (outcome.said, verdict.differences[:5])
+        assert verdict.ok, (said, verdict.differences[:5])
         ends = log.ends()
-        assert all(at in (0, ends[number]) for number, at in verdict.positions.items()), outcome.said
+        assert all(at in (0, ends[number]) for number, at in verdict.positions.items()), said
     else:
         # Where a panic of LanceDB meets another, its library ends the process itself.
-        assert outcome.code in (1, -signal.SIGABRT), outcome.said
+        assert code in (1, -signal.SIGABRT), said
     project(home, log)
     verdict = verify(home, log)
-    assert verdict.ok, (outcome.said, verdict.differences[:5])
+    assert verdict.ok, (said, verdict.differences[:5])
 
 
 @pytest.fixture
@@ -424,11 +417,11 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
         if rng.random() < 0.3:
             shutil.rmtree(home.current().path, ignore_errors=True)
         effect = f"error={rng.choice(ERRORS)}:when={int(2 ** rng.uniform(0, 4))}{rng.choice(('', '+'))}"
-        outcome = run_failing(harness, home, call, effect)
+        code, said = run_failing(harness, home, call, effect)
         hit = home.path.with_suffix(".trace").read_text().count("INJECTED")
-        print(f"{call} {effect}: {hit} failed, exit {outcome.code}")
-        check_views(home, log, outcome)
-        failed, hits = failed + (outcome.code != 0), hits + bool(hit)
+        print(f"{call} {effect}: {hit} failed, exit {code}")
+        check_views(home, log, code, said)
+        failed, hits = failed + (code != 0), hits + bool(hit)
     assert hits > 2 * len(calls) // len(CALLS)
     assert failed >= max(1, len(calls) // len(CALLS))
     state_hash, vault = verify(home, log).state_hash, vault_bytes(home)

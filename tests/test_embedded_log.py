@@ -1,6 +1,6 @@
-"""What the embedded log alone promises: processes at once, producers that are killed, and damage that is found.
+"""What the embedded log alone promises: processes at once, producers that are killed, and damage that is met.
 
-The processes are real ones, and import nothing but what a producer needs, so that many can start within a test.
+The processes are real ones, and import nothing but what a producer needs, so that many can start in a test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import pytest
 from builders import START, captured
@@ -34,8 +34,8 @@ from memtape.sinks.remains import Needles, search_home
 P = partition_of(A, 16)
 PAGE_BYTES = 4_096
 
-# Appends a batch for each line on stdin, and says each event's id and position once `append` has returned. One
-# write of a short line to a pipe is whole or not at all: a kill leaves nothing half said.
+# Appends a batch for each line on stdin, and says each event's id and position once `append` has returned.
+# One write of a short line to a pipe is whole or not at all: a kill leaves nothing half said.
 PRODUCER = """
 import os, sys
 from pathlib import Path
@@ -90,7 +90,7 @@ def start() -> Iterator[Start]:
     """Start processes that run some code, none of which outlives the test."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def process(program: str, *words: object, stdin: IO[bytes] | int | None = None) -> subprocess.Popen[bytes]:
+    def process(program: str, *words: object, stdin: Any = None) -> subprocess.Popen[bytes]:
         # Unbuffered, since `communicate` does not see what a buffer took while one line was read.
         started.append(python(program, *words, bufsize=0, stdin=stdin, stdout=subprocess.PIPE))
         return started[-1]
@@ -359,7 +359,7 @@ log.close()
 
 
 def test_who_reads_a_logs_files_keeps_its_locks(path: Path, start: Start) -> None:
-    """Else who passes by takes itself for the last, deletes the write-ahead file, and the next append is lost."""
+    """Else who passes by takes itself for the last, deletes the WAL file, and the next append is lost."""
     log = EmbeddedLog(path)
     for number in range(3):
         log.append([captured(f"text {number}", scope=A)])

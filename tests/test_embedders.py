@@ -360,7 +360,7 @@ auto 0001 refused | auto 0000 floor | http 1111 http | http 1110 http | http 101
 http 1010 floor warned | http 0011 refused | http 0010 floor warned | local 0011 local | local 1110 local
 local 0001 local degraded | local 1100 floor warned | floor 1111 floor warned | floor 0000 floor
 """
-"""A choice; 1 for: an endpoint is set up, it answers, a model is here, the log has dense vectors; what is so."""
+"""A choice; 1 for: an endpoint is set, it answers, a model is here, the log has dense vectors; the result."""
 
 
 @pytest.mark.parametrize("row", re.split(r" \| |\n", TABLE.strip()))

@@ -130,7 +130,8 @@ def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> No
         except EmbedderUnavailable:
             continue
         break
-    vectors = {event.refs[0]: event.body.vector for event in recorded(log) if isinstance(event.body, Embedded)}
+    made = ((it.refs[0], it.body) for it in recorded(log))
+    vectors = {ref: body.vector for ref, body in made if isinstance(body, Embedded)}
     given = (f"fact {number} of many" for number in range(texts))
     assert vectors == {make_id(it): quantised(FloorEmbedder().embed_query(it)) for it in given}
     assert len(recorded(log)) == texts
@@ -175,7 +176,7 @@ def test_what_was_erased_is_given_to_no_embedder() -> None:
 
 
 @given(st.lists(st.sampled_from(range(9)), min_size=1, max_size=12), st.integers(1, 5), st.booleans())
-def test_the_texts_that_are_embedded_are_those_of_the_state(order: list[int], batch: int, between: bool) -> None:
+def test_what_is_embedded_are_the_texts_of_the_state(order: list[int], batch: int, between: bool) -> None:
     """Repetitions, captures to `global` by others than operators, what stands astray, what is erased."""
     log, embedder, marks = MemoryLog(2), Failing(), MemoryMarks()
     derived = msgspec.structs.replace(captured("derived", scope=A, sent=START), refs=(make_id("one"),))
@@ -652,7 +653,7 @@ def test_sums_of_squares_and_float32_products_stay_exact(dimensions: int, seed: 
     data = [quantised(vector.astype(np.float32)) for vector in (a, b)]
     whole = [np.frombuffer(part, dtype="<i2").astype(np.int64) for part in data]
     assert all(int(np.square(values).sum()) < 2**24 for values in whole) and isqrt(MAX_DIMENSIONS) + 1 < 192
-    assert int(np.abs(whole[0] * whole[1]).sum()) < 2**24, "some order of summing would leave float32's integers"
+    assert int(np.abs(whole[0] * whole[1]).sum()) < 2**24, "some sums would leave the integers"
     assert int(whole[0].astype(np.float32) @ whole[1].astype(np.float32)) == int(whole[0] @ whole[1])
 
 

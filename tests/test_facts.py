@@ -1,6 +1,6 @@
 """A model takes facts from talk: whatever it answers, the state is right.
 
-Facts of the lowest trust are all that comes of it, captured once, and gone with any turn that they may come from.
+Facts of the lowest trust are all that comes of it, captured once, and gone with any turn that they are from.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def test_a_window_of_bad_answers_is_set_aside_until_somebody_asks(client: Client
 
 
 KEY = "AKIA" + "Q3EGVNPZ7WJ5TXRD"
-HOSTILE = [GOOD | it for it in table("bad-answers")["hostile"]] + [GOOD | {"text": f"The key is {KEY} and opens it."}]
+HOSTILE = [GOOD | it for it in (*table("bad-answers")["hostile"], {"text": f"The key is {KEY}."})]
 
 
 def test_a_hostile_answer_is_facts_of_the_lowest_trust_alone(client: Client, model: Scripted) -> None:

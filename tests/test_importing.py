@@ -167,7 +167,7 @@ def test_a_folder_of_another_system_is_no_folder_here(client: Client, tmp_path: 
     assert scope != scope_of_folder(Path.cwd(), client.home)
 
 
-def test_a_folder_without_a_scope_costs_its_records_alone(client: Client, tmp_path: Path, project: Path) -> None:
+def test_a_folder_without_a_scope_costs_its_own_alone(client: Client, tmp_path: Path, project: Path) -> None:
     """A name that no system takes, and a repository that cannot be written."""
     locked = tmp_path / "locked"
     subprocess.run(["git", "init", "-q", str(locked)], check=True)
@@ -189,7 +189,7 @@ def test_a_fork_adds_only_what_is_its_own(client: Client, tmp_path: Path) -> Non
     assert (summary.taken, summary.known) == (len(t.CLAUDE_SAID) + 1, len(t.CLAUDE_SAID))
 
 
-def test_two_sessions_whose_calls_have_the_same_ids_have_their_own_actions(client: Client, tmp_path: Path) -> None:
+def test_sessions_whose_calls_have_the_same_ids_have_their_actions(client: Client, tmp_path: Path) -> None:
     rows = t.claude("/x")
     other = [{**row, "sessionId": "o", "uuid": f"o-{row.get('uuid')}", "promptId": None} for row in rows]
     first = take(client, put(tmp_path, "a.jsonl", t.lines(rows)))
@@ -420,8 +420,9 @@ def test_cut_at_any_byte_what_is_whole_is_taken_and_the_rest_follows(cut: int, f
         assert take(client, path).problem_count <= 1
         head = said(client.log)
         if format != "gemini":  # Of Gemini's rows the last version counts: a head may say less of one.
-            whole = data[:cut].count(b"\n")
-            assert head == _said_by(format, data, max(whole, _whole_rows(data, cut)), client.redactor)
+            # Also a last row is whole of which only the line's end is missing.
+            whole = data[:cut].count(b"\n") + (data[cut : cut + 1] == b"\n")
+            assert head == _said_by(format, data, whole, client.redactor)
         path.write_bytes(data)
         take(client, path)
         if format == "gemini":
@@ -503,11 +504,6 @@ def _damage(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def _whole_rows(data: bytes, cut: int) -> int:
-    """Return how many rows are whole in a head, also a last one of which only the line's end is missing."""
-    return data[:cut].count(b"\n") + (data[cut : cut + 1] == b"\n")
-
-
 def _said_by(format: str, data: bytes, rows: int, redactor: Redactor) -> list[tuple[str, str]]:
     parser = claude_code.take if format == "claude" else codex.take
     state: dict[str, Any] = {}
@@ -587,7 +583,8 @@ def test_an_office_file_gives_headings_texts_notes_and_tables(name: str, text: s
 
 def test_mail_gives_its_head_its_body_and_the_names_of_what_came_along() -> None:
     found = taken(file("buoy.eml"), ".eml")
-    assert found.text.startswith("# Größe der Boje\n\nFrom: Mira <mira@h.example>\nTo: Ada <ada@h.example>\nDate: ")
+    head = "# Größe der Boje\n\nFrom: Mira <mira@h.example>\nTo: Ada <ada@h.example>\nDate: "
+    assert found.text.startswith(head)
     assert found.text.endswith("The buoy, Café side.")
     assert found.at == parse_time("2026-02-02T08:30:00Z", 0) and found.origin == "web"
     assert [media.uri for media in found.media] == ["buoy.bin"]
@@ -636,7 +633,7 @@ def test_a_page_beside_an_export_is_the_exports(client: Client, tmp_path: Path) 
     assert take(client, tmp_path / "export").taken == 0
 
 
-def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "can_read", lambda ending: False)
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
     put(tmp_path / "files", "a.pdf", file("tide.pdf"))
@@ -650,8 +647,8 @@ def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypa
     assert told["skipped"] == {documents.NEEDS.reason: 1}
 
 
-@pytest.mark.parametrize("text", ["\n\n# Gauges\r\n\r\n" + "Read at noon.\r\n" * 200 + "\n", "A short note.\n"])
-def test_a_note_without_front_matter_reads_back_byte_for_byte(client: Client, tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["\n\n# Gauges\r\n\r\n" + "At noon.\r\n" * 400 + "\n", "A short note.\n"])
+def test_a_note_without_front_matter_reads_back_as_it_was(client: Client, tmp_path: Path, text: str) -> None:
     path = put(tmp_path, "note.md", text)
     assert take(client, path).taken == 1
     for event in events(client.log):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from builders import START, captured, configured, erased
@@ -50,15 +50,6 @@ from memtape.tools.keep.verify import verify
 WAIT_S = 300.0
 A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
-LOSING = [
-    ("cleanup.policy", "compact"),
-    ("retention.ms", "604800000"),
-    ("retention.bytes", "1000000000"),
-    ("max.message.bytes", "500000"),
-    ("cleanup.policy", "compact,delete"),
-]
-"""Settings of a topic by which events would be lost."""
-MENDED = [*((name, value, True) for name, value in LOSING), (*LOSING[0], False)]
 
 GOOD = encode(captured("good", scope=A))
 POISON = [
@@ -129,7 +120,9 @@ def make_topic(admin: Any, partitions: int = 1, **settings: str) -> str:
 
 # Where it is
 
-URLS = table("kafka-urls")
+URLS = table("kafka")
+LOSING = [tuple(it) for it in URLS["losing"]]
+MENDED = [*((name, value, True) for name, value in LOSING), (*LOSING[0], False)]
 
 
 @pytest.mark.parametrize(("url", "field", "value"), URLS["good"])
@@ -694,7 +687,7 @@ BATCHES, BATCH_EVENTS = 100, 50
 SCOPES = tuple(f"project:s{number}" for number in range(8))
 HUNG_S = 20.0
 DEADLINES_S = ("60", "6")
-"""Half of the producers wait for a broker that hangs; the others hear that the outcome is unknown, and repeat."""
+"""Half of the producers wait for a broker that hangs; the others hear that it is unknown, and repeat."""
 CALM_S = 2.0
 
 PRODUCER = """
@@ -730,12 +723,8 @@ with Owner(Home(Path(sys.argv[2])), log) as owner:
 """
 
 
-class Storm(NamedTuple):
-    """A topic that everything has befallen, a home that was projected meanwhile, and its state hash."""
-
-    url: str
-    home: Home
-    state_hash: str
+Storm = tuple[str, Home, str]
+"""A topic that everything has befallen, a home that was projected meanwhile, and its state hash."""
 
 
 @pytest.fixture(scope="module")
@@ -769,7 +758,7 @@ def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
     assert living == PRODUCERS, "the faults came too late to befall anybody"
     assert kills[0] >= 3
     with closing(KafkaLog(url)) as log:
-        return Storm(url, home, projected(home, log))
+        return url, home, projected(home, log)
 
 
 @pytest.mark.slow
@@ -777,7 +766,9 @@ def storm(kafka: Broker, tmp_path_factory: pytest.TempPathFactory) -> Storm:
 def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that_of_an_undisturbed_home(
     storm: Storm, opened: Open, tmp_path: Path
 ) -> None:
-    rows = _turns(storm.home)
+    url, stormy, state_hash = storm
+    shards = [Shard(stormy.current().shard(number), number) for number in range(PARTITIONS)]
+    rows = [row for shard in shards if shard.exists() for row in shard.rows(TurnRow)]
     by_source: dict[tuple[str, str], list[int]] = {}
     for row in sorted(rows, key=lambda row: (row.scope, row.seq)):
         producer, number = row.text.split()
@@ -787,8 +778,8 @@ def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that
     unordered = sum(a > b for numbers in by_source.values() for a, b in itertools.pairwise(numbers))
     assert (wanted - found, len(rows) - len(found), unordered) == (set(), 0, 0)
     home = Home(tmp_path / "undisturbed")
-    assert projected(home, opened(None, storm.url)) == storm.state_hash
-    assert vault_bytes(home) == vault_bytes(storm.home)
+    assert projected(home, opened(None, url)) == state_hash
+    assert vault_bytes(home) == vault_bytes(stormy)
 
 
 @pytest.mark.slow
@@ -855,8 +846,3 @@ def projected(home: Home, log: Log, workers: int = 1) -> str:
     verdict = verify(home, log)
     assert verdict.ok, verdict.differences[:5]
     return verdict.state_hash
-
-
-def _turns(home: Home) -> list[TurnRow]:
-    shards = [Shard(home.current().shard(number), number) for number in range(PARTITIONS)]
-    return [row for shard in shards if shard.exists() for row in shard.rows(TurnRow)]

@@ -1,4 +1,4 @@
-"""What is kept of the ids of a log on Kafka: the answer is that of a full read, whatever befalls the files."""
+"""What is kept of the ids of a log on Kafka: the answer is that of a full read, whatever the files are."""
 
 from __future__ import annotations
 
@@ -144,9 +144,9 @@ def test_the_answer_is_that_of_a_full_read(folder: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("seed", soaked(range(60), *range(4)))
 def test_another_history_of_the_same_log_is_not_believed(folder: Path, seed: int) -> None:
-    """A log that went back and got other events has the same id, and perhaps as many slots. Then another log."""
+    """A log that went back and got other events has the same id, and perhaps as many slots. Then another."""
     rng = random.Random(seed)
-    kept = [*everything(MemoryLog(1)), *payloads(rng, rng.randrange(2 * LEAST))]
+    kept = [*(slot.payload for slot in MemoryLog(1).read(0, 0, 9)), *payloads(rng, rng.randrange(2 * LEAST))]
     for _ in range(6):
         log = MemoryLog(1)
         log._payloads = [[*kept]]
@@ -157,10 +157,6 @@ def test_another_history_of_the_same_log_is_not_believed(folder: Path, seed: int
     other = MemoryLog(1)
     other.append_raw(0, payloads(rng, 3 * LEAST))
     check(KnownIds(0, folder), other, rng)
-
-
-def everything(log: Log) -> list[bytes]:
-    return [slot.payload for slot in log.read(0, 0, 1_000_000)]
 
 
 def test_a_file_has_no_text_and_few_bytes_an_id(folder: Path) -> None:
@@ -253,8 +249,8 @@ def test_no_command_reads_a_topic_of_kafka_from_its_beginning(place: Home, recor
 
 
 @pytest.mark.slow
-def test_an_erasure_on_kafka_is_proven_and_leaves_the_answers_true(place: Home, records: Counter[str]) -> None:
-    """The topic goes on in its next generation. The proof looks into the file; the ids in it are no remains."""
+def test_an_erasure_on_kafka_is_proven_and_answers_stay_true(place: Home, records: Counter[str]) -> None:
+    """The topic goes on in its next generation. The proof looks into the file; its ids are no remains."""
     home = place
     ids = fill(home, 2 * LEAST)
     with Client(home, scope=SCOPE, origin="user") as client:

@@ -1,4 +1,4 @@
-"""The MCP server as the SDK's own client sees it, over stdio and HTTP: what it offers, answers and refuses."""
+"""The MCP server as the SDK's own client sees it: what it offers, answers and refuses, by stdio and HTTP."""
 
 from __future__ import annotations
 

@@ -144,12 +144,13 @@ def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
 
 
 EMPTYING, FILLING = ({"type": "Battery", "status": status} for status in ("Discharging", "Charging"))
+MOUSE = {"type": "Battery"}
 PLUGGED, UNPLUGGED = ({"type": "Mains", "online": online} for online in "10")
 
 
 @pytest.mark.parametrize(
     ("supplies", "is_told"),
-    [({}, False), ({"BAT0": EMPTYING}, True), ({"BAT0": FILLING}, False), ({"mouse": {"type": "Battery"}}, False),
+    [({}, False), ({"BAT0": EMPTYING}, True), ({"BAT0": FILLING}, False), ({"hidpp": MOUSE}, False),
      ({"AC": PLUGGED, "BAT0": EMPTYING}, False), ({"AC": UNPLUGGED, "BAT0": EMPTYING}, True)],
 )  # fmt: skip
 def test_a_battery_is_told_as_the_system_says_it(

@@ -23,7 +23,7 @@ from memtape.tools.importing.records import FAILED
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
-LINES = base64.encodebytes(BYTES).decode().strip()
+LINES, URL_SAFE = base64.encodebytes(BYTES).decode().strip(), base64.urlsafe_b64encode(BYTES).decode()
 SCOPE = "project:a"
 CASES = table("noise")
 
@@ -56,7 +56,7 @@ def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
 
 @pytest.mark.parametrize(
     "blob",
-    [LINES.replace("\n", ""), LINES, base64.urlsafe_b64encode(BYTES).decode(), BYTES.hex(), repr(LINES)[1:-1]],
+    [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],
     ids=["one line", "lines", "for a URL", "hexadecimal", "escaped"],
 )
 def test_of_a_blob_its_length_is_kept(blob: str) -> None:

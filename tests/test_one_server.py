@@ -25,6 +25,7 @@ from test_mcp import environment
 from test_warm import PORT, QUESTION, WAIT_S, said, until
 
 from memtape import __version__
+from memtape.schemas.events import Captured
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
@@ -187,7 +188,7 @@ def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: S
     assert of[:2] == ["s-named", "s-other"] and str(of[2]).startswith("mcp:") and of[3] == "s-told"
 
 
-def test_a_slow_call_holds_no_other_session(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_call_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ready, begun, go_on = HookResponder(home, small=True), threading.Event(), threading.Event()
     search = Client.search
 
@@ -272,7 +273,8 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(home: Path, project: 
     assert "not known" in answers[asked[1]]["error"]["message"] and answers.keys() == set(asked)
     assert answers[asked[0]]["result"] and answers[asked[2]]["result"]["tools"]
     one.call("add_memory", text="Ship in December.")
-    assert [event.body.text for event in events_of(home, project, "captured")] == ["Ship in December."]  # type: ignore[union-attr]
+    (event,) = events_of(home, project, "captured")
+    assert isinstance(event.body, Captured) and event.body.text == "Ship in December."
 
 
 # --- Who is served by no other ---

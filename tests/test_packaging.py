@@ -1,8 +1,8 @@
 """What is installed is whole, also from a checkout that has no symbolic links.
 
-Windows and some file systems check the links in `memtape/` out as small text files. setuptools' own lists decide
-what is built: a wheel, an sdist and an editable install are made here from such a checkout and compared with what
-git holds. Only what is committed is tested.
+Windows and some file systems check the links in `memtape/` out as small text files. setuptools' own lists
+decide what is built: a wheel, an sdist and an editable install are made from such a checkout and compared with
+what git holds. Only what is committed is tested.
 """
 
 import os
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("schemas", "state", "flows", "sinks", "tools")
 
 IS_CLONE = (ROOT / ".git").exists()
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not IS_CLONE, reason="this tree is no git checkout to clone")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not IS_CLONE, reason="this tree is no git checkout")]
 
 # Import every room, and tell where each came from: no copy elsewhere may stand in for a missing one.
 IMPORT_ROOMS = f"""
@@ -57,7 +57,7 @@ def wheel(clone: Path) -> Path:
 
 
 def committed(clone: Path) -> set[str]:
-    """Return what git holds of the package and its rooms, by the names that a wheel gives them, without notes."""
+    """Return what git holds of the package and its rooms, by their names in a wheel, without notes."""
     paths = run("git", "ls-files", "-z", "memtape", *ROOMS, cwd=clone).split("\0")
     links = {f"memtape/{room}" for room in ROOMS}
     named = {path if path.startswith("memtape/") else f"memtape/{path}" for path in paths if path}

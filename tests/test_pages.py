@@ -1,4 +1,4 @@
-"""Pages: versions, places, edits and links, against a naive model and by cases; and what is erased of them."""
+"""Pages: versions, places, edits and links, against a naive model and by cases; and what is erased."""
 
 from __future__ import annotations
 
@@ -68,11 +68,6 @@ def told(scope: Scope) -> dict[str, Any]:
     return found
 
 
-def as_event(event: Event) -> dict[str, Any]:
-    """An event as the model knows it."""
-    return msgspec.to_builtins(event) | {"origin": event.actor.origin}
-
-
 @given(worlds(of=(TREE,)))
 def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]) -> None:
     seen = list[str]()
@@ -82,7 +77,7 @@ def test_pages_are_what_a_naive_model_says_after_every_event(events: list[Event]
         fold(partition, slots([said], start=offset))
         if said.id not in seen:
             seen.append(said.id)
-            naive.take(as_event(said))
+            naive.take(msgspec.to_builtins(said) | {"origin": said.actor.origin})
         scope = partition.scopes[SCOPE]
         assert told(scope) == naive.told()
     for page in partition.scopes[SCOPE].pages.by_birth.values() if events else ():

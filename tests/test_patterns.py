@@ -1,8 +1,8 @@
 """No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
 
-`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind
-what stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at
-most may go back within it.
+`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes,
+behind what stands before it, and each two of its characters, again and again. A pattern that the rules give a
+sentence at most may go back within it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def patterns_of_the_product() -> dict[Pattern, str]:
     """Return each pattern by which the rules read texts, with the module that has it."""
     found: dict[Pattern, str] = {}
     for info in pkgutil.walk_packages(state.__path__, f"{state.__name__}."):
-        for pattern in patterns_within(importlib.import_module(info.name)):
+        for it in expressions_within(importlib.import_module(info.name)):
+            pattern = it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
             found.setdefault(pattern, info.name)
     return found
 
@@ -70,12 +71,6 @@ def patterns_of_the_product() -> dict[Pattern, str]:
 @cache
 def reading_of(pattern: Pattern) -> Backtracking:
     return Backtracking(*pattern)
-
-
-def patterns_within(module: ModuleType) -> Iterator[Pattern]:
-    """Yield the patterns among the names of a module, and in its tables."""
-    for it in expressions_within(module):
-        yield it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
 
 
 def expressions_within(module: ModuleType) -> Iterator[Any]:
@@ -114,19 +109,14 @@ def given() -> dict[Pattern, tuple[int, bool, bool]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patterns._Lazy, "__getattr__", counting)
         for module in [it for name, it in sys.modules.items() if name.startswith("memtape.")]:
-            forget_methods(module)
+            for it in expressions_within(module):  # They are asked for their methods anew.
+                for name in READING if type(it) is patterns._Lazy else ():
+                    vars(it).pop(name, None)
         for text in texts_to_meet_rules():
             for rule in RULES:
                 rule(text)
     assert own is patterns._Lazy.__getattr__
     return found
-
-
-def forget_methods(module: ModuleType) -> None:
-    """Have the patterns of a module ask for their methods anew."""
-    for it in expressions_within(module):
-        for name in READING if type(it) is patterns._Lazy else ():
-            vars(it).pop(name, None)
 
 
 def texts_to_meet_rules() -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What a text does, told from its words: rules, facts, what is said about memory, corrections.
 
-What may be pasted instructs nobody: `data/pasted-texts.jsonl` has 200 prompts of two writers who knew no rule.
+What may be pasted instructs nobody: `data/pasted-texts.jsonl` has 200 prompts of writers who knew no rule.
 """
 
 from __future__ import annotations
@@ -146,8 +146,9 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         client.capture(pasted, kind)
         ours, theirs = (rule for rule, _ in client.proposals())
         assert [ours.text, theirs.text] == [OWN, "Never push on Fridays."] and instructing(client) == []
-        with pytest.raises(MemtapeError, match="people"), Client(tmp_path, scope="project:a", origin="agent") as it:
-            it.accept(ours.id)
+        agent = Client(tmp_path, scope="project:a", origin="agent")
+        with agent, pytest.raises(MemtapeError, match="people"):
+            agent.accept(ours.id)
         client.accept(ours.id)
         client.decline(theirs.id)
         rebuild = ["rebuild", "--home", str(tmp_path)]

@@ -60,11 +60,12 @@ def test_a_project_reads_global_too_and_global_reads_only_itself(client: Client,
     with Client(tmp_path, scope="global", origin="operator") as operator:
         operator.capture("Use tabs everywhere.")
         assert [text for text, _ in found(operator, "tabs")] == ["Use tabs everywhere."]
-    assert {text for text, _ in found(client, "tabs")} == {"Use tabs in this project.", "Use tabs everywhere."}
+    texts = {text for text, _ in found(client, "tabs")}
+    assert texts == {"Use tabs in this project.", "Use tabs everywhere."}
 
 
 def test_what_is_not_projected_is_found_and_tombstones_hold(client: Client) -> None:
-    kept, hidden = (client.capture(f"The gateway is {place}.") for place in ("at the lighthouse", "in the office"))
+    kept, hidden = (client.capture(f"The gateway is {place}.") for place in ("at the light", "in the office"))
     said = client.capture("gateway, gateway", "turn")
     client.project()
     # A projector elsewhere holds the lock, so that this client can only answer from views and tail.
@@ -106,7 +107,7 @@ def test_a_repeated_event_behind_the_views_undoes_nothing(client: Client) -> Non
 
 
 def tail_view(events: list[Event], cut: int) -> tuple[set[str], set[str]]:
-    """Ids of the captures that a reader shows when the views stand at `cut`, and of those that the fold shows."""
+    """Ids of the captures that a reader shows when the views stand at `cut`, and that the fold shows."""
     slots = [Slot(0, offset, encode(event)) for offset, event in enumerate(events)]
     partition = Partition(0)
     fold(partition, slots[:cut])
@@ -168,7 +169,8 @@ QUESTION = "Which port does the staging database listen on?"
 def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, tmp_path: Path) -> None:
     fact = client.capture("The staging database listens on port 5433.").id
     asked = [Line(text=QUESTION, kind="turn", session=f"s-{n}") for n in range(13)]
-    client.capture_many([*asked, Line(text="  which port does  the staging database listen on?", kind="turn")])
+    asked.append(Line(text="  which port does  the staging database listen on?", kind="turn"))
+    client.capture_many(asked)
     with Client(tmp_path, scope="global", origin="operator") as operator:
         operator.capture(QUESTION, "turn")
     for _ in ("in the tail", "in the views"):
@@ -178,7 +180,7 @@ def test_what_was_said_often_takes_one_place_and_hides_nothing(client: Client, t
         client.project()
     query = SearchQuery(QUESTION, repeats=True, limit=50)
     with_repeats = client.reader.retriever.answer("project:mine", query).results
-    assert len({result.id for result in with_repeats}) == 16  # Measures go by ids, and every turn has its own.
+    assert len({result.id for result in with_repeats}) == 16  # Every turn has an id of its own.
     words = ["search", QUESTION, "--scope", "project:mine", "--home", str(tmp_path)]
     out = CliRunner().invoke(main, words).output
     assert out.count("Which port") == 1 and "said 15 times" in out

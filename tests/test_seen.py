@@ -28,6 +28,7 @@ from memtape.tools.commands.cli import main
 
 PORT = "The staging kayak listens on port 5433."
 QUESTION = "On which port does the staging kayak listen?"
+WAYS = [*product(HOSTS, (False, True))]
 NOTE = r"memory: (\d+) given, (\d+) tokens"
 
 
@@ -47,7 +48,7 @@ def at(home: Path, project: Path) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user")
 
 
-@pytest.mark.parametrize(("host", "served"), soaked(product(HOSTS, (False, True)), ("claude", False), ("codex", True)))
+@pytest.mark.parametrize(("host", "served"), soaked(WAYS, ("claude", False), ("codex", True)))
 def test_a_person_sees_how_much_agents_were_given(host: str, served: bool, home: Path, project: Path) -> None:
     """The note says what the log says, whether a server answers or the hook does it alone."""
     remembered(home, project, PORT, "Mira likes green tea.")
@@ -135,7 +136,6 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
 
 # --- What a reader keeps of rows while more is said ---
 
-SCOPE = "project:kept"
 TEXTS = (
     "The staging port is 5433.", "The staging port is now 5434.", "Always run the tests before a commit.",
     "In all my projects, use British spelling.", "Never mention the ferry again.",
@@ -160,12 +160,9 @@ STEPS = "say3 turn1 project0 use1 pin2 forget0 project0 restore0".split()
 
 
 def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(home: Path) -> None:
-    home.mkdir()
     (home / "settings.toml").write_text("catch_up = false\n")
-    with (
-        Client(home, scope=SCOPE, actor="Ada", origin="user", session="s") as person,
-        Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as looking,
-    ):
+    ada: dict[str, Any] = {"scope": "project:kept", "actor": "Ada", "origin": "user"}
+    with Client(home, **ada, session="s") as person, Client(home, **ada, wakes=False) as looking:
         ids = [person.capture(text).id for text in TEXTS[:3]]
         for step, number in ((it[:-1], int(it[-1])) for it in STEPS):
             id = ids[number % len(ids)]
@@ -177,5 +174,5 @@ def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(home: Path) -
                 person.use([id, ids[0]] if id != ids[0] else [id])
             else:
                 getattr(person, step)(id)
-            with Client(home, scope=SCOPE, actor="Ada", origin="user", wakes=False) as fresh:
+            with Client(home, **ada, wakes=False) as fresh:
                 assert seen(looking) == seen(fresh), (step, number)

@@ -82,7 +82,8 @@ def test_a_name_says_how_a_retriever_finds(recipe: Recipe) -> None:
 
 
 def test_what_says_nothing_is_refused() -> None:
-    wrong = ("without", "without hope", "without hot, hot", "without " + ", ".join(LANES), "with " + "m" * 200)
+    every = ", ".join(LANES)
+    wrong = ("without", "without hope", "without hot, hot", f"without {every}", "with " + "m" * 200)
     others = ("", "elastic", "bm25 without hot", "rrf with m@1/3", "x" * 500)
     for name in (*others, *(f"memtape {it}" for it in wrong)):
         with pytest.raises(MemtapeError, match="no retriever"):

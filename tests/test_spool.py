@@ -43,7 +43,7 @@ def texts(log: MemoryLog) -> list[str]:
 def test_each_capture_reaches_the_log_once_and_in_order(
     weather: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever becomes of each delivery: the broker is away, stores without a word, or the process is killed."""
+    """Whatever becomes of each delivery: the broker is away, stores without a word, or a kill comes."""
     monkeypatch.setattr(spool, "BATCH_EVENTS", 2)
     log, kept, said = MemoryLog(), Spool(Home(tmp_path / "home")), list[str]()
     for number, becomes in enumerate((*weather, UP)):
@@ -131,7 +131,7 @@ def export(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["memories", "pages"])
 @pytest.mark.usefixtures("away")
-def test_an_import_takes_nothing_while_the_broker_is_away_and_says_so(form: str, home: Path, export: Path) -> None:
+def test_an_import_takes_nothing_while_the_broker_is_away(form: str, home: Path, export: Path) -> None:
     what = [str(export), "--format", "mem0"] if form == "memories" else [str(export.parent), "--as", "pages"]
     done = CliRunner().invoke(main, ["import", *what, "--scope", A, "--home", str(home), "--json"])
     told = json.loads(done.stdout)

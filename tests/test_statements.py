@@ -7,7 +7,9 @@ Turns of corpora are named there, and not held; `python tests/bench/statements.p
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import met
 import pytest
@@ -40,7 +42,7 @@ STATED, TALK = TOLD["stated"], TOLD["talk"]
 pieces = st.lists(
     st.one_of(
         st.sampled_from([text for text, _ in STATED]), st.sampled_from(TALK), st.text(max_size=40),
-        st.sampled_from(["```py\nport = 5433\n```", "> The port is 5433 in a.toml.", "\n\n", "“", '"', "~~~"]),
+        st.sampled_from(["```py\nport = 5433\n```", "> The port is 543 in a.toml.", "\n\n", "“", '"', "~~~"]),
     ),
     max_size=8,
 )  # fmt: skip
@@ -123,10 +125,7 @@ def test_days_are_named_by_their_dates() -> None:
 MONDAY = parse_time("2026-11-23T09:00:00Z", 0)
 
 
-@pytest.mark.parametrize(
-    ("text", "dates"),
-    TOLD["days"],
-)
+@pytest.mark.parametrize(("text", "dates"), TOLD["days"])
 def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates: list[str]) -> None:
     named = dated(text, MONDAY)
     assert re.findall(r"\((.{10})\)", named) == (dates or re.findall(r"\((.{10})\)", text))
@@ -290,25 +289,18 @@ def form_of(text: str) -> tuple[str, ...]:
     return key_of(tokens, english=english)
 
 
-def test_wishes_that_are_not_opposed_are_no_conflict() -> None:
-    found = [it for it in rows("held-out/wishes") if oppose(it["a"], it["b"])]
-    print(f"{len(found)} of 15 opposed wishes are told")
-    assert [it for it in found if not it["opposed"]] == []
+FINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
+    "wishes": (lambda it: oppose(it["a"], it["b"]), lambda it: it["opposed"]),
+    "form": (lambda it: form_of(it["a"]) == form_of(it["b"]), lambda it: it["same"]),
+    "statements": (lambda it: statements(it["text"], AT, of_agent=False), lambda it: it["label"] != "none"),
+    "replaces": (lambda it: replaces(it["a"], it["b"]), lambda it: True),
+}
+"""What the rules find of each file, and whether that is right."""
 
 
-def test_texts_that_differ_in_more_than_form_are_apart() -> None:
-    found = [it for it in rows("held-out/form") if form_of(it["a"]) == form_of(it["b"])]
-    print(f"{len(found)} of 25 texts that are the same in form fold")
-    assert [it for it in found if not it["same"]] == []
-
-
-def test_what_is_made_up_or_in_passing_is_no_statement() -> None:
-    found = [it for it in rows("held-out/statements") if statements(it["text"], AT, of_agent=False)]
-    print(f"{len(found)} of 30 facts are told")
-    assert [it for it in found if it["label"] == "none"] == []
-
-
-def test_changes_of_a_value_are_found() -> None:
-    found = [it for it in rows("held-out/replaces") if replaces(it["a"], it["b"])]
-    print(f"{len(found)} of 40 replacements are told")
-    assert len(found) >= 8
+@pytest.mark.parametrize("name", FINDS)
+def test_nothing_is_found_wrongly_of_cases_of_a_writer_who_knew_no_rule(name: str) -> None:
+    """Nobody reads these files while a rule is made or changed."""
+    finds, is_right = FINDS[name]
+    found = [it for it in rows(f"held-out/{name}") if finds(it)]
+    assert [it for it in found if not is_right(it)] == [] and len(found) >= 8 * (name == "replaces")

@@ -103,7 +103,8 @@ def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_m
 
 
 def test_an_agents_goal_does_not_oust_a_persons_and_a_person_says_which_is_in_force() -> None:
-    manual, quay = (said(text, day, kind="goal") for text, day in (("Write the manual.", 1), ("Tidy the quay.", 3)))
+    said_of = (("Write the manual.", 1), ("Tidy the quay.", 3))
+    manual, quay = (said(text, day, kind="goal") for text, day in said_of)
     goals = [manual, said("Learn to sail.", 2, kind="goal", origin="agent"), quay]
     assert (in_force(goals[:2]), in_force(goals)) == (["Write the manual."], ["Tidy the quay."])
     goals.append(linked("Write the manual.", "holds", None, "l", sent=START + 9 * SECOND))

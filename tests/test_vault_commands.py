@@ -30,7 +30,7 @@ def folder(home: Home) -> Path:
 def notes(folder: Path) -> dict[str, bytes]:
     """Put what people keep beside pages, and return it."""
     made = {
-        "idea.md": b"# mine\n", ".obsidian/a.json": b"{}", "memories/mine.md": b"mine", "logs/plan.canvas": b"{}",
+        "idea.md": b"# mine\n", ".obsidian/a.json": b"{}", "memories/mine.md": b"me", "logs/a.canvas": b"{}",
         "memory.txt": b"a file without .md", "images/a.png": b"\x89PNG\0\0",
     }  # fmt: skip
     for name, data in made.items():

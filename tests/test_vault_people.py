@@ -1,4 +1,4 @@
-"""The vault is people's too: what somebody saved there stays, whatever Memtape writes, removes or is killed at."""
+"""The vault is people's too: what somebody saved there stays, whatever Memtape writes, or is killed at."""
 
 from __future__ import annotations
 

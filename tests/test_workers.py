@@ -121,7 +121,7 @@ def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Hom
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("steps",), soaked([((1, 2),), ((1, 2, 3, 9, 1),)], ((1, 2),)))
-def test_any_number_of_processes_makes_what_one_does(home: Home, tmp_path: Path, steps: tuple[int, ...]) -> None:
+def test_many_processes_make_what_one_does(home: Home, tmp_path: Path, steps: tuple[int, ...]) -> None:
     log, events = EmbeddedLog(home.log_path), history(60 * len(steps))
     for number, workers in enumerate(steps):
         log.append(events[number * 60 : (number + 1) * 60])
