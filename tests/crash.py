@@ -81,7 +81,7 @@ SYSTEM_CALLS += ("fdatasync", "ftruncate")
 
 
 class Point(NamedTuple):
-    """Where a projector dies: `before` or `after` the `nth` call (of `most`) of `target`, or with half a file.
+    """A projector dies `before` or `after` the `nth` call (of `most`) of `target`, or at half a file.
 
     A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target
     it is a random time, or with `system_call` a random call. `first` says what is wrong with the home before.
@@ -171,15 +171,11 @@ def die() -> NoReturn:
         time.sleep(1)
 
 
-def _say(note: str) -> None:
-    os.write(1, f"{note}\n".encode())
-
-
 def _by_owner(*steps: str) -> Callable[[Path], None]:
     """Return what the owner of a home does, by the names of its methods."""
 
     def act(home: Path) -> None:
-        with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say) as owner:
+        with Owner(Home(home), EmbeddedLog(Home(home).log_path), lambda it: print(it, flush=True)) as owner:
             for step in steps:
                 getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
 
@@ -496,7 +492,8 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
             case "erased":
                 yield b.erased(earlier[:1], name, **common)
             case "configured":
-                anew: dict[str, Any] = {"refolded": rng.choice((0, number))} | rng.choice(({}, b.QUICK, b.QUICK))
+                anew: dict[str, Any] = {"refolded": rng.choice((0, number))}
+                anew |= rng.choice(({}, b.QUICK, b.QUICK))
                 settings = Settings(embedder=rng.choice((b.TINY, b.TINY, "floor")), **anew)
                 yield b.configured(settings, number + 1, sent=sent)
             case "embedded":

@@ -1,8 +1,8 @@
 """Commands of Memtape that start at once: a process that has imported what it may forks a child for each.
 
 Most of what a short command takes is imports. A child is a process of its own with the words, the folder, the
-environment and the open files of its caller, and does all that the command does. What starts threads at import,
-as Lance may, each child imports by itself, for a thread does not live through a fork.
+environment and the open files of its caller, and does all that the command does. What starts threads at
+import, as Lance may, each child imports by itself, for a thread does not live through a fork.
 
 As a program, with the path of a socket, this serves; `calling.py` calls.
 """

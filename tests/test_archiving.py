@@ -634,19 +634,6 @@ def ticks(partition: Partition, hours: int) -> list[int]:
     ]
 
 
-def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Note the units at which a pass looks from now on."""
-    units: list[int] = []
-    step_of = aging.step_of
-
-    def noted(state: Any, unit: int, context: Any) -> Any:
-        units.append(unit)
-        return step_of(state, unit, context)
-
-    monkeypatch.setattr(aging, "step_of", noted)
-    return units
-
-
 HOW = ("after a pass", "after a restore")
 WHAT = ((TEXTS, ("turn",)), (FEW, ("turn", "fact", "journal")))
 LIVES = [(count, kinds, how) for count, kinds in WHAT for how in HOW]
@@ -665,6 +652,6 @@ def test_an_idle_tick_looks_at_nothing(
     if how == "after a restore":
         partition = restore(snapshot(partition))
         assert ticks(partition, 1) == [0]
-    units = looked_at(monkeypatch)
-    assert ticks(partition, 3) == [0, 0, 0]
-    assert units == []
+    units, step_of = list[int](), aging.step_of  # Where a pass looks from now on.
+    monkeypatch.setattr(aging, "step_of", lambda state, unit, it: units.append(unit) or step_of(state, unit, it))
+    assert ticks(partition, 3) == [0, 0, 0] and units == []

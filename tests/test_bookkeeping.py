@@ -46,6 +46,7 @@ def memtape(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) -> None:
+    """No error names a file or a secret."""
     home, project = tmp_path / "home", tmp_path / "project"
     project.mkdir()
     Home(home)
@@ -55,19 +56,14 @@ def test_an_error_that_found_no_room_is_told_when_there_is_room(tmp_path: Path) 
     assert LOST in line and not (home / "agents.lost").exists()
     note_error(home, "hook", ValueError())
     assert len(latest_errors(home, 10)) == 2
+    for error in (FileNotFoundError(2, "No such file", f"/x/{TOKEN}"), MemtapeError(f"No {TOKEN}.")):
+        note_error(home, f"hook {TOKEN}", error)
+    assert "No such file" in latest_errors(home, 10)[2] and TOKEN not in kept(home)
     (home / "redaction.key").write_bytes(b"no key")
     note_error(home, f"hook {TOKEN}", ValueError())
-    assert LOST in latest_errors(home, 10)[2] and TOKEN not in kept(home)
+    assert LOST in latest_errors(home, 10)[4] and TOKEN not in kept(home)
     note_error(tmp_path / "nowhere", "hook", ValueError())
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_errors_name_no_file_and_no_secret(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home")
-    for error in (FileNotFoundError(2, "No such file", f"/x/{TOKEN}"), MemtapeError(f"No {TOKEN}.")):
-        note_error(home.path, f"hook {TOKEN}", error)
-    assert len(latest_errors(home.path, 10)) == 2 and TOKEN not in kept(home.path)
-    assert "No such file" in latest_errors(home.path, 2)[0]
 
 
 def test_a_folder_keeps_its_scope_and_its_secret(tmp_path: Path) -> None:

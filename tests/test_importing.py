@@ -349,22 +349,18 @@ def test_a_line_that_is_too_long_is_skipped_and_the_next_is_taken(
     assert summary.problems[0].place == f"byte {len(t.lines(rows[:1]))}"
 
 
-def test_half_a_character_does_not_cost_the_row(client: Client, tmp_path: Path) -> None:
+def test_half_a_character_and_a_time_of_the_future_cost_no_row(client: Client, tmp_path: Path) -> None:
     _, _, row, *rest = t.claude("/x")
     row["message"]["content"] = "cut \ud83d here, and \0 there"
     latin = {**rest[13], "message": {"content": "caf\u00e9"}}
     raw = json.dumps(latin, ensure_ascii=False).encode("latin-1")
-    summary = take(client, put(tmp_path, "s.jsonl", t.lines([row, raw])))
-    assert summary.taken == 2
+    assert take(client, put(tmp_path, "half.jsonl", t.lines([row, raw]))).taken == 2
     assert [text for _, text in said(client.log)] == ["cut � here, and  there", "caf�"]
-
-
-def test_a_time_of_the_future_or_none_does_not_stop_a_turn(client: Client, tmp_path: Path) -> None:
     rows = [row for row in t.claude("/x") if row.get("uuid") in ("u1", "a2", "a6")]
     for row, moment in zip(rows, ("2199-01-01T00:00:00Z", None, "yesterday"), strict=True):
         row["timestamp"] = moment
-    assert take(client, put(tmp_path, "s.jsonl", t.lines(rows))).taken == 3
-    assert all(event.at <= event.sent for event in events(client.log))
+    assert take(client, put(tmp_path, "s.jsonl", t.lines(rows)), scope="project:late").taken == 3
+    assert all(event.at <= event.sent for event in events(client.log, "project:late"))
 
 
 # Growing, shrinking, changing

@@ -20,14 +20,8 @@ from test_connect import said as said  # A fixture.
 
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import (
-    LINK,
-    connect,
-    dangling_link,
-    take_away,
-    take_instructions,
-    write_instructions,
-)
+from memtape.tools.agents import connecting
+from memtape.tools.agents.connecting import LINK, connect, dangling_link, take_away
 from memtape.tools.agents.hosts import HOSTS, MARKETPLACE, SELECTOR
 from memtape.tools.agents.plugins import instructions, server_forms
 from memtape.tools.capture.project import git, scope_of_folder
@@ -223,14 +217,14 @@ def test_a_block_of_instructions_goes_to_the_byte_unless_edited(before: bytes | 
     home, path = Home(person / "data"), person / "AGENTS.md"
     if before is not None:
         path.write_bytes(before)
-    assert write_instructions(home, path) and not write_instructions(home, path)
+    assert connecting.write_instructions(home, path) and not connecting.write_instructions(home, path)
     assert path.read_text().count(instructions()) == 1
-    take_instructions(home)
+    connecting.take_instructions(home)
     assert (path.read_bytes() if path.exists() else None) == before
-    write_instructions(home, path)
+    connecting.write_instructions(home, path)
     edited = path.read_text().replace("No secrets.", "No names.")
     path.write_text(edited)
-    assert "edited" in take_instructions(home).left[0] and path.read_text() == edited
+    assert "edited" in connecting.take_instructions(home).left[0] and path.read_text() == edited
 
 
 def test_any_other_host_is_told_where_this_installation_is(person: Path) -> None:

@@ -1,8 +1,8 @@
 """What is installed is whole, also from a checkout that has no symbolic links.
 
 Windows and some file systems check the links in `memtape/` out as small text files. setuptools' own lists
-decide what is built: a wheel, an sdist and an editable install are made from such a checkout and compared with
-what git holds. Only what is committed is tested.
+decide what is built: a wheel, an sdist and an editable install are made from such a checkout and compared
+with what git holds. Only what is committed is tested.
 """
 
 import os

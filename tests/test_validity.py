@@ -96,13 +96,11 @@ def in_force(goals: list[Any]) -> list[str]:
     return [row.text for row in rows(goals).values() if not row.replaced]
 
 
-def test_the_goal_in_force_was_said_last_and_contradicts_nobody_who_is_trusted_more() -> None:
-    goals = [said(f"The target for test coverage is {n} percent.", day, kind="goal", **who) for n, day, who in
-             ((70, 1, {}), (85, 5, {}), (60, 3, {"sent": 6}), (50, 7, {"origin": "agent"}))]  # fmt: skip
-    assert in_force(goals) == ["The target for test coverage is 85 percent."]
-
-
-def test_an_agents_goal_does_not_oust_a_persons_and_a_person_says_which_is_in_force() -> None:
+def test_the_goal_in_force_was_said_last_by_who_is_trusted_or_named_by_a_person() -> None:
+    told = ((70, 1, {}), (85, 5, {}), (60, 3, {"sent": 6}), (50, 7, {"origin": "agent"}))
+    text = "The target for test coverage is {} percent."
+    goals = [said(text.format(n), day, kind="goal", **who) for n, day, who in told]
+    assert in_force(goals) == [text.format(85)]
     said_of = (("Write the manual.", 1), ("Tidy the quay.", 3))
     manual, quay = (said(text, day, kind="goal") for text, day in said_of)
     goals = [manual, said("Learn to sail.", 2, kind="goal", origin="agent"), quay]
