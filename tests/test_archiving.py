@@ -653,5 +653,5 @@ def test_an_idle_tick_looks_at_nothing(
         partition = restore(snapshot(partition))
         assert ticks(partition, 1) == [0]
     units, step_of = list[int](), aging.step_of  # Where a pass looks from now on.
-    monkeypatch.setattr(aging, "step_of", lambda state, unit, it: units.append(unit) or step_of(state, unit, it))
+    monkeypatch.setattr(aging, "step_of", lambda its, unit, it: units.append(unit) or step_of(its, unit, it))
     assert ticks(partition, 3) == [0, 0, 0] and units == []

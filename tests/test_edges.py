@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from math import log
 from pathlib import Path
 
@@ -234,7 +235,7 @@ class Naive:
         if self.newest() - window[0] > 90 * DAY_US:
             return
         items = sorted({seq for held in (*counted, *self.learned) for seq in held})
-        for pair in [(a, b) for a in items for b in items if a < b and (a in added or b in added)]:
+        for pair in [it for it in combinations(items, 2) if {*it} & {*added}]:
             is_complete = all(end in added or end in before for end in pair)
             if is_complete or pair in self.learned:
                 self._weigh(pair, counted, at if is_complete else None)

@@ -1,8 +1,8 @@
 """One log, one state hash, whatever the batches, epochs, restarts, hash seed, time zone, BLAS and locale.
 
 Each way in which two runs could differ is a factor with a few levels. What goes wrong nearly always needs one
-or two factors: a sample in which every pair of levels meets is enough. Each row is a process of its own, which
-projects a copy of the same log into a new home.
+or two factors: a sample in which every pair of levels meets is enough. Each row is a process of its own,
+which projects a copy of the same log into a new home.
 """
 
 from __future__ import annotations
