@@ -88,6 +88,8 @@ def test_partitions_are_those_of_kafkas_clients(key: str, partitions: int) -> No
 
 def test_the_published_schemas_are_those_of_the_types() -> None:
     """`make schemas` writes them again after a change of the types; those of older versions stay as they were."""
-    published = {file.name: file.read_bytes() for file in json_schemas.FOLDER.iterdir()}
+    folder = json_schemas.FOLDER
+    published = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.json")}
     assert {name: published.get(name) for name in json_schemas.files()} == json_schemas.files()
-    assert sorted(published) == sorted(f"{type}.v{version}.json" for type, version in FILES)
+    events = [name for name in published if not name.startswith("answers/")]
+    assert sorted(events) == sorted(f"{type}.v{version}.json" for type, version in FILES)

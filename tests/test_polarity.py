@@ -148,9 +148,9 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         assert [ours.text, theirs.text] == [OWN, "Never push on Fridays."] and instructing(client) == []
         agent = Client(tmp_path, scope="project:a", origin="agent")
         with agent, pytest.raises(MemtapeError, match="people"):
-            agent.accept(ours.id)
-        client.accept(ours.id)
-        client.decline(theirs.id)
+            agent.accept([ours.id])
+        client.accept([ours.id])
+        client.decline([theirs.id])
         rebuild = ["rebuild", "--home", str(tmp_path)]
         for step in (bool, client.project, lambda: CliRunner().invoke(main, rebuild, catch_exceptions=False)):
             step()
@@ -161,7 +161,7 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         with Client(tmp_path, scope="project:b", origin="user") as other:
             assert other.proposals() == [] and instructing(other) == []
         client.forget(ours.id)
-        client.accept(theirs.id)
+        client.accept([theirs.id])
         assert instructing(client) == [theirs.text]
 
 

@@ -21,6 +21,7 @@ from memtape.schemas.lanes import unasked_by
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.looking import edges_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
@@ -145,7 +146,7 @@ TEXTS = (
 
 def seen(client: Client) -> tuple[object, ...]:
     """Return all that is worked out of rows: of a context, what it tells; of lists, their ids and texts."""
-    edges = client.all_edges().edges
+    edges = client.read(edges_of).edges
     return (
         client.context(800).text,
         [(rule.id, answer) for rule, answer in client.proposals()],
