@@ -199,8 +199,8 @@ def test_stats_count_what_the_log_has(home: Path) -> None:
         since = time.time_ns() // 1_000 - 2 * DAY_US
         client.on_phase = lambda phase, done, total: steps.append((done, total))
         found = client.stats(since)
+        assert steps[-1][0] == steps[-1][1] and steps == sorted(steps)
         assert client.stats(0, "project:elsewhere").days[-1].long_term == 0
     day = found.days[-1]
     assert (day.long_term, day.folded, day.turns, day.searches, day.empty, day.used) == (3, 1, 1, 2, 1, 1)
     assert len(found.days) == 3 and all(its.long_term == 0 for its in found.days[:-1])
-    assert steps[-1][0] == steps[-1][1] and steps == sorted(steps)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from test_vault_people import files_of
@@ -78,11 +77,6 @@ def test_a_scope_that_the_log_has_no_longer_takes_our_pages_and_no_notes(home: H
     run("verify")
 
 
-def erased(id: str) -> Any:
-    result = run("erase", id, "--scope", SCOPE, "--json", code=None)
-    return result.exit_code, json.loads(result.stdout)
-
-
 def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Home, folder: Path) -> None:
     id = capture(TEXT, kind="turn", at="2026-01-03")
     first = json.loads(run("search", "codename", "--scope", SCOPE, "--json").stdout)["results"][0]["id"]
@@ -93,7 +87,8 @@ def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Hom
     page = folder / "logs" / "2026-01-03.md"
     page.write_text(page.read_text() + "A line of mine.\n")
     for one in (first, id):
-        code, said = erased(one)
+        done = run("erase", one, "--scope", SCOPE, "--json", code=None)
+    code, said = done.exit_code, json.loads(done.stdout)
     own = {place["path"] for place in said["after"]["files"] if place["own"] and place["found"]}
     assert own == {"vault/projects/a/idea.md", "vault/projects/a/logs/2026-01-03 (yours).md"}
     assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]
