@@ -24,7 +24,6 @@ from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.subjects import aging
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import reading
 from memtape.tools.ask.naming import state_of
 from memtape.tools.ask.ordering import SearchQuery
@@ -33,6 +32,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 from memtape.tools.recalling import offer

@@ -20,10 +20,10 @@ from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.texts import texts_of
 from memtape.state.core.replay import replay
 from memtape.state.subjects.weights import ONE
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 SCOPE, OTHER = "project:harbour", "project:other"
 SAID = (

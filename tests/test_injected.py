@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
-from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
+from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, codex, gemini
+from memtape.tools.doors.mcp import call
 from memtape.tools.importing.records import RECALLED
+from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
 ASKING: list[Any] = [
     "memtape context",
@@ -61,15 +61,15 @@ def test_answers_of_memories_are_taken_from_no_host() -> None:
         output = {"type": "function_call_output", "call_id": "c", "output": "old"}
         rows = [{"type": "response_item", "payload": payload} for payload in (called, output)]
         state: dict[str, Any] = {"session": "s"}
-        assert [*codex.take(rows[0], state), *codex.take(rows[1], state)][-1] is RECALLED
+        assert [*take_codex(rows[0], state), *take_codex(rows[1], state)][-1] is RECALLED
     used = {"type": "tool_use", "id": "t", "name": "mcp__cognee__recall", "input": {}}
     answered = {"type": "tool_result", "tool_use_id": "t", "content": "old"}
     rows = [{"type": "assistant", "message": {"content": [used]}}, {"type": "user", "message": {"content": [answered]}}]
     state = {}
-    assert [*claude_code.take(rows[0], state), *claude_code.take(rows[1], state)][-1] is RECALLED
+    assert [*take_claude(rows[0], state), *take_claude(rows[1], state)][-1] is RECALLED
     call = {"name": "supermemory__recall", "args": {}, "id": "c", "result": "old"}
     row = {"id": "r", "type": "gemini", "content": "", "toolCalls": [call]}
-    assert list(gemini.take(row, {"session": "s"}))[-1] is RECALLED
+    assert list(take_gemini(row, {"session": "s"}))[-1] is RECALLED
 
 
 def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_is_no_such_tag_stays() -> None:
     assert text in wrap(text)
 
 
-@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *_PAIRED[:6], "a"]), max_size=12))
+@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *host_words("tags")[:6], "a"]), max_size=12))
 def test_wrapped_text_is_one_block_whatever_is_in_it(pieces: list[str]) -> None:
     assert without_injected(wrap("".join(pieces))) == ""
 

@@ -18,8 +18,8 @@ from memtape.sinks.home.folders import Home
 from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, gemini
 from memtape.tools.importing.records import FAILED
+from memtape.tools.importing.transcripts import take_claude, take_gemini
 
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
@@ -49,9 +49,9 @@ def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
     assert noise_in(error, "tool") == "error of a tool" and noise_in(error, "user") is None
     result = {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
     row = {"type": "user", "uuid": "1", "message": {"content": [result]}}
-    assert FAILED in list(claude_code.take(row, {}))
+    assert FAILED in list(take_claude(row, {}))
     call = t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}])
-    assert FAILED in list(gemini.take(call, {"session": "s"}))
+    assert FAILED in list(take_gemini(call, {"session": "s"}))
 
 
 @pytest.mark.parametrize(

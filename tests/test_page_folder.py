@@ -16,8 +16,7 @@ from memtape.schemas.slugs import is_slug
 from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.importing.page_folder import PageFolder, PagesTaken
-from memtape.tools.importing.page_layout import parts_of, slugs_of
+from memtape.tools.importing.page_folder import PageFolder, PagesTaken, parts_of, slugs_of
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import given
 
 from memtape.schemas.events import Event
 from memtape.state.core.partition import Partition, fold
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 
 @given(histories())

@@ -14,8 +14,8 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.log_settings import KEYS
 
 __all__ = ["client"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memtape.schemas.scopes import partition_of
 from memtape.tools.agents import hooks
 from memtape.tools.capture import repository
+from memtape.tools.capture.injected import host_texts
 from memtape.tools.capture.repository import MOST_CHARS, repository_lines
 from memtape.tools.client import Client
 
@@ -65,10 +66,10 @@ def test_a_repository_says_what_it_is_built_with_and_what_was_committed(project:
     ]
 
 
-@given(st.binary(max_size=300), st.sampled_from(sorted(repository._MANIFESTS)))
+@given(st.binary(max_size=300), st.sampled_from(sorted(host_texts()["manifests"])))
 def test_a_manifest_of_any_bytes_says_something_or_nothing(data: bytes, name: str) -> None:
     try:
-        told = repository._MANIFESTS[name](data)
+        told = repository._stated(name, data)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return
     assert isinstance(told, str)

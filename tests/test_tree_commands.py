@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def test_a_broken_tree_is_mended_and_each_step_says_how_it_is_undone(client: Cli
 
 def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     tree("new", "deploy", "On Tuesdays.")
-    monkeypatch.setattr("memtape.tools.commands.tree.is_asked", lambda: True)
+    monkeypatch.setattr("memtape.tools.verbs.pages.is_asked", lambda: True)
     monkeypatch.setattr("click.edit", lambda text, extension: None)
     assert "Nothing was changed" in tree("edit", "deploy", code=1).output
     assert "has no text" in tree("new", "other", code=1).output
