@@ -29,6 +29,7 @@ from memtape.schemas.events import Captured
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.mcp import handlers
 from memtape.tools.agents.mcp.server import TAKEN, serve_session
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import tell_session
@@ -190,15 +191,15 @@ def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: S
 
 def test_a_slow_call_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ready, begun, go_on = HookResponder(home, small=True), threading.Event(), threading.Event()
-    search = Client.search
+    search = handlers.call
 
-    def slowly(client: Client, query: str, *more: Any, **named: Any) -> Any:
-        if query == "slowly":
+    def slowly(client: Client, name: str, arguments: dict[str, Any]) -> str:
+        if arguments["query"] == "slowly":
             begun.set()
             assert go_on.wait(WAIT_S)
-        return search(client, query, *more, **named)
+        return search(client, name, arguments)
 
-    monkeypatch.setattr(Client, "search", slowly)
+    monkeypatch.setattr(handlers, "call", slowly)
     told = {"scope": None, "actor": None, "session": "", "host": os.getpid(), "folder": str(project)}
     spoken, threads = [], []
     for _ in range(2):
