@@ -13,7 +13,7 @@ from typing import Any
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import place_in
+from memtape.schemas.places import LIMITS, PEOPLE_PAGES, PROJECT_PAGES, place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
@@ -33,7 +33,6 @@ from memtape.schemas.rows import (
     signature,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
-from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
@@ -192,7 +191,7 @@ def _index(page: IndexPage) -> list[str]:
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     lines += _links("Every memory", page.memory_pages)
-    for title, folder in (("People", PEOPLE), ("Projects", PROJECTS)):
+    for title, folder in (("People", PEOPLE_PAGES), ("Projects", PROJECT_PAGES)):
         lines += _links(title, [path for path in page.people if path.startswith(f"{folder}/")])
     lines += _links("Daily logs", page.day_pages)
     if page.summary_pages:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.state.text.markdown import points, written
 
 NOTE = "*Yours: what you write between these two marks stays as it is, and each point or paragraph is remembered.*"

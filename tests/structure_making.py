@@ -19,11 +19,10 @@ from builders import START
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.events import Actor, Body, Edited, Linked, make_event
-from memtape.schemas.ids import derived_id
+from memtape.schemas.ids import derived_id, root_id
 from memtape.schemas.log import trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.slugs import root_id
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import AskedWindows

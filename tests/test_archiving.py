@@ -21,7 +21,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, format_day, format_time
 from memtape.sinks.home.pauses import pause, resume
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.subjects import aging
+from memtape.state.subjects import lifecycle
 from memtape.state.subjects.lifecycle import Lifecycle
 from memtape.state.views.filters import make_filters
 from memtape.tools.ask import reading
@@ -651,6 +651,6 @@ def test_an_idle_tick_looks_at_nothing(
     if how == "after a restore":
         partition = restore(snapshot(partition))
         assert ticks(partition, 1) == [0]
-    units, step_of = list[int](), aging.step_of  # Where a pass looks from now on.
-    monkeypatch.setattr(aging, "step_of", lambda its, unit, it: units.append(unit) or step_of(its, unit, it))
+    units, step_of = list[int](), lifecycle.step_of  # Where a pass looks from now on.
+    monkeypatch.setattr(lifecycle, "step_of", lambda its, unit, it: units.append(unit) or step_of(its, unit, it))
     assert ticks(partition, 3) == [0, 0, 0] and units == []

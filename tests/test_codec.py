@@ -22,7 +22,7 @@ from json_schemas import json_schemas
 from msgspec import inspect
 from msgspec.structs import replace
 
-from memtape.schemas import upcasts
+from memtape.schemas import events as event_types
 from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import (
@@ -45,13 +45,12 @@ from memtape.schemas.events import (
     make_configured,
     make_tick,
     tick_id,
+    version_of,
 )
-from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.ids import ID_PATTERN, is_slug
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
-from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
-from memtape.schemas.upcasts import version_of
 
 LONG = 2**63 - 1
 
@@ -477,7 +476,7 @@ def with_language(old: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_old_version_is_lifted_one_step_at_a_time(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(upcasts.UPCASTS, "captured", (with_text, with_language))
+    monkeypatch.setitem(event_types.UPCASTS, "captured", (with_text, with_language))
     old = {**orjson.loads(canonical(TURN)), "v": version}
     if version == 1:
         old["body"]["content"] = old["body"].pop("text")

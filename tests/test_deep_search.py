@@ -12,13 +12,13 @@ import met
 import pytest
 from builders import MINUTE, START, captured, configured, recalled, slots, used
 from click.testing import CliRunner
+from replaying import replay
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.texts import texts_of
-from memtape.state.core.replay import replay
 from memtape.state.subjects.weights import ONE
 from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client

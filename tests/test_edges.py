@@ -14,6 +14,7 @@ from builders import MINUTE, START, captured, configured, forgotten, make_id, re
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.events import Event, Used, make_tick
@@ -21,13 +22,13 @@ from memtape.schemas.rows import EdgeRow, GoneRow, MemoryPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
 from memtape.state.core.partition import Partition, fold
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects import edges as subject
 from memtape.state.subjects.edges import Edges, Learned, Tie, candidates, resolved, use_together, weight_at
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.state.views.pages import MEMORIES_PER_PAGE, page, pages_of
+from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, row_of
+from memtape.state.views.standing_pages import MEMORIES_PER_PAGE
 from memtape.tools.keep.erasing import plan
 
 FACTS = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten", "stoat")]

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
 from numpy.typing import NDArray
+from replaying import replay
 from soaked import soaked
 from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
@@ -46,7 +47,6 @@ from memtape.sinks.logs.configuring import complete_settings, configure, configu
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main

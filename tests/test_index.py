@@ -102,7 +102,7 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         vector = vector_of(number * 10 + day, int(text.rpartition("/")[2])).tobytes()
         return Guarded("vectors", VectorRow(key=key, id=id, scope=A, embedder=text, vector=vector), 1, offset)
     if table == "tombstones":
-        tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, forgotten_by=id, at=START)
+        tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, at=START)
         return Guarded("tombstones", tombstone, 1, offset)
     if table == "turns":
         return Guarded("turns", TurnRow(**shown, captions=(), offset_of=offset), 1, offset)

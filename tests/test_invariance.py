@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 from mutants import MUTANTS, why_not
+from replaying import replay
 from soaked import soaked
 from test_golden_log import copy_into, golden_slots, pages_by_scope, tree
 
@@ -37,7 +38,6 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, rows_digest
-from memtape.state.core.replay import replay
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.owner import Owner

@@ -9,8 +9,8 @@ import yaml
 from builders import captured, configured, edited, forgotten, make_id, page_link, slots
 
 from memtape.schemas.events import Event
-from memtape.schemas.slugs import ROOT
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.ids import ROOT
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render

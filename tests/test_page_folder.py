@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.events import edit_of
-from memtape.schemas.slugs import is_slug
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.ids import is_slug
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.page_folder import PageFolder, PagesTaken, parts_of, slugs_of

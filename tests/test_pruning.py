@@ -78,7 +78,7 @@ def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
                 Client(home, scope=it.scope, log=log).forget(id.split()[1], only=True)
         were = hidden(client, ids)
         moment = f"{NOW}"
-        patch.setattr("memtape.tools.client.parse_time", lambda text, now: before if text == moment else now)
+        patch.setattr("memtape.tools.verbs.erasing.parse_time", lambda text, now: before if text == moment else now)
         ends = log.ends()
         planned = client.prune(before=moment, every=every, dry_run=True)
         assert log.ends() == ends and planned.dry_run

@@ -15,16 +15,15 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
-from memtape.schemas.lanes import LANES, ShadowLanes, shadow_lanes, shadow_of, unasked_by
-from memtape.schemas.retrievers import RANKS, Recipe, recipe_of
+from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
-from memtape.state.core.replay import replay
 from memtape.tools.ask import comparing
 from memtape.tools.ask.comparing import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
 from memtape.tools.commands import cli

@@ -12,8 +12,7 @@ from test_handing import patient
 from test_hooks import events_of, hook, told
 from test_warm import until, warm
 
-from memtape.schemas.actions import act_of
-from memtape.schemas.events import Captured
+from memtape.schemas.events import Captured, act_of
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.afterwards import cut_off, of_session
 from memtape.tools.agents.errors import latest_errors

@@ -26,8 +26,8 @@ from hypothesis import strategies as st
 from soaked import soaked
 
 from memtape.schemas.events import CHILD, EDGES, Event
+from memtape.schemas.ids import ROOT
 from memtape.schemas.rows import PageRow
-from memtape.schemas.slugs import ROOT
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.tree.checking import TreeProblem, check, laid
@@ -152,7 +152,7 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
             if page.birth not in there and (page.slug or page.birth in has_child)
         ),
         "dangling": sorted(
-            (page.id, link.slug or scope.pages.by_birth[link.to].id)
+            (page.id, link.to if (end := scope.pages.end(link)) is None else end.id)
             for page in living.values()
             for link in page.links.values()
             if link.to not in living

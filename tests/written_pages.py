@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from memtape.schemas.metrics import METRICS, sample_names
 from memtape.tools.ask.archived import Projects
 from memtape.tools.ask.asking import SearchOptions
+from memtape.tools.ask.metrics import METRICS
 from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
@@ -136,6 +136,12 @@ def _parameter(parameter: inspect.Parameter) -> str:
     shown = repr(parameter.default)
     is_short = len(shown) <= LONGEST_DEFAULT and not parameter.name.startswith("on_")
     return f"{parameter.name}={shown if is_short else '…'}"
+
+
+def sample_names() -> dict[str, str]:
+    """Return the metric of each exposed kind of sample, by the kind's name."""
+    endings = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
+    return {name + ending: name for name, metric in METRICS.items() for ending in endings[metric.kind]}
 
 
 def metrics() -> str:

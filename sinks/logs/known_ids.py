@@ -26,10 +26,9 @@ import msgspec
 
 from memtape import __version__
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.events import EVENT_TYPES, version_of
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
-from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
 
 MAGIC = b"memtape known ids 1\n"

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas import lanes
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used, make_event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.lanes import LANES, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.lanes import ORDINARY, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.metrics import OnPhase
-from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
@@ -47,7 +47,7 @@ MOST = 50
 CUTS = (5, 10, 25, 50)
 MARGINAL_CUT = "10"
 SHOWN = ("shadow", "deprecated")
-LESS = {lane: Recipe(ORDINARY, (lane,)).name for lane in LANES}
+LESS = {lane: lanes.Recipe(ORDINARY, (lane,)).name for lane in lanes.LANES}
 """The name of the ordinary retriever without each lane."""
 Ask = Callable[[SearchQuery], Sequence[str]]
 
@@ -59,13 +59,13 @@ def asks_of(
 
     `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense` (cosine
     alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without lanes
-    (`schemas.retrievers`). Raises `MemtapeError` where a retriever needs vectors and none exist.
+    (`schemas.lanes`). Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
-    recipes = {name: recipe_of(name) for name in names}
+    recipes = {name: lanes.recipe_of(name) for name in names}
     ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}
     plain = _plain_ranks(by or views, scope, filters, needs_vectors=bool(ranks - {"bm25"})) if ranks else None
 
-    def ask_of(recipe: Recipe) -> Ask:
+    def ask_of(recipe: lanes.Recipe) -> Ask:
         if plain is not None and recipe.ranks != ORDINARY:
             return lambda asked: plain(recipe.ranks, asked.query)[: asked.limit]
         return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
@@ -75,7 +75,7 @@ def asks_of(
 
 def _plain_ranks(
     views: Retriever, scope: str, filters: Filters, *, needs_vectors: bool
-) -> Callable[[Ranks, str], list[str]]:
+) -> Callable[[lanes.Ranks, str], list[str]]:
     """Return the plain rankings of the filtered texts of a scope, by name from a question to ids."""
     documents, vectors, of_query = views.plain(scope)
     if vectors is None and needs_vectors and documents:
@@ -84,7 +84,7 @@ def _plain_ranks(
     bm25 = PlainBm25([embedded_text(documents[place]) for place in places])
     cosine = PlainCosine(vectors[places]) if vectors is not None else None
 
-    def ranked(ranks: Ranks, query: str) -> list[int]:
+    def ranked(ranks: lanes.Ranks, query: str) -> list[int]:
         if ranks == "rrf":
             return reciprocal_rank_fusion([ranked("bm25", query), ranked("dense", query)], MOST)
         if ranks == "bm25":
@@ -314,7 +314,7 @@ class Shadows(Worker):
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
         Raises the retriever's errors.
         """
-        recipe, body, scope = recipe_of(name), event.body, event.scope
+        recipe, body, scope = lanes.recipe_of(name), event.body, event.scope
         assert isinstance(body, Recalled) and scope is not None
         numbers = dict.fromkeys(partition_of(read, self.log.partitions) for read in scopes_read(scope))
         positions = {number: self.log.offset_after(number, event.sent) for number in numbers}
@@ -331,7 +331,7 @@ class Shadows(Worker):
         return ShadowLanes(name, took_us), results, marks
 
     @contextmanager
-    def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
+    def _views(self, recipe: lanes.Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
         dense = RecordedVectors(self._home, recipe.embedder)
         numbers = {name: partition_of(name, self.log.partitions) for name in scopes_read(scope)}
         reads = ((number, positions[number], name) for name, number in numbers.items())

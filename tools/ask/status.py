@@ -15,9 +15,8 @@ import msgspec
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recalled
-from memtape.schemas.lanes import shadow_of, unasked_by
+from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
-from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark, made_from
 from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.errors import Denied, InvalidEvent
 from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked
+from memtape.schemas.ids import ROOT, root_id, slug_of
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
 from memtape.schemas.rows import TreePage
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.slugs import ROOT, root_id, slug_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import TREE_FOLDER, PageBytes, Stamp
