@@ -652,5 +652,6 @@ def test_an_idle_tick_looks_at_nothing(
         partition = restore(snapshot(partition))
         assert ticks(partition, 1) == [0]
     units, step_of = list[int](), lifecycle.step_of  # Where a pass looks from now on.
-    monkeypatch.setattr(lifecycle, "step_of", lambda its, unit, it: units.append(unit) or step_of(its, unit, it))
+    noted = lambda its, unit, it: units.append(unit) or step_of(its, unit, it)  # noqa: E731
+    monkeypatch.setattr(lifecycle, "step_of", noted)
     assert ticks(partition, 3) == [0, 0, 0] and units == []

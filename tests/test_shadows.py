@@ -18,9 +18,10 @@ from met import events_of
 from replaying import replay
 
 from memtape import Client
+from memtape.schemas import lanes as lanes_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
-from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
@@ -93,7 +94,7 @@ def test_what_says_nothing_is_refused() -> None:
 def test_lanes_say_what_a_shadow_did(name: str, took_us: int, failed: bool) -> None:
     told = ShadowLanes(name, 0 if failed else took_us, failed)
     lanes = shadow_lanes(told)
-    assert shadow_of(lanes) == told and unasked_by(lanes) is None
+    assert shadow_of(lanes) == told and lanes_of.unasked_by(lanes) is None
     assert shadow_of(LANES) is None and shadow_of(("sparse", "prompt", "tokens:3")) is None
 
 
