@@ -31,6 +31,11 @@ def derived_id(type: str, scope: str | None, source: str | None, native_id: str)
     return str(UUID(bytes=bytes(digest)))
 
 
+def digest_of(data: bytes) -> str:
+    """Return blake2b-128 of bytes, 32 hex."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
 def id_bytes(event_id: str) -> bytes:
     """Return the 16 bytes of an id, for compact storage. Raises `ValueError` for an invalid id."""
     data = bytes.fromhex(event_id.replace("-", ""))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_archiving import PORT, days_pass
 
-from memtape.flows.workers.commits import Commits
+from memtape.flows.workers.clock import Commits
 from memtape.schemas.codec import decode
 from memtape.schemas.events import ScopeChanged
 from memtape.schemas.log import backwards

@@ -26,7 +26,7 @@ from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.tools.ask import comparing
-from memtape.tools.ask.comparing import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
+from memtape.tools.ask.comparing import Shadows, is_chosen, is_search, shadow_event
 from memtape.tools.commands import cli
 from memtape.tools.keep.log_settings import set_state, states_on
 
@@ -59,8 +59,8 @@ def filled(home: Path) -> None:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a maker of workers whose clock goes on by more than the time between two rounds."""
-    times = count(1_790_000_000_000_000, 2 * AGAIN_US)
+    """Return a maker of workers whose clock goes on by two minutes each time."""
+    times = count(1_790_000_000_000_000, 120_000_000)
     monkeypatch.setattr(comparing, "now_us", lambda: next(times))
     return lambda client, notes: Shadows(client.home, client.log, notes.append)
 

@@ -26,7 +26,7 @@ from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.state.fold.near_verbatim import key_of, read
-from memtape.state.text import instructions, orders, statement_cues
+from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
 from memtape.state.text.opposing import oppose
@@ -62,7 +62,7 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     hear = vars(heard_in)["__wrapped__"]
     with_looks = found()
     looks = ((instructions, "may_instruct"), (instructions, "may_order"), (orders, "may_order"))
-    for module, look in (*looks, (statements_of, "_may_state"), (statement_cues, "may_identify")):
+    for module, look in (*looks, (statements_of, "_may_state"), (statements_of, "may_identify")):
         monkeypatch.setattr(module, look, lambda _: True)
     monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100

@@ -26,13 +26,20 @@ from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.metrics import OnPhase
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
-from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.state.ranking.evaluation import (
+    OVERLAP_CUTS,
+    PlainBm25,
+    PlainCosine,
+    mean,
+    overlap,
+    percentile,
+    recall,
+    reciprocal_rank_fusion,
+)
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
@@ -239,28 +246,28 @@ def _beside(answers: Collection[Pair | None]) -> dict[str, Any]:
 
 
 NAME = "shadows"
-AGAIN_US = 60 * US_PER_S
-"""Interval between rounds: a search waits for none, and a round makes texts ready anew."""
 MOVING = (*PENDING_TYPES, "embedded")
 """Events after which a search may find otherwise."""
 
 
 class Shadows(Worker):
-    """Asks the shadows of a log the searches since the settings last changed; `done` counts answers and failures."""
+    """Asks a log's shadows the searches since the settings last changed; `done` counts answers and failures."""
+
+    poll_s = 60.0  # A search waits for no round, and a round makes texts ready anew.
+    failure = "The shadow retrievers could not be asked, and searches answer as ever"
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
         self._marks = OffsetMarks(home.shadows_path, log)
         self._ends: list[int] = []
-        self._asked_us: int | None = None
         self._present: dict[str, Retriever] = {}
         """The retrievers over the current texts, by embedder; in a round they stay ready."""
 
     def catch_up(self) -> None:
         """Append the shadows' answers to the sampled searches since the last round."""
-        ends, now = self.log.ends(), now_us()
-        if ends == self._ends or (self._asked_us is not None and 0 <= now - self._asked_us < AGAIN_US):
+        ends = self.log.ends()
+        if ends == self._ends:
             return
         settings, self._ends = settings_on(self.log), ends
         if not settings.shadows():
@@ -273,10 +280,6 @@ class Shadows(Worker):
         finally:
             self._present.clear()
             self._marks.write(NAME, offsets)
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
 
     def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
         """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
@@ -294,10 +297,8 @@ class Shadows(Worker):
             for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
                 if self.stopping.is_set():
                     return slot.offset
-                self._asked_us = now_us()
                 self.log.append([self._answer(slot, event, name)])
                 self.done += 1
-                self.changed = True
         return max(start, end)
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:

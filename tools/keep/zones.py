@@ -22,9 +22,8 @@ from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
+from memtape.sinks.page_files import PageBytes, PageNote, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected
