@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
