@@ -1,9 +1,9 @@
 """The crash harness: real projectors are killed with SIGKILL, and what they leave must come right by itself.
 
-`python tests/crash.py --kills 300` plays as many lives of a home as that takes. In each life some projectors are killed
-in a row, at named points, at random times, or at a random system call; between them events are appended. Then one run
-that nobody disturbs must give what a home that was never disturbed has over the same log: a sound `verify`, the same
-state hash, the same vault byte for byte, the same watermarks and dead letters, and no file that nobody owns.
+`python tests/crash.py --kills 300` plays as many lives of a home as that takes. In each life some projectors
+are killed in a row, at named points, at random times or system calls; between them events are appended. Then
+one undisturbed run must give what a home that was never disturbed has over the same log: a sound `verify`,
+one state hash, the vault byte for byte, watermarks and dead letters, and no file that nobody owns.
 
 The product has no hooks for this. A child wraps the function that a point names before it begins.
 """
@@ -38,37 +38,27 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # As a script it runs from a clone that nobody installed, as the tests do.
     sys.path.insert(0, str(ROOT))
 
-from builders import (  # noqa: E402
-    NAMING,
-    QUICK,
-    SLUGS,
-    START,
-    SWITCHING,
-    TINY,
-    captured,
-    configured,
-    edited,
-    embedded,
-    erased,
-    event,
-    failed,
-    linked,
-    make_id,
-    page_link,
-    recalled,
-    scope_changed,
-    settled,
-    used,
-)
+import builders as b  # noqa: E402
 from met import events_of  # noqa: E402
+from tables import table  # noqa: E402
 
+from memtape.flows import projection, views  # noqa: E402
 from memtape.schemas.events import Captured, Configured, Decided, Event, Input, Operation  # noqa: E402
+from memtape.schemas.rows import TABLES  # noqa: E402
 from memtape.schemas.settings import Settings  # noqa: E402
+from memtape.sinks import tables  # noqa: E402
 from memtape.sinks.home.folders import UNFINISHED, Home  # noqa: E402
 from memtape.sinks.logs.embedded import EmbeddedLog  # noqa: E402
-from memtape.sinks.tables import WATERMARK  # noqa: E402
+from memtape.sinks.tables import WATERMARK, Shard  # noqa: E402
+from memtape.state.core.digests import RULES  # noqa: E402
+from memtape.tools.ask.as_of import PastViews, parse_position  # noqa: E402
+from memtape.tools.client import Client  # noqa: E402
+from memtape.tools.keep.erasing import plan  # noqa: E402
+from memtape.tools.keep.owner import Owner  # noqa: E402
+from memtape.tools.keep.verify import verify  # noqa: E402
 
 SCOPES = ("project:a", "project:b", "project:c", "global")
+Rng = random.Random
 KILLS_A_LIFE = 5
 CHILD_TIMEOUT_S = 300.0
 SERVED_S = 2.5
@@ -78,13 +68,12 @@ TEMPORARY = re.compile(rf"^\..*{re.escape(UNFINISHED)}\Z")
 """What is written whole and then renamed has this name until then."""
 
 DECK = {"captured": 47, "recalled": 7, "used": 5, "forgotten": 4, "restored": 4, "unfolded": 3, "pinned": 2,
-        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1, "edited": 2,
-        "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
+        "withdrawn": 2, "archived": 2, "scope_changed": 1, "decided": 3, "linked": 2, "settled": 1,
+        "edited": 2, "erased": 1, "configured": 2, "embedded": 15, "failed": 2}  # fmt: skip
 """How often what happens in a hundred events of a history."""
 
-SYSTEM_CALLS = tuple(
-    "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync fdatasync ftruncate".split()
-)
+SYSTEM_CALLS = "mkdir openat write rename renameat linkat unlink unlinkat rmdir pwrite64 fsync".split()
+SYSTEM_CALLS += ("fdatasync", "ftruncate")
 """What Python, SQLite and LanceDB change files with."""
 
 
@@ -92,10 +81,10 @@ SYSTEM_CALLS = tuple(
 
 
 class Point(NamedTuple):
-    """Where a projector dies: at the `nth` call (up to `most`) of `target`, `before` or `after` it or with half a file.
+    """A projector dies `before` or `after` the `nth` call (of `most`) of `target`, or at half a file.
 
-    A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target it is a
-    random time, or with `system_call` a random call of that name. `first` says what is wrong with the home before.
+    A `target` is `module:attribute`; `only` is a part of a path that the call must be given. Without a target
+    it is a random time, or with `system_call` a random call. `first` says what is wrong with the home before.
     """
 
     name: str
@@ -108,72 +97,19 @@ class Point(NamedTuple):
     system_call: str = ""
 
 
-def _both(name: str, target: str, most: int = 1, **fields: Any) -> list[Point]:
-    return [Point(f"{when} {name}", target=target, when=when, most=most, **fields) for when in ("before", "after")]
+def _points() -> Iterator[Point]:
+    """Yield the points of the table, and those at random anywhere at all."""
+    for row in table("crash-points")["points"]:
+        name = row.pop("around", None)
+        each = [{"name": f"{when} {name}", "when": when} for when in ("before", "after")] if name else [{}]
+        yield from (Point(**row, **more) for more in each)
+    for verb in ("project", "project", "serve", "serve", "rebuild", "ask the past"):
+        yield Point(f"at a random time of `{verb}`", verb)
+    for verb, call in itertools.product(("project", "rebuild"), SYSTEM_CALLS):
+        yield Point(f"at a random `{call}` of `{verb}`", verb, system_call=call)
 
 
-POINTS = (
-    # An epoch: rows, pages, watermark.
-    *_both("the rows of an epoch", "memtape.sinks.tables:Shard.write", 8),
-    *_both("the commit of a table", "memtape.sinks.tables:Shard._merge", 20),
-    *_both("a table is tidied", "memtape.sinks.tables:Shard._tidy", 4),
-    Point("a table is tidied, its old versions stay", "project", "lance.dataset:LanceDataset.cleanup_old_versions",
-          most=4),
-    *_both("a table is made", "memtape.sinks.tables:Shard._create", 8, first="a lost shard"),
-    *_both("the pages of an epoch", "memtape.sinks.vault:Vault.write", 8),
-    Point("half a page or list", target="memtape.sinks.page_files:write_whole", when="torn", most=24),
-    *_both("a list of pages", "memtape.sinks.page_files:ScopeFiles._write_list", 16),
-    *_both("a file of the vault", "memtape.sinks.page_files:ScopeFiles._put", 16),
-    *_both("a page is renamed", "pathlib:Path.replace", 8, only="vault"),
-    *_both("the watermark", "memtape.sinks.tables:Shard.write_watermark", 8),
-    *_both("the vault's note", "memtape.sinks.vault:Vault.cover", 8),
-    # Snapshots.
-    *_both("a snapshot", "memtape.sinks.snapshots:Snapshots.write", 4),
-    Point("half a snapshot", target="memtape.sinks.snapshots:write_whole", when="torn", most=4),
-    Point("a snapshot that is not on disk yet", target="os:fsync", most=4),
-    *_both("a snapshot is renamed", "pathlib:Path.replace", 4, only=".snapshot"),
-    # Recovery.
-    *_both("the views are opened", "memtape.tools.keep.build_views:BuildViews.start"),
-    *_both("a partition's recovery", "memtape.tools.keep.build_views:open_projection", 3),
-    Point("in the middle of a partition's recovery", target="memtape.flows.projection:slots_between", when="after",
-          most=3),
-    *_both("a damaged shard is discarded", "memtape.sinks.tables:Shard.discard", first="a damaged watermark"),
-    Point("a shard is half discarded", target="os:unlink", most=12, first="a damaged watermark"),
-    *_both("damaged snapshots are passed over", "memtape.sinks.snapshots:Snapshots.newest", 2,
-           first="damaged snapshots"),
-    # A rebuild.
-    *_both("a commit to the new build", "memtape.sinks.tables:Shard._merge", 20, verb="rebuild"),
-    *_both("a table of the new build is made", "memtape.sinks.tables:Shard._create", 8, verb="rebuild"),
-    *_both("the new build is verified", "memtape.tools.keep.rebuild:verify", verb="rebuild"),
-    *_both("the vault's notes are taken back", "memtape.sinks.vault:Vault.uncover", 16, verb="rebuild"),
-    *_both("the switch", "memtape.sinks.home.folders:Home.serve", verb="rebuild"),
-    *_both("the pointer is renamed", "pathlib:Path.replace", only="current", verb="rebuild"),
-    *_both("a partition's pages are mended", "memtape.tools.keep.rebuild:mend_vault", 16, verb="rebuild"),
-    *_both("the old builds are discarded", "memtape.tools.keep.rebuild:discard_old_builds", verb="rebuild"),
-    Point("an old build is half discarded", "rebuild", "os:unlink", most=60),
-    Point("an old build is all but discarded", "rebuild", "os:rmdir", when="after", most=12),
-    # Views of other rules are made anew.
-    *_both("a table under changed rules", "memtape.sinks.tables:Shard._merge", 16, first="other rules"),
-    *_both("a build for changed rules is served", "memtape.sinks.home.folders:Home.serve", first="other rules"),
-    *_both("pages under changed rules are mended", "memtape.tools.keep.rebuild:mend_vault", 4, first="other rules"),
-    # Mending the vault at the start.
-    *_both("a lost vault is mended", "memtape.tools.keep.owner:mend_vault", 4, first="a lost vault"),
-    *_both("the state of a lost page", "memtape.tools.keep.rebuild:state_at", 3, first="a lost vault"),
-    *_both("pages of a lost vault", "memtape.sinks.vault:Vault.write", 4, first="a lost vault"),
-    Point("a lost page is pruned", target="memtape.sinks.vault:Vault.prune", most=3, first="a lost vault"),
-    # The past, and who only asks.
-    *_both("a view of the past", "memtape.tools.ask.as_of:PastViews._make", 4, verb="ask the past"),
-    *_both("rows of the past", "memtape.sinks.tables:Shard._merge", 8, verb="ask the past"),
-    *_both("a search's own projecting", "memtape.sinks.tables:Shard._merge", 12, verb="search"),
-    # Anywhere at all.
-    *(Point(f"at a random time of `{verb}`", verb) for verb in ("project", "project", "serve", "serve", "rebuild",
-                                                                 "ask the past")),
-    Point("at a random time of a start with a lost vault", first="a lost vault"),
-    Point("at a random time of a start with a lost shard", first="a lost shard"),
-    Point("at a random time of a start under other rules", first="other rules"),
-    *(Point(f"at a random `{call}` of `{verb}`", verb, system_call=call)
-      for verb in ("project", "rebuild") for call in SYSTEM_CALLS),
-)  # fmt: skip
+POINTS = tuple(_points())
 
 
 # The child
@@ -181,16 +117,13 @@ POINTS = (
 
 def child() -> None:
     """Import everything, wait for one line of JSON that says what to do, and do it until the end or death."""
-    for module in ("lance", "bytewax", "memtape.flows.views", "memtape.tools.ask.retrieval"):
+    for module in ("lance", "bytewax", "memtape.tools.ask.retrieval"):
         importlib.import_module(module)
-    from memtape.flows import projection, views
-    from memtape.sinks import tables as lance
-
     # A small history has many batches, snapshots and clean-ups.
     projection.SNAPSHOT_EVENTS = 12
     views.BATCH_EVENTS = 9
-    lance.OPTIMIZE_EVERY = 4
-    lance.KEEP_VERSIONS = timedelta(milliseconds=1)
+    tables.OPTIMIZE_EVERY = 4
+    tables.KEEP_VERSIONS = timedelta(milliseconds=1)
     os.write(1, b"ready\n")
     orders = json.loads(sys.stdin.readline())
     if orders["largest_file"] is not None:
@@ -238,17 +171,11 @@ def die() -> NoReturn:
         time.sleep(1)
 
 
-def _say(note: str) -> None:
-    os.write(1, f"{note}\n".encode())
-
-
 def _by_owner(*steps: str) -> Callable[[Path], None]:
     """Return what the owner of a home does, by the names of its methods."""
 
     def act(home: Path) -> None:
-        from memtape.tools.keep.owner import Owner
-
-        with Owner(Home(home), EmbeddedLog(Home(home).log_path), _say) as owner:
+        with Owner(Home(home), EmbeddedLog(Home(home).log_path), lambda it: print(it, flush=True)) as owner:
             for step in steps:
                 getattr(owner, step)(*((lambda *_: None,) if step == "rebuild" else ()))
 
@@ -259,8 +186,6 @@ def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
     """Return what a client of a home asks of it."""
 
     def act(home: Path) -> None:
-        from memtape.tools.client import Client
-
         with Client(home, scope="project:a") as client:
             ask(client)
 
@@ -268,9 +193,8 @@ def _by_client(ask: Callable[[Any], object]) -> Callable[[Path], None]:
 
 
 def _erase(client: Any) -> None:
-    from memtape.tools.keep.erasing import plan
-
-    made = plan(client.home, client.log, client.scope, [make_id(f"canary {it}") for it in range(3)], only=False)
+    canaries = [b.make_id(f"canary {it}") for it in range(3)]
+    made = plan(client.home, client.log, client.scope, canaries, only=False)
     made.take_carriers()
     client.erase(made)
 
@@ -286,7 +210,7 @@ VERBS: dict[str, Callable[[Path], None]] = {
 
 
 def past_of(log: Any) -> str:
-    """Return the position at which the past is asked: the same while the log grows, so that a cached view is used."""
+    """Return the position at which the past is asked: the same while the log grows, for a cached view."""
     return ",".join(f"{number}:{min(end, 9)}" for number, end in enumerate(log.ends()))
 
 
@@ -308,10 +232,7 @@ class Kill(NamedTuple):
 
 @dataclass
 class Life:
-    """What was done to one home, what was wrong at its end (empty where all came right), and which files were left.
-
-    A temporary file that outlived its writer changes nothing that a view says, so it is counted by itself.
-    """
+    """What was done to one home, what was wrong at its end, and which files outlived their writers."""
 
     number: int
     kills: list[Kill] = field(default_factory=list)
@@ -336,7 +257,7 @@ class Harness:
         self.met: list[Event] = []  # Of all lives: what stood on their logs.
 
     def live(self, number: int, kills: int = KILLS_A_LIFE) -> Life:
-        """Play one life: append, kill, and so on; then one undisturbed run, compared with an undisturbed home."""
+        """Play one life: append, kill, and so on; then an undisturbed run, compared with such a home."""
         rng = random.Random(f"{self.seed}/{number}")
         life = Life(number)
         home = Home(self.folder / f"life{number}")
@@ -368,13 +289,13 @@ class Harness:
 
     def close(self) -> None:
         """End the child that waits for a next time."""
-        if self._spare is not None:
-            self._spare.kill()
-            self._spare.communicate()
-            self._spare = None
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.kill()
+            spare.communicate()
 
-    def _kill(self, home: Home, log: EmbeddedLog, events: Iterator[Event], point: Point, rng: random.Random) -> Kill:
-        nth = min(rng.randint(1, point.most), rng.randint(1, point.most))  # The early calls are more often reached.
+    def _kill(self, home: Home, log: EmbeddedLog, events: Iterator[Event], point: Point, rng: Rng) -> Kill:
+        nth = min(rng.randint(1, point.most) for _ in range(2))  # The early calls are more often reached.
         delay = rng.uniform(0, RANDOM_DELAY_S)
         process = self.child()
         tracer = None
@@ -395,9 +316,8 @@ class Harness:
         said = process.communicate()[0].decode(errors="replace")
         if tracer is not None:
             tracer.wait(CHILD_TIMEOUT_S)
-        ended = {-signal.SIGKILL: "killed", 0: "came to its end"}.get(
-            process.returncode, f"failed {process.returncode}"
-        )
+        ends = {-signal.SIGKILL: "killed", 0: "came to its end"}
+        ended = ends.get(process.returncode, f"failed {process.returncode}")
         return Kill(point, nth, "hung" if hung else ended, said)
 
     def prepare(self) -> None:
@@ -415,13 +335,11 @@ class Harness:
         return process
 
     def _judge(self, home: Home, log: EmbeddedLog) -> Iterator[str]:
-        """Yield a sentence for whatever differs from a home over the same log that nothing ever happened to."""
-        from memtape.tools.keep.verify import verify
-
+        """Yield a sentence for whatever differs from a home over the same log that nobody disturbed."""
         try:
             project(home, log)
             verdict = verify(home, log)
-        except Exception as error:  # Whatever it is, a clean run should not have it, and the next life goes on.
+        except Exception as error:  # A clean run should have none, and the next life goes on.
             yield f"The clean run failed: {type(error).__name__}: {error}"
             return
         found = everything(home, log)
@@ -447,15 +365,11 @@ class Harness:
 
 def start_child() -> subprocess.Popen[bytes]:
     """Start a child; it says `ready` when it has imported what it needs."""
+    own = {"PYTHONFAULTHANDLER": "1", "RUST_BACKTRACE": "0", "MEMTAPE_EMBEDDER": "floor"}
     return subprocess.Popen(
-        [sys.executable, str(Path(__file__)), "--child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        bufsize=0,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", "RUST_BACKTRACE": "0", "MEMTAPE_EMBEDDER": "floor"},
-    )
+        [sys.executable, __file__, "--child"], env=os.environ | own | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+    )  # fmt: skip
 
 
 def order(process: subprocess.Popen[bytes], home: Home, verb: str, **more: Any) -> None:
@@ -481,9 +395,9 @@ def find_strace() -> tuple[str, str]:
 
 
 def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) -> subprocess.Popen[bytes]:
-    """Have strace do something (`signal=SIGKILL:when=3`) to a waiting process, in a thread's third call of a kind."""
-    inject = f"inject={system_call}:{effect}"
-    command = ["strace", "-f", "-qq", "-y", "-e", f"trace={system_call}", "-e", inject, "-o", output, "-p", str(pid)]
+    """Have strace do something (`signal=SIGKILL:when=3`) to a waiting process, at a thread's third call."""
+    effects = ("-e", f"trace={system_call}", "-e", f"inject={system_call}:{effect}")
+    command = ["strace", "-f", "-qq", "-y", *effects, "-o", output, "-p", str(pid)]
     tracer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     threads = Path(f"/proc/{pid}/task")
     while tracer.poll() is None:
@@ -495,9 +409,9 @@ def attach(pid: int, system_call: str, effect: str, output: str = os.devnull) ->
 
 
 def history(count: int, seed: int) -> Iterator[Event]:
-    """Yield events of every type, in which scopes interleave, texts repeat, and things are hidden, shown and erased.
+    """Yield events of every type: scopes interleave, texts repeat, and things are hidden, shown and erased.
 
-    Those that name others name what is there, what is hidden or gone, and what never came. Ticks are the log's own.
+    They name what is there, what is hidden or gone, and what never came. Ticks are the log's own.
     """
     facts: dict[str, dict[str, int]] = {}
     seqs: dict[str, dict[str, int]] = {}
@@ -510,24 +424,23 @@ def history(count: int, seed: int) -> Iterator[Event]:
         yield said
 
 
-def _decided(seed: int, number: int, facts: dict[str, int], rng: random.Random, common: Any) -> Iterator[Event]:
-    """What is decided about two facts as they were said, of which one may have changed, and now and then its text."""
+def _decided(seed: int, number: int, facts: dict[str, int], rng: Rng, common: Any) -> Iterator[Event]:
+    """What is decided about two facts as they were said, of which one may have changed; perhaps its text."""
     inputs = tuple(Input(id=id, seq=facts[id]) for id in rng.sample(list(facts), min(2, len(facts))))
     if len(inputs) < 2:
-        yield event(
-            "decided", Decided(attempt=1, inputs=(), operations=(), reason=None, until=number), number, **common
-        )
+        ended = Decided(attempt=1, inputs=(), operations=(), reason=None, until=number)
+        yield b.event("decided", ended, number, **common)
         return
     ids = tuple(given.id for given in inputs)
-    text = make_id(f"{seed}-{number}-made")
+    text = b.make_id(f"{seed}-{number}-made")
     operation = Operation(by=text, ids=ids, op="replace")
     if rng.random() < 0.4:
         operation = Operation(by=ids[0], ids=ids[1:], op=rng.choice(("remove", "conflict")))
     body = Decided(attempt=1, inputs=inputs, operations=(operation,), reason=None, until=None)
-    said = event("decided", body, f"{seed}-{number}", **common)
+    said = b.event("decided", body, f"{seed}-{number}", **common)
     yield msgspec.structs.replace(said, refs=ids)
     if operation.op == "replace" and rng.random() < 0.9:
-        made = captured(f"made of two {number}", f"{seed}-{number}-made", "fact", **common)
+        made = b.captured(f"made of two {number}", f"{seed}-{number}-made", "fact", **common)
         yield msgspec.structs.replace(made, refs=(said.id, *ids))
 
 
@@ -539,7 +452,7 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
     pages: list[object] = ["_root"]
     for number in range(count):
         scope, name = rng.choice(SCOPES), f"{seed}-{number}"
-        sent = START + number * 10 * 60_000_000  # So that days end, and texts age.
+        sent = b.START + number * 10 * 60_000_000  # So that days end, and texts age.
         common: dict[str, Any] = {"scope": scope, "sent": sent, "session": rng.choice("12")}
         common["origin"] = "operator" if scope == "global" else rng.choice(("user", "agent"))
         earlier: list[object] = [f"{seed}-{rng.randrange(number + 1)}" for _ in range(3)]
@@ -547,46 +460,49 @@ def _history(count: int, seed: int, facts: dict[str, dict[str, int]]) -> Iterato
         match deck.pop():
             case "captured":
                 kind = rng.choice(("fact", "fact", "turn", "turn", "journal", "goal", "document", "page"))
-                path = rng.choice(SLUGS) if kind == "page" else None
+                path = rng.choice(b.SLUGS) if kind == "page" else None
                 text = " ".join(rng.choices(words, k=rng.randint(1, 4)))
-                yield captured(text, name, kind, path=path, **common)
+                yield b.captured(text, name, kind, path=path, **common)
                 if kind == "page":
                     pages.append(name)
-                    yield page_link("_root", "child", f"{name} below", slug=path, **common)
+                    yield b.page_link("_root", "child", f"{name} below", slug=path, **common)
             case "recalled":
-                yield recalled(earlier, name, looks=rng.choice(((), (earlier[:1], earlier[1:]))), **common)
+                yield b.recalled(earlier, name, looks=rng.choice(((), (earlier[:1], earlier[1:]))), **common)
             case "used":
-                yield used(earlier, name, f"{seed}-{number - 1}", **common)
+                yield b.used(earlier, name, f"{seed}-{number - 1}", **common)
             case "forgotten" | "restored" | "unfolded" as type:
-                yield NAMING[type](earlier, name, **common)
+                yield b.NAMING[type](earlier, name, **common)
             case "pinned" | "archived" | "withdrawn" as type:
-                yield SWITCHING[type](earlier, name, rng.random() < 0.7, **common)
+                yield b.SWITCHING[type](earlier, name, rng.random() < 0.7, **common)
             case "linked":
                 relation = rng.choice(("holds", "replaced_by"))
                 to = earlier[1] if relation == "replaced_by" else None
-                yield linked(earlier[0], relation, to, name, rng.random() < 0.7, **common)
+                yield b.linked(earlier[0], relation, to, name, rng.random() < 0.7, **common)
             case "edited":
-                given = ({"slug": rng.choice(SLUGS)}, {"title": "Title"}, {"by": rng.choice(pages[1:] or [0])})
-                yield edited(rng.choice(pages), name, **rng.choice(given), **common)
+                by = rng.choice(pages[1:] or [0])
+                given = rng.choice(({"slug": rng.choice(b.SLUGS)}, {"title": "Title"}, {"by": by}))
+                yield b.edited(rng.choice(pages), name, **given, **common)
             case "settled":
-                yield settled((earlier[0], f"{name} and none"), [earlier[0]], name, **common)
+                yield b.settled((earlier[0], f"{name} and none"), [earlier[0]], name, **common)
             case "scope_changed":
-                yield scope_changed(name, state=rng.choice(("active", "finished", None)), git_at=sent, **common)
+                state = rng.choice(("active", "finished", None))
+                yield b.scope_changed(name, state=state, git_at=sent, **common)
             case "decided":
                 yield from _decided(seed, number, facts.get(scope, {}), rng, common)
             case "erased":
-                yield erased(earlier[:1], name, **common)
+                yield b.erased(earlier[:1], name, **common)
             case "configured":
-                aging = rng.choice(({}, QUICK, QUICK))
-                anew = Settings(embedder=rng.choice((TINY, TINY, "floor")), refolded=rng.choice((0, number)), **aging)
-                yield configured(anew, number + 1, sent=sent)
+                anew: dict[str, Any] = {"refolded": rng.choice((0, number))}
+                anew |= rng.choice(({}, b.QUICK, b.QUICK))
+                settings = Settings(embedder=rng.choice((b.TINY, b.TINY, "floor")), **anew)
+                yield b.configured(settings, number + 1, sent=sent)
             case "embedded":
-                yield embedded(earlier[0], rng.choice(vectors), scope=scope, sent=sent)
+                yield b.embedded(earlier[0], rng.choice(vectors), scope=scope, sent=sent)
             case _:
-                yield failed(earlier[0], rng.randint(1, 3), scope=scope, sent=sent)
+                yield b.failed(earlier[0], rng.randint(1, 3), scope=scope, sent=sent)
 
 
-def append(log: EmbeddedLog, events: Iterator[Event], count: int, rng: random.Random) -> None:
+def append(log: EmbeddedLog, events: Iterator[Event], count: int, rng: Rng) -> None:
     """Append the next events, now and then some of them twice, and something that nobody can read."""
     batch = [_of_log(log, event) for event in itertools.islice(events, count)]
     log.append(batch)
@@ -605,8 +521,6 @@ def _of_log(log: EmbeddedLog, event: Event) -> Event:
 
 def project(home: Home, log: EmbeddedLog) -> list[str]:
     """Bring the views up to date in this process, undisturbed, and return what was said on the way."""
-    from memtape.tools.keep.owner import Owner
-
     notes: list[str] = []
     with Owner(home, log, notes.append) as owner:
         owner.check()
@@ -615,11 +529,7 @@ def project(home: Home, log: EmbeddedLog) -> list[str]:
 
 
 def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
-    """Return what a home has to say for itself, by name: files of the vault, watermarks, dead letters, the past."""
-    from memtape.schemas.rows import TABLES
-    from memtape.sinks.tables import Shard
-    from memtape.tools.ask.as_of import PastViews, parse_position
-
+    """Return what a home says, by name: files of the vault, watermarks, dead letters, the past."""
     past = PastViews(home, log, parse_position(past_of(log), log, 0))
     found: dict[str, object] = {}
     for path in home.vault.rglob("*"):
@@ -631,15 +541,15 @@ def everything(home: Home, log: EmbeddedLog) -> dict[str, object]:
             found[f"watermark {number}"] = shard.watermark()
             found[f"dead letters {number}"] = shard.dead_letters(1_000)
         before = past.shard(number)
-        for table in TABLES:
-            found[f"past {table} {number}"] = before.all_rows(table) if before.exists() else []
+        for name in TABLES:
+            found[f"past {name} {number}"] = before.all_rows(name) if before.exists() else []
     return found
 
 
 def leftovers(home: Home) -> list[str]:
     """Return the temporary files that outlived who wrote them."""
-    return sorted(str(path.relative_to(home.path)) for path in home.path.rglob("*") if TEMPORARY.search(path.name)
-                  and path.is_file())  # fmt: skip
+    found = (path for path in home.path.rglob("*") if TEMPORARY.search(path.name) and path.is_file())
+    return sorted(str(path.relative_to(home.path)) for path in found)
 
 
 def _short(value: object) -> str:
@@ -650,15 +560,13 @@ def _short(value: object) -> str:
 # What a home may meet with before a start
 
 
-def _damage_snapshots(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
+def _damage_snapshots(home: Home, log: EmbeddedLog, rng: Rng) -> None:
     for path in home.current().state.rglob("*.snapshot"):
         path.write_bytes(path.read_bytes()[: rng.randrange(200)])
-    log.append([captured(f"after damage {rng.random()}", scope=scope) for scope in SCOPES[:3]])
+    log.append([b.captured(f"after damage {rng.random()}", scope=scope) for scope in SCOPES[:3]])
 
 
-def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: random.Random) -> None:
-    from memtape.state.core.digests import RULES
-
+def _make_views_under_other_rules(home: Home, log: EmbeddedLog, rng: Rng) -> None:
     rules = dict(RULES)
     RULES[rng.choice(("memories", "usage", "edges", "tombstones"))] = rng.randint(1_000, 10_000)
     try:
@@ -684,7 +592,7 @@ DISTURBANCES: dict[str, Callable[[Home, EmbeddedLog, random.Random], object]] = 
 
 
 def play(
-    harness: Harness, kills: int, on_life: Callable[[Life], None] = lambda life: None, only: Sequence[int] = ()
+    harness: Harness, kills: int, on_life: Callable[[Life], object] = bool, only: Sequence[int] = ()
 ) -> list[Life]:
     """Play the lives of these numbers, by default until so many projectors have been killed."""
     lives: list[Life] = []
@@ -704,7 +612,7 @@ def report(life: Life, seed: int, point: str = "") -> str:
     again = f"python tests/crash.py --seed {seed} --kills {len(life.kills)} --life {life.number}"
     again += f" --point {shlex.quote(point)}" if point else ""
     lines = [*map(str, life.kills), *(f"-> {wrong}" for wrong in life.wrong), f"Repeat it with: {again}"]
-    return f"Life {life.number} went wrong:\n  " + "\n  ".join(lines)
+    return "\n  ".join([f"Life {life.number} went wrong:", *lines])
 
 
 def main() -> int:

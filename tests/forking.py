@@ -1,8 +1,8 @@
-"""Commands of Memtape that start at once: a process that has imported what it may forks a child for each of them.
+"""Commands of Memtape that start at once: a process that has imported what it may forks a child for each.
 
 Most of what a short command takes is imports. A child is a process of its own with the words, the folder, the
-environment and the open files of whoever called it, and does all that the command does. What starts threads when it is
-imported, as Lance may, each child imports by itself, for a thread does not live through a fork.
+environment and the open files of its caller, and does all that the command does. What starts threads at
+import, as Lance may, each child imports by itself, for a thread does not live through a fork.
 
 As a program, with the path of a socket, this serves; `calling.py` calls.
 """
@@ -23,12 +23,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-ROOT, CALLING = Path(__file__).resolve().parent.parent, Path(__file__).resolve().with_name("calling.py")
+TESTS = Path(__file__).resolve().parent
+ROOT, CALLING = TESTS.parent, TESTS / "calling.py"
 PATIENT, LONG_S = "--patient", 60.0
 BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
 """What is imported before anybody calls, beside what is in the product."""
+
+
+def python(program: str, *words: object, **how: Any) -> subprocess.Popen[Any]:
+    """Start a process that runs a program, which may import what the product and the tests have."""
+    paths = os.pathsep.join((str(ROOT), str(TESTS)))
+    command = [sys.executable, "-c", program, *map(str, words)]
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **how)
 
 
 @contextmanager
@@ -47,10 +55,9 @@ def forking(command: Path) -> Iterator[None]:
 
 @cache
 def memtape() -> tuple[str, ...]:
-    """Return the words that begin a command, as `python -m memtape` does; what serves them ends with this process.
+    """Return the words that begin a command, as `python -m memtape` does; its server ends with this process.
 
-    They set aside how long a hook may take, and with `PATIENT` as the first word how long it waits for a server: a
-    loaded machine is not a wrong answer.
+    They set aside how long a hook may take, and after `PATIENT` how long it waits: a load is no wrong answer.
     """
     folder = tempfile.mkdtemp(prefix="memtape-")
     server, words = _started(folder, PATIENT)
@@ -72,12 +79,9 @@ def _started(folder: str, *more: str) -> tuple[subprocess.Popen[bytes], list[str
     """Start what serves commands on a socket in a folder, and return it with the words that call it."""
     path = f"{folder}/socket"
     server = subprocess.Popen(
-        [sys.executable, __file__, path, *more],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
+        [sys.executable, __file__, path, *more], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
     return server, [sys.executable, "-IS", str(CALLING), path]
@@ -140,7 +144,7 @@ def tell(callers: dict[int, socket.socket]) -> None:
 
 
 def serve(path: str, is_patient: bool) -> None:
-    """Return in a child for each call, when all there is as its caller has it; never return in the process itself.
+    """Return in a child for each call, when all is as its caller has it; never return in the process itself.
 
     It ends with the process that started it, whose end of the pipe is closed then.
     """
@@ -175,7 +179,7 @@ def serve(path: str, is_patient: bool) -> None:
 
 
 def run() -> NoReturn:
-    """Run the command and end as an interpreter does, but take nothing apart that was imported: that takes long."""
+    """Run the command and end as an interpreter does, but take nothing apart that was imported, for speed."""
     import atexit
     import runpy
     import threading

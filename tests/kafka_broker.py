@@ -1,4 +1,4 @@
-"""A real Kafka broker for tests: one node on loopback in a temporary folder, about 370 MB, ready in some seconds.
+"""A real Kafka broker for tests: one node on loopback in a temporary folder, 370 MB, ready in some seconds.
 
 It is started from `KAFKA_HOME`, by default `../shared/kafka` beside this checkout, and needs Java 17. With
 `MEMTAPE_TEST_KAFKA=host:port` a broker that runs already is used, and tests that must stop it are skipped.
@@ -20,26 +20,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 300.0
-JVM = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
-    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
-"""A broker of tests lives for a minute: what its machine spends on being quick or sure later never comes back."""
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -XX:+UnlockDiagnosticVMOptions"
+JVM += " -XX:-BytecodeVerificationRemote"
+"""A broker of tests lives for a minute: what it spends on being quick or sure later never comes back."""
 USER, PASSWORD = "ada", "a-secret-of-the-tests"
+
+
+Place = Path | None
 
 
 class Broker:
     """A broker that is running. `home` and `folder` are None where somebody else started it."""
 
-    def __init__(self, server: str, home: Path | None = None, folder: Path | None = None, secret: str = "") -> None:
-        self.server = server
+    def __init__(self, server: str, home: Place = None, folder: Place = None, secret: str = "") -> None:
+        self.server, self.home, self.folder = server, home, folder
         self.secret = secret
-        """Where it speaks TLS and asks for a user and password; empty without OpenSSL, which makes the certificate."""
-        self.home = home
-        self.folder = folder
+        """Where it speaks TLS and asks for a user and password; empty without OpenSSL."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def url(self, topic: str | None = None) -> str:
@@ -49,23 +49,17 @@ class Broker:
     def start(self) -> None:
         """Start the broker, or start it again in the folder that it had, and wait until it answers."""
         assert self.home and self.folder
+        notes = f"-Dlog4j2.configurationFile={self.home}/config/tools-log4j2.yaml"
         with (self.folder / "output").open("ab") as output:
             self._process = subprocess.Popen(
                 [self.home / "bin" / "kafka-server-start.sh", self.folder / "server.properties"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=os.environ
-                | {
-                    "JAVA_TOOL_OPTIONS": JVM,
-                    "KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={self.home}/config/tools-log4j2.yaml",
-                },
-                start_new_session=True,
-            )
+                env=os.environ | {"JAVA_TOOL_OPTIONS": JVM, "KAFKA_LOG4J_OPTS": notes},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
         deadline = time.monotonic() + START_TIMEOUT_S
         while not answers(self.server):
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"The broker did not start: {(self.folder / 'output').read_text()[-2_000:]}")
+                raise AssertionError((self.folder / "output").read_text()[-2_000:])
             time.sleep(0.1)
 
     def signal(self, number: signal.Signals) -> None:
@@ -110,13 +104,9 @@ class Broker:
         """Run one of Kafka's own commands and return what it says."""
         if self.home is None:
             pytest.skip("KAFKA_HOME is not known")
-        run = subprocess.run(
-            [self.home / "bin" / name, *arguments],
-            env=os.environ | {"JAVA_TOOL_OPTIONS": JVM},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
+        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        environment = os.environ | {"JAVA_TOOL_OPTIONS": JVM}
+        run = subprocess.run([self.home / "bin" / name, *arguments], env=environment, **how)
         assert run.returncode == 0, run.stdout + run.stderr
         return run.stdout
 
@@ -162,11 +152,12 @@ def make_broker(folder: Path) -> Broker:
     ports = free_ports(3)
     secret = f"127.0.0.1:{ports[2]}" if make_certificate(folder) else ""
     broker = Broker(f"127.0.0.1:{ports[0]}", home, folder, secret)
-    (folder / "server.properties").write_text("".join(f"{k}={v}\n" for k, v in properties(folder, ports).items()))
-    cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")  # It may not begin with a dash.
-    settings = str(folder / "server.properties")
-    scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
-    broker.tool("kafka-storage.sh", "format", "--standalone", "-t", cluster, "-c", settings, "--add-scram", scram)
+    (folder / "server.properties").write_text(properties(folder, ports))
+    # The id of a cluster may not begin with a dash.
+    cluster = urlsafe_b64encode(bytes(1) + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+    words = ["--standalone", "-t", cluster, "-c", str(folder / "server.properties")]
+    words += ["--add-scram", f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"]
+    broker.tool("kafka-storage.sh", "format", *words)
     return broker
 
 
@@ -175,50 +166,20 @@ def make_certificate(folder: Path) -> bool:
     if not shutil.which("openssl"):
         return False
     key, certificate = folder / "key.pem", folder / "ca.pem"
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -addext subjectAltName=IP:127.0.0.1"
-    run = subprocess.run(
-        [*command.split(), "-keyout", key, "-out", certificate], stdin=subprocess.DEVNULL, capture_output=True
-    )
-    if run.returncode:
+    made = "-x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tests -addext subjectAltName=IP:127.0.0.1"
+    command = ["openssl", "req", *made.split(), "-keyout", key, "-out", certificate]
+    if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode:
         return False
     (folder / "broker.pem").write_bytes(key.read_bytes() + certificate.read_bytes())
     return True
 
 
-def properties(folder: Path, ports: list[int]) -> dict[str, Any]:
-    """Return the settings of one node; what a user's broker would delete after seven days, this one does too."""
+def properties(folder: Path, ports: list[int]) -> str:
+    """Return the settings of one node."""
     own, controller, secret = (f"127.0.0.1:{port}" for port in ports)
-    tls = f",SECRET://{secret}" if (folder / "broker.pem").exists() else ""
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    scram = "org.apache.kafka.common.security.scram.ScramLoginModule required"
-    return {
-        "process.roles": "broker,controller",
-        "node.id": 1,
-        "controller.quorum.bootstrap.servers": controller,
-        "listeners": f"PLAINTEXT://{own},CONTROLLER://{controller}{tls}",
-        "advertised.listeners": f"PLAINTEXT://{own}{tls}",
-        "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SECRET:SASL_SSL",
-        "listener.name.secret.ssl.keystore.type": "PEM",
-        "listener.name.secret.ssl.keystore.location": folder / "broker.pem",
-        "listener.name.secret.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
-        "listener.name.secret.plain.sasl.jaas.config": f'{module} user_{USER}="{PASSWORD}";',
-        "listener.name.secret.scram-sha-512.sasl.jaas.config": f"{scram};",
-        "log.dirs": folder / "logs",
-        "auto.create.topics.enable": "true",  # So that a client which makes topics by asking for them is found out.
-        # A killed broker may come back when its session has ended, which takes 9 s unless said.
-        "broker.heartbeat.interval.ms": 250,
-        "broker.session.timeout.ms": 1_500,
-        "num.partitions": 1,
-        "default.replication.factor": 1,
-        "offsets.topic.replication.factor": 1,
-        "offsets.topic.num.partitions": 1,
-        "transaction.state.log.replication.factor": 1,
-        "transaction.state.log.min.isr": 1,
-        "transaction.state.log.num.partitions": 1,
-        "share.coordinator.state.topic.replication.factor": 1,
-        "share.coordinator.state.topic.min.isr": 1,
-    }
+    filled = {"own": own, "controller": controller, "folder": folder, "user": USER, "password": PASSWORD}
+    filled["tls"] = f",SECRET://{secret}" if (folder / "broker.pem").exists() else ""
+    return (DATA / "kafka.properties").read_text().format(**filled)
 
 
 def free_ports(count: int) -> list[int]:

@@ -36,4 +36,4 @@ def events_in(slots: Iterable[Slot]) -> list[Event]:
 
 def events_of(log: Log) -> list[Event]:
     """Return the events of a log that can be read."""
-    return [event for number, end in enumerate(log.ends()) for event in events_in(slots_between(log, number, 0, end))]
+    return [event for n, end in enumerate(log.ends()) for event in events_in(slots_between(log, n, 0, end))]

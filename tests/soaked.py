@@ -1,4 +1,4 @@
-"""Which cases of a test are for `make soak`, which `make test` runs too, and how many examples a law is given."""
+"""Which cases of a test are for `make soak`, which `make test` runs too, and how many examples a law gets."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def soaked(cases: Iterable[Any], *kept: Any) -> list[Any]:
 
 
 def examples(short: int) -> settings:
-    """Give a law so many examples in `make test`; where a soak gives all laws more, it gives them to this one too."""
-    drawn = settings().max_examples
-    return settings(max_examples=short if drawn == settings.get_profile("fixed").max_examples else max(short, drawn))
+    """Give a law so many examples in `make test`; where a soak gives all laws more, this one has them too."""
+    drawn, fixed = settings().max_examples, settings.get_profile("fixed").max_examples
+    return settings(max_examples=short if drawn == fixed else max(short, drawn))

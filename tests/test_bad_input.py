@@ -1,11 +1,10 @@
-"""Bytes that make no sense, at every door: each says so, stores nothing of them, and serves what comes next."""
+"""Bytes that make no sense, at every door: each says so, stores nothing of them, and serves what is next."""
 
 from __future__ import annotations
 
 import json
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ from forking import memtape
 from page_served import served
 from starlette.requests import Request
 from test_mcp import environment, http_server
+from test_one_server import HANDSHAKE
 
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
@@ -31,7 +31,7 @@ BAD: dict[str, bytes] = {
     "many arrays": b"[" * NESTED + b"]" * NESTED,
     "objects": b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
     "nested in a field": b'{"text":' + b"[" * 2_000 + b"]" * 2_000 + b"}",
-    "nested in a message": b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":' + b"[" * 900 + b"]" * 900 + b"}",
+    "nested in a message": b'{"jsonrpc":"2.0","id":7,"method":"a","params":' + b"[" * 900 + b"]" * 900 + b"}",
     "long": b'{"text":"' + b"x" * 3_000_000 + b'"}',
     "no UTF-8": b'{"text":"\xff\xfe\xc3"}',
     "NUL": b"\0\0\0",
@@ -41,9 +41,6 @@ BAD: dict[str, bytes] = {
     "no end": b'{"text":"',
 }
 PING = {"jsonrpc": "2.0", "id": "still there", "method": "ping"}
-HELLO = {
-    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"},
-}  # fmt: skip
 
 
 def call(home: Path, *words: str, **given: Any) -> Any:
@@ -52,7 +49,7 @@ def call(home: Path, *words: str, **given: Any) -> Any:
 
 def is_told(done: Any) -> bool:
     """Whether a command ended by itself."""
-    return (done.exception is None or isinstance(done.exception, SystemExit)) and "Traceback" not in done.output
+    return isinstance(done.exception, SystemExit | None) and "Traceback" not in done.output
 
 
 def test_a_forwarder_hands_on_whatever_comes(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -72,7 +69,7 @@ def test_a_forwarder_hands_on_whatever_comes(home: Path, capfdbinary: pytest.Cap
 
 
 def test_a_session_over_stdio_goes_on(home: Path, project: Path) -> None:
-    lines = [json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}).encode()]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HANDSHAKE}).encode()]
     lines += [json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode(), *BAD.values()]
     lines.append(json.dumps(PING).encode())
     with subprocess.Popen(
@@ -113,7 +110,8 @@ def test_the_page_goes_on(home: Path) -> None:
 def test_a_form_that_is_cut_off_is_no_error_of_the_page() -> None:
     """The browser goes before it has sent all that it has announced."""
     headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"100")]
-    messages = iter([{"type": "http.request", "body": b"do=forget&", "more_body": True}, {"type": "http.disconnect"}])
+    begun = {"type": "http.request", "body": b"do=forget&", "more_body": True}
+    messages = iter([begun, {"type": "http.disconnect"}])
 
     async def receive() -> Any:
         return next(messages)
@@ -144,12 +142,9 @@ def test_a_line_is_refused_and_those_beside_it_are_kept(home: Path, tmp_path: Pa
     assert len(json.loads(done.stdout)["refused"]) == len(bad)
 
 
-READERS: dict[str, Callable[[bytes], bytes]] = {"jsonl": lambda data: data + b"\n", "json": lambda data: b"[" + data}
-
-
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
 def test_an_import_ends_with_a_sentence(home: Path, tmp_path: Path, ending: str) -> None:
     for name, data in BAD.items():
         path = tmp_path / f"export.{ending}"
-        path.write_bytes(READERS[ending](data))
+        path.write_bytes(data + b"\n" if ending == "jsonl" else b"[" + data)
         assert is_told(call(home, "import", str(path), "--scope", A)), name

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from builders import START, captured, erased, forgotten, recalled
 from click.testing import CliRunner, Result
+from forking import python
 from kafka_broker import Broker
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
@@ -31,7 +30,6 @@ from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
-ROOT = Path(__file__).resolve().parent.parent
 SCOPES = [f"project:p{number}" for number in range(8)]
 
 
@@ -43,33 +41,27 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def source(home: Path, partitions: int) -> Iterator[EmbeddedLog]:
-    log = EmbeddedLog(home / "log.db", partitions, settings=Settings(echo_recalls=7))
-    fill(log)
-    yield log
-    log.close()
-
-
-@pytest.fixture
-def partitions() -> int:
-    return 16
-
-
-few_partitions = pytest.mark.parametrize("partitions", [4], ids=["few"])
-"""So that no copy on a broker waits for many."""
+def source(home: Path, request: pytest.FixtureRequest) -> Iterator[EmbeddedLog]:
+    """A log of 16 partitions, or of few where a copy on a broker would wait for many."""
+    few = "kafka" in request.fixturenames
+    with closing(EmbeddedLog(home / "log.db", 4 if few else 16, settings=Settings(echo_recalls=7))) as log:
+        fill(log)
+        yield log
 
 
 def fill(log: Log, count: int = 30, start: int = 0) -> None:
-    """Append captures over several hours, recalls and tombstones, a slot that is blank and some that cannot be read."""
+    """Append captures of some hours, recalls and tombstones, a blank slot and some unreadable ones."""
     for number in range(start, start + count):
         scope, sent = SCOPES[number % len(SCOPES)], START + number * HOUR_US // 10
-        log.append([captured(f"Lighthouse {number} has {number % 5} lamps.", f"c{number}", scope=scope, sent=sent)])
+        text = f"Lighthouse {number} has {number % 5} lamps."
+        log.append([captured(text, f"c{number}", scope=scope, sent=sent)])
     scope, sent = SCOPES[0], START + (start + count) * HOUR_US // 10
     names: list[object] = [f"c{start}"]
-    log.append([recalled(names, f"r{start}", scope=scope, sent=sent), forgotten(names, f"f{start}", scope=scope)])
-    log.append([erased([f"c{start + 8}"], f"e{start}", scope=scope, sent=sent)])
+    gone = erased([f"c{start + 8}"], f"e{start}", scope=scope, sent=sent)
+    log.append([recalled(names, f"r{start}", scope=scope, sent=sent)])
+    log.append([forgotten(names, f"f{start}", scope=scope), gone])
     number = partition_of(scope, log.partitions)
-    (slot,) = [slot for slot in log.read(number, 0, 1_000) if f"Lighthouse {start + 8} ".encode() in slot.payload]
+    (slot,) = (it for it in log.read(number, 0, 1_000) if f"Lighthouse {start + 8} ".encode() in it.payload)
     log.blank({number: [slot.offset]})
     log.append_raw(3, [b"no event", b"", b'{"almost": 1}', b"\xff\xfe", b"null"])
 
@@ -133,7 +125,7 @@ def test_what_comes_meanwhile_is_copied_too(source: EmbeddedLog, tmp_path: Path)
     assert set(said) == {"copying", "comparing"}
 
 
-@pytest.mark.parametrize("what", ["another log", "a longer one", "a changed slot", "other partitions", "no log"])
+@pytest.mark.parametrize("what", ["another log", "a longer one", "a changed slot", "other partitions", ""])
 def test_a_place_where_something_else_stands_is_refused_and_not_changed(
     source: EmbeddedLog, tmp_path: Path, what: str
 ) -> None:
@@ -142,7 +134,7 @@ def test_a_place_where_something_else_stands_is_refused_and_not_changed(
         EmbeddedLog(path).close()
     elif what == "other partitions":
         EmbeddedLog(path, 4).close()
-    elif what == "no log":
+    elif not what:
         path.write_bytes(b"Something that somebody else keeps here." * 50)
     else:
         copy_log(source, str(path))
@@ -207,61 +199,44 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
 # On a broker
 
 
-@pytest.fixture
-def opened(kafka: Broker) -> Iterator[Callable[..., KafkaLog]]:
-    logs: list[KafkaLog] = []
-
-    def open_log(url: str, partitions: int | None = None) -> KafkaLog:
-        logs.append(KafkaLog(url, partitions))
-        return logs[-1]
-
-    yield open_log
-    for log in logs:
-        log.close()
-
-
 @pytest.mark.slow
-@few_partitions
 def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
-    source: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path, home: Path
+    source: EmbeddedLog, kafka: Broker, tmp_path: Path, home: Path
 ) -> None:
-    url = kafka.url()
+    url, words = kafka.url(), ["admin", "copy", "--to", str(tmp_path / "back")]
     result = copy_command("--to", url)
-    assert result.exit_code == 0, result.output
-    assert f"{LOG_VARIABLE}='{url}'" in result.stdout
-    there = opened(url)
-    assert everything(there) == everything(source)
-    assert there.log_id == source.log_id
-    result = CliRunner().invoke(main, ["admin", "copy", "--to", str(tmp_path / "back")], env={LOG_VARIABLE: url})
-    assert result.exit_code == 0, result.output
-    back = EmbeddedLog(tmp_path / "back" / "log.db")
-    assert everything(back) == everything(source)
-    hashes = {state_hash(folder, log) for folder, log in ((home, source), (tmp_path / "kafka", there))}
-    assert len(hashes) == 1
-    # The views that were made from the log serve its copy: it is the same log.
-    assert verify(Home(home), there).ok
+    assert result.exit_code == 0 and f"{LOG_VARIABLE}='{url}'" in result.stdout, result.output
+    with closing(KafkaLog(url)) as there:
+        assert everything(there) == everything(source) and there.log_id == source.log_id
+        result = CliRunner().invoke(main, words, env={LOG_VARIABLE: url})
+        assert result.exit_code == 0, result.output
+        assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(source)
+        assert state_hash(home, source) == state_hash(tmp_path / "kafka", there)
+        # The views that were made from the log serve its copy: it is the same log.
+        assert verify(Home(home), there).ok
 
 
 @pytest.mark.slow
-@few_partitions
 def test_a_topic_of_kafka_in_its_next_generation_is_copied_as_it_is_now(
-    source: EmbeddedLog, kafka: Broker, opened: Callable[..., KafkaLog], tmp_path: Path
+    source: EmbeddedLog, kafka: Broker, tmp_path: Path
 ) -> None:
     url = kafka.url()
     copy_log(source, url)
     number = partition_of(SCOPES[1], source.partitions)
     offset = source.read(number, 0, 9, scope=SCOPES[1])[0].offset
-    there = opened(url)
-    there.blank({number: [offset]})
-    copy_log(there, str(tmp_path / "back"))
-    assert everything(EmbeddedLog(tmp_path / "back" / "log.db")) == everything(there) != everything(source)
+    with closing(KafkaLog(url)) as there:
+        there.blank({number: [offset]})
+        copy_log(there, str(tmp_path / "back"))
+        back = EmbeddedLog(tmp_path / "back" / "log.db")
+        assert everything(back) == everything(there) != everything(source)
     # What was erased on the copy is not put back, and what was erased on both is the same again.
     with pytest.raises(MemtapeError, match=f"offset {offset} of partition {number}"):
         copy_log(source, url)
     source.blank({number: [offset]})
     fill(source, 10, start=104)
     assert copy_log(source, url).copied > 0
-    assert everything(opened(url)) == everything(source)
+    with closing(KafkaLog(url)) as there:
+        assert everything(there) == everything(source)
 
 
 KILLED = """
@@ -282,17 +257,10 @@ copying.copy_log(EmbeddedLog(Path(sys.argv[1])), sys.argv[2], wait_there)
 
 def killed_at(source: EmbeddedLog, to: str, at: Sequence[str]) -> None:
     """Copy in a process of its own, which waits once it is there, and kill that process."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(source.path), to, *at],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert child.stdout
-    assert child.stdout.readline() == "there\n"
-    child.kill()
-    assert child.wait() == -signal.SIGKILL
-    child.stdout.close()
+    with python(KILLED, source.path, to, *at, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "there\n"
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
 
 
 @pytest.mark.slow

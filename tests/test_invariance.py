@@ -1,8 +1,8 @@
 """One log, one state hash, whatever the batches, epochs, restarts, hash seed, time zone, BLAS and locale.
 
-Every way in which two runs could differ is a factor with a few levels. All combinations would be thousands, but what
-goes wrong nearly always needs one or two factors, so that a sample in which every pair of levels meets is enough. Each
-row of it is a process of its own, which projects a copy of the same log into a new home.
+Each way in which two runs could differ is a factor with a few levels. What goes wrong nearly always needs one
+or two factors: a sample in which every pair of levels meets is enough. Each row is a process of its own,
+which projects a copy of the same log into a new home.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -26,13 +27,23 @@ import pytest
 from mutants import MUTANTS, why_not
 from replaying import replay
 from soaked import soaked
+from test_golden_log import copy_into, golden_slots, pages_by_scope, tree
 
 from memtape.schemas.codec import event_of
-from memtape.schemas.log import Slot
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.log import Slot, slots_between
+from memtape.schemas.rows import TABLES
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, rows_digest
+from memtape.state.views.rows import all_changes, row_of
+from memtape.tools.keep.build_views import BuildViews
+from memtape.tools.keep.owner import Owner
+from memtape.tools.keep.projector import Projector
+from memtape.tools.keep.rebuild import mend_vault
+from memtape.tools.keep.verify import verify
 
 ROOT = Path(__file__).parent.parent
 STEPS = 4
@@ -47,7 +58,7 @@ ENVIRONMENT = {
     "LC_ALL": ("C", "C.UTF-8"),
 }
 
-Row = dict[str, Any]
+Row, Patch = dict[str, Any], pytest.MonkeyPatch
 
 
 def pairwise(factors: Mapping[str, Sequence[Any]]) -> list[Row]:
@@ -88,23 +99,17 @@ def works(coretype: str) -> bool:
 
 
 def without_erasures() -> list[Slot]:
-    """Return the golden log as if nothing had been erased: a start with erased bodies makes views anew by itself."""
-    from test_golden_log import golden_slots
-
-    kept = (slot for slot in golden_slots() if (event := event_of(slot.payload)) is None or event.type != "erased")
-    of_partitions = itertools.groupby(kept, lambda slot: slot.partition)
-    return [
-        Slot(slot.partition, offset, slot.payload) for _, slots in of_partitions for offset, slot in enumerate(slots)
-    ]
+    """Return the golden log as if nothing was erased: a start with erased bodies makes views anew."""
+    ends, kept = Counter[int](), list[Slot]()
+    for slot in golden_slots():
+        if (event := event_of(slot.payload)) is None or event.type != "erased":
+            kept.append(Slot(slot.partition, ends[slot.partition], slot.payload))
+            ends[slot.partition] += 1
+    return kept
 
 
 def expected(slots: Sequence[Slot]) -> Row:
     """Return what the oracle says that a row must find, worked out here in plain Python."""
-    from test_golden_log import pages_by_scope, tree
-
-    from memtape.schemas.rows import TABLES
-    from memtape.state.views.rows import all_changes, row_of
-
     replayed = replay(slots)
     tables: dict[str, list[Any]] = {name: [] for name in TABLES}
     pages: dict[str, bytes] = {}
@@ -134,15 +139,7 @@ def digest_of(pages: Mapping[str, bytes]) -> str:
 
 
 def project(path: Path, row: Row) -> Row:
-    """Project the log of a home as a row says, and return what stands in its views then. This runs in a child."""
-    from memtape.schemas.log import slots_between
-    from memtape.schemas.rows import TABLES
-    from memtape.sinks.tables import Shard
-    from memtape.tools.keep.build_views import BuildViews
-    from memtape.tools.keep.projector import Projector
-    from memtape.tools.keep.rebuild import mend_vault
-    from memtape.tools.keep.verify import verify
-
+    """Project the log of a home as a row says, and return what stands in its views. This runs in a child."""
     home = Home(path)
     log = GrowingLog(home.log_path)
     steps = STEPS if row["mode"] == "incremental" else 1
@@ -190,20 +187,15 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "home")
 
 
-def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeypatch: Patch) -> None:
     """An epoch that ends in its midst, whatever the reason, is written again by the next start."""
-    from test_golden_log import copy_into
-
-    from memtape.sinks.tables import Shard
-    from memtape.tools.keep.owner import Owner
-    from memtape.tools.keep.verify import verify
 
     def full(*_: object) -> None:
         raise OSError("No space left on device")
 
     log = copy_into(home, without_erasures())
-    for broken in (Shard.write, Vault.write):
-        monkeypatch.setattr({Shard.write: Shard, Vault.write: Vault}[broken], "write", full)
+    for broken in (Shard, Vault):
+        monkeypatch.setattr(broken, "write", full)
         with pytest.raises(OSError, match="No space"), Owner(home, log) as owner:
             owner.project()
         marks = [Shard(home.current().shard(number), number).watermark() for number in range(log.partitions)]
@@ -216,14 +208,7 @@ def test_a_watermark_never_speaks_of_rows_that_are_not_there(home: Home, monkeyp
     log.close()
 
 
-def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from test_golden_log import copy_into
-
-    from memtape.schemas.errors import MemtapeError
-    from memtape.sinks.tables import Shard
-    from memtape.tools.keep.owner import Owner
-    from memtape.tools.keep.verify import verify
-
+def test_a_build_that_differs_from_the_log_is_never_served(home: Home, monkeypatch: Patch) -> None:
     log = copy_into(home, without_erasures())
     with Owner(home, log) as owner:
         owner.project()
@@ -253,8 +238,6 @@ def test_one_log_has_one_state_hash_whatever_projects_it(
     tmp_path: Path, erasures: bool, first: int, end: int, step: int
 ) -> None:
     """In two rows with large batches, and in all rows, where any two levels of two factors meet."""
-    from test_golden_log import copy_into, golden_slots
-
     slots = golden_slots() if erasures else without_erasures()
     origin = Home(tmp_path / "origin")
     copy_into(origin, slots).close()

@@ -1,18 +1,29 @@
-"""What `disconnect` takes out of the files of a host, and what it leaves since others wrote it."""
+"""What `disconnect` takes out of the files of hosts that are simulated here, and what it leaves to others.
+
+What the real hosts write and leave is in `clients.py`.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tables import table
+from test_connect import ROOT, memtape
+from test_connect import said as said  # A fixture.
 
+from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.connecting import LINK, dangling_link, take_away
-from memtape.tools.agents.plugins import HOSTS, MARKETPLACE, SELECTOR
-
-AFTER = {"enabledPlugins": {}, "extraKnownMarketplaces": {}}
-"""What Claude Code leaves when it removes the last plugin."""
+from memtape.tools.agents import connecting
+from memtape.tools.agents.connecting import LINK, connect, dangling_link, take_away
+from memtape.tools.agents.plugins import HOSTS, MARKETPLACE, SELECTOR, instructions, server_forms
+from memtape.tools.capture.project import git, scope_of_folder
 
 
 @pytest.fixture(autouse=True)
@@ -30,19 +41,20 @@ def written(settings: object) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("after", "expected"),
-    [
-        (AFTER, None),
-        ({}, {}),
-        ({"model": "ö"} | AFTER, {"model": "ö"}),
-        ({"enabledPlugins": {"a@b": False}, "extraKnownMarketplaces": {}}, {"enabledPlugins": {"a@b": False}}),
-        ({"enabledPlugins": {SELECTOR: False, "a@b": True}}, {"enabledPlugins": {"a@b": True}}),
-        ({"extraKnownMarketplaces": {MARKETPLACE: {}}, "enabledPlugins": {SELECTOR: False}}, None),
-    ],
-)
+OURS = {"SELECTOR": SELECTOR, "MARKETPLACE": MARKETPLACE}
+
+
+def cases(name: str) -> list[Any]:
+    """Return cases of `data/leftovers.toml`, in which our names stand for their placeholders."""
+    text = json.dumps(table("leftovers")[name])
+    for placeholder, own in OURS.items():
+        text = text.replace(placeholder, own)
+    return [[*case, None][:2] for case in json.loads(text)]
+
+
+@pytest.mark.parametrize(("after", "expected"), cases("settings"))
 @pytest.mark.parametrize("host", ["claude", "copilot"])
-def test_what_is_ours_or_empty_is_taken_from_settings(host: str, after: object, expected: object, home: Path) -> None:
+def test_what_is_ours_or_empty_leaves_settings(host: str, after: object, expected: Any, home: Path) -> None:
     path = HOSTS[host].folder / "settings.json"
     path.write_text(written(after))
     path.chmod(0o640)
@@ -53,7 +65,10 @@ def test_what_is_ours_or_empty_is_taken_from_settings(host: str, after: object, 
     assert not take_away(Home(home), host).taken
 
 
-@pytest.mark.parametrize("text", [f'{{"enabledPlugins": {{"{SELECTOR}": false}}}}', "{\n    // mine\n}", "[]", ""])
+ON_ONE_LINE = json.dumps({"enabledPlugins": {SELECTOR: False}})
+
+
+@pytest.mark.parametrize("text", [ON_ONE_LINE, "{\n    // mine\n}", "[]", ""])
 def test_settings_in_a_form_of_somebodys_own_stay_to_the_byte(text: str, home: Path) -> None:
     path = HOSTS["claude"].folder / "settings.json"
     path.write_text(text)
@@ -63,39 +78,19 @@ def test_settings_in_a_form_of_somebodys_own_stay_to_the_byte(text: str, home: P
 
 def test_settings_that_are_a_link_stay_one(user: Path, home: Path) -> None:
     real, path = user / "dotfiles.json", HOSTS["claude"].folder / "settings.json"
-    real.write_text(written({"model": "opus"} | AFTER))
+    real.write_text(written({"model": "opus"} | cases("settings")[0][0]))
     path.symlink_to(real)
     take_away(Home(home), "claude")
     assert path.is_symlink() and real.read_text() == written({"model": "opus"})
 
 
-OURS = f"""
-[hooks.state."{SELECTOR}:hooks/hooks.json:stop:0:0"]
-trusted_hash = "sha256:a"
-"""
-THEIRS = """
-[hooks.state."/home/ada/hooks.json:stop:0:0"]  # Mine.
-trusted_hash = "sha256:b"
-"""
-MODEL = 'model = "gpt"  # The one.\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[hooks.state]\n" + OURS, None),
-        (MODEL + "\n[hooks.state]\n" + OURS, MODEL),
-        (MODEL + OURS, MODEL),
-        (f"{MODEL}\n[hooks.state]\n{THEIRS}{OURS}", f"{MODEL}\n[hooks.state]\n{THEIRS}"),
-        ("[hooks.state]\n# Mine.\n" + OURS, "[hooks.state]\n# Mine."),
-        *((text, text) for text in (f"{MODEL}\n[hooks.state]\n{THEIRS}", MODEL, "hooks = 3\n", "no toml [")),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), cases("trust"))
 def test_trust_in_our_hooks_is_taken_and_nobody_elses(text: str, expected: str | None, home: Path) -> None:
     path = HOSTS["codex"].folder / "config.toml"
     path.write_text(text)
     found = take_away(Home(home), "codex")
-    assert (path.read_text().strip() if path.exists() else None) == (None if expected is None else expected.strip())
+    left = path.read_text().strip() if path.exists() else None
+    assert left == (expected.strip() if expected is not None else None)
     assert bool(found.taken) == (expected != text)
 
 
@@ -115,7 +110,7 @@ def test_a_link_to_a_home_that_is_gone_is_known_and_nothing_else_is_one(home: Pa
 
 
 @pytest.mark.parametrize("indent", [2, 4])
-def test_gemini_forgets_that_our_folder_was_trusted_and_our_extension_enabled(home: Path, indent: int) -> None:
+def test_gemini_forgets_our_folder_and_our_extension(home: Path, indent: int) -> None:
     """A file that nobody has given a form of their own loses our key; of any other the key is named."""
     trusted = HOSTS["gemini"].folder / "trustedFolders.json"
     enabled = HOSTS["gemini"].folder / "extensions" / "extension-enablement.json"
@@ -136,8 +131,9 @@ def test_what_hosts_keep_of_our_server_goes_and_of_no_other(user: Path, home: Pa
     logs, others = cache / "claude-cli-nodejs" / "-a", cache / "claude-cli-nodejs" / "-b"
     tools = cache / "copilot" / "mcp-tools"
     kept = [others / "mcp-logs-mine" / "a.jsonl", tools / "other.json", data / "mine" / "a"]
-    gone = [logs / "mcp-logs-plugin-memtape-memtape" / "a.jsonl", tools / "ours.json", data / "memtape-local" / "a"]
-    for path in (*kept, *gone, others / "mcp-logs-plugin-memtape-memtape" / "b.jsonl"):
+    ours = "mcp-logs-plugin-memtape-memtape"
+    gone = [logs / ours / "a.jsonl", tools / "ours.json", data / "memtape-local" / "a"]
+    for path in (*kept, *gone, others / ours / "b.jsonl"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"serverName": "memtape" if path.name == "ours.json" else "mine"}))
     taken = [line for host in ("claude", "copilot") for line in take_away(Home(home), host).taken]
@@ -152,3 +148,111 @@ def test_folders_that_a_host_made_for_us_go_where_they_are_empty(home: Path) -> 
     (codex / ".tmp" / "mine").mkdir(parents=True)
     take_away(Home(home), "codex")
     assert [path.name for path in codex.iterdir()] == [".tmp"]
+
+
+# --- All that `disconnect` takes away ---
+
+
+@pytest.fixture
+def person(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a user who has every host, some settings, and a repository without an origin."""
+    folder = tmp_path / "person"
+    folder.mkdir()
+    for name in list(os.environ):
+        if name.startswith("XDG_") or name.endswith(("_HOME", "_CONFIG_DIR")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / ".config" / "opencode").mkdir(parents=True)
+    (folder / ".config" / "opencode" / "opencode.jsonc").write_text('{\n  // Mine.\n  "model": "a/b",\n}\n')
+    (folder / ".claude").mkdir()
+    (folder / ".claude" / "settings.json").write_text('{"model": "opus"}')
+    (folder / "project").mkdir()
+    subprocess.run(["git", "init", "-q", str(folder / "project")], check=True)
+    return folder
+
+
+def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
+    """Return every file and folder of a person apart from the data folder, with what is in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+        if path != apart and apart not in path.parents and path not in apart.parents
+    }
+
+
+def test_all_that_was_connected_goes_and_what_was_captured_stays(person: Path) -> None:
+    home = person / ".local" / "share" / "memtape"
+    before, project = tree(person, home), person / "project"
+    for host in HOSTS:
+        connect(Home(home), host)
+        connect(Home(home), host)
+    told = json.loads(memtape(home, "agents", "disconnect", "opencode", "--json").stdout)
+    assert told["hosts"][0]["host"] == "opencode" and told["data"] == str(home)
+    assert memtape(home, "capture", "Staging listens on port 5433.", cwd=project).returncode == 0
+    memtape(home, "agents", "connect", "mcp", "--instructions", "AGENTS.md", cwd=project)
+    scope = git(project, "config", "--get", "memtape.scope")
+    assert scope and tree(person, home) != before
+    done = memtape(home, "agents", "disconnect", "--all")
+    assert done.returncode == 0, done.stderr
+    assert tree(person, home) == before
+    assert f"rm -r {home}" in done.stdout and (home / "log.db").exists() and not (home / "plugins").exists()
+    again = memtape(home, "agents", "disconnect", "--all")
+    assert again.returncode == 0 and "Taken away" not in again.stdout
+    assert scope_of_folder(project, Home(home)) == scope  # Used there again, it is the same project.
+
+
+def test_a_file_of_somebody_else_is_neither_replaced_nor_deleted(person: Path) -> None:
+    home, theirs = Home(person / "data"), person / ".config" / "opencode" / "plugins" / "memtape.js"
+    theirs.parent.mkdir()
+    theirs.write_text("export const Mine = async () => ({})\n")
+    words = ("agents", "connect", "opencode", "--instructions", str(person / "AGENTS.md"))
+    done = memtape(home.path, *words)  # A host that cannot be connected leaves no block either.
+    assert done.returncode == 1 and "is not of Memtape" in done.stderr and not (person / "AGENTS.md").exists()
+    assert memtape(home.path, "agents", "disconnect", "opencode").returncode == 0 and theirs.exists()
+
+
+@pytest.mark.parametrize("before", [None, b"# Mine\n", b"# Mine, without an end", b"# Mine\r\n\r\nDo.\r\n"])
+def test_a_block_of_instructions_goes_to_the_byte_unless_edited(before: bytes | None, person: Path) -> None:
+    home, path = Home(person / "data"), person / "AGENTS.md"
+    if before is not None:
+        path.write_bytes(before)
+    assert connecting.write_instructions(home, path) and not connecting.write_instructions(home, path)
+    assert path.read_text().count(instructions()) == 1
+    connecting.take_instructions(home)
+    assert (path.read_bytes() if path.exists() else None) == before
+    connecting.write_instructions(home, path)
+    edited = path.read_text().replace("No secrets.", "No names.")
+    path.write_text(edited)
+    assert "edited" in connecting.take_instructions(home).left[0] and path.read_text() == edited
+
+
+def test_any_other_host_is_told_where_this_installation_is(person: Path) -> None:
+    done = memtape(person / "data", "agents", "connect", "mcp", "--print", "--json")
+    told = json.loads(done.stdout)
+    server = json.loads(told["json"])["mcpServers"]["memtape"]
+    assert server["args"][-2:] == ["--home", str(person / "data")] and Path(server["command"]).is_absolute()
+    assert not (person / "data").exists()
+    words = server_forms(["/a b/memtape"], '/it\'s "x"')
+    assert json.loads(words["toml"].partition("args = ")[2]) == ["agents", "mcp", "--home", '/it\'s "x"']
+
+
+def test_a_server_of_hooks_is_stopped(person: Path) -> None:
+    # A socket's path may have a hundred bytes.
+    home = Home(Path("/tmp") / f"memtape-{os.getpid()}")
+    try:
+        connect(home, "opencode")
+        told = json.dumps({"hook_event_name": "SessionEnd", "cwd": str(person)}).encode()
+        words = [sys.executable, "-m", "memtape", "agents", "hook", "--host=claude", "--stay"]
+        words.append(f"--home={home.path}")
+        environment = {name: value for name, value in os.environ.items() if name != HOOKS_VARIABLE}
+        serving = subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
+        assert serving.stdin is not None
+        serving.stdin.write(told)
+        serving.stdin.close()
+        deadline = time.monotonic() + 30
+        while not list(home.path.glob("serving/*.sock")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert "was stopped" in memtape(home.path, "agents", "disconnect", "--all").stdout
+        assert serving.wait(10) == 0 and home.lock("hook-server").holder() is None
+    finally:
+        subprocess.run(["rm", "-r", str(home.path)], check=False)

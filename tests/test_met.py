@@ -1,7 +1,7 @@
 """Every suite that holds a law of the whole meets every type of event that the codec knows.
 
-What a suite met is taken from the histories that it works on. The lives of `test_model.py` and of `crash.py` hold it
-themselves at their ends, over the logs that they have left.
+What a suite met is taken from the histories that it works on. The lives of `test_model.py` and of `crash.py`
+hold it themselves at their ends, over the logs that they have left.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_a_suite_meets_every_type_of_event(suite: str) -> None:
 @pytest.mark.slow
 @pytest.mark.soak(short="test_a_suite_meets_every_type_of_event")
 def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
-    """Passes have room for a few, so that what waits for the next is met as well. No more are drawn than it takes."""
+    """Passes have room for a few, so that what waits for the next is met too."""
     met: dict[str, None] = {}
 
     @settings(max_examples=50, database=None, phases=[Phase.generate])
@@ -70,4 +70,6 @@ def test_histories_meet_all_that_can_happen_to_texts_that_age() -> None:
 
 
 def test_a_type_that_nobody_met_is_named() -> None:
-    assert missing([configured()]) == [name for name in (*EVENT_TYPES, "embedded, failed") if name != "configured"]
+    names = [*EVENT_TYPES, "embedded, failed"]
+    names.remove("configured")
+    assert missing([configured()]) == names

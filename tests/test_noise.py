@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import random
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 import transcripts as t
+from tables import table
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
@@ -23,12 +21,11 @@ from memtape.tools.client import Client
 from memtape.tools.importing.records import FAILED
 from memtape.tools.importing.transcripts import take_claude, take_gemini
 
-CASES: dict[str, Any] = msgspec.toml.decode((Path(__file__).parent / "data" / "noise.toml").read_bytes())
-NODS, SAYING = (CASES[name].strip().replace("\n", "|").split("|") for name in ("nods", "saying"))
-TOOL_ANSWERS, TOOL_ERRORS = CASES["tool_answers"], CASES["tool_errors"]
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
+LINES, URL_SAFE = base64.encodebytes(BYTES).decode().strip(), base64.urlsafe_b64encode(BYTES).decode()
 SCOPE = "project:a"
+CASES = table("noise")
 
 
 @pytest.fixture(autouse=True)
@@ -36,43 +33,31 @@ def connected(home: Path) -> None:
     Home(home)
 
 
-@pytest.mark.parametrize("text", [*SAYING, *CASES["about_host"], *TOOL_ANSWERS])
+@pytest.mark.parametrize("text", [*CASES["saying"], *CASES["about_host"], *CASES["tool_answers"]])
 def test_what_says_anything_is_no_noise(text: str) -> None:
-    assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
+    assert not is_nod(text) and noise_in(text, "tool" if text in CASES["tool_answers"] else "user") is None
 
 
-@pytest.mark.parametrize("text", [*NODS, *CASES["of_host"], *TOOL_ERRORS])
+@pytest.mark.parametrize("text", [*CASES["nods"], *CASES["of_host"], *CASES["tool_errors"]])
 def test_what_says_nothing_is_noise(text: str) -> None:
-    origin = "tool" if text in TOOL_ERRORS else "agent"
+    origin = "tool" if text in CASES["tool_errors"] else "agent"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
 
 
 def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
-    assert noise_in(TOOL_ERRORS[0], "tool") == "error of a tool" and noise_in(TOOL_ERRORS[0], "user") is None
-    for yields in (
-        take_claude(
-            {"type": "user", "uuid": "1", "message": {"content": [
-                {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
-            ]}}, {},
-        ),
-        take_gemini(
-            t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}]),
-            {"session": "s"},
-        ),
-    ):  # fmt: skip
-        assert FAILED in list(yields)
+    error = CASES["tool_errors"][0]
+    assert noise_in(error, "tool") == "error of a tool" and noise_in(error, "user") is None
+    result = {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
+    row = {"type": "user", "uuid": "1", "message": {"content": [result]}}
+    assert FAILED in list(take_claude(row, {}))
+    call = t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}])
+    assert FAILED in list(take_gemini(call, {"session": "s"}))
 
 
 @pytest.mark.parametrize(
     "blob",
-    [
-        base64.b64encode(BYTES).decode(),
-        base64.encodebytes(BYTES).decode().strip(),
-        base64.urlsafe_b64encode(BYTES).decode(),
-        BYTES.hex(),
-        json.dumps(base64.encodebytes(BYTES).decode())[1:-3],
-    ],
-    ids=["one line", "lines", "for a URL", "hexadecimal", "in JSON"],
+    [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],
+    ids=["one line", "lines", "for a URL", "hexadecimal", "escaped"],
 )
 def test_of_a_blob_its_length_is_kept(blob: str) -> None:
     assert without_bulk(f"the logo is data:image/png;base64,{blob} and blue") == (
@@ -83,16 +68,12 @@ def test_of_a_blob_its_length_is_kept(blob: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "-" * 3_000,
-        "a" * 3_000,
+        "-" * 3_000, "a" * 3_000, "the commit 3f9a2c1d" * 200, "A sentence with 12 words. " * 2_000, "",
         "src/state/views/indexed/state/text/courtesies/tools/capture/noise/memory\n" * 50,
         "ABCDEFGH_IJKLMNOP_QRSTUVWX_YZABCDEF_GHIJKLMN_OPQRSTUV_WXYZABCD_EFGH" * 20,
         "sha384-IMqVj9dNAdCwD9lqO9yH+Y7H5HRC3b+QH6QaU1ExdTRzVXp77lXdMjX8QeEz+x",
-        "the commit 3f9a2c1d" * 200,
-        "A sentence with 12 words. " * 2_000,
-        "",
     ],
-)
+)  # fmt: skip
 def test_what_is_long_and_no_blob_is_kept(text: str) -> None:
     assert without_bulk(text) == text
 
@@ -112,7 +93,8 @@ def test_of_a_paste_the_beginning_the_end_a_digest_and_the_length_are_kept() -> 
 
 def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Path, project: Path) -> None:
     secret = "ghp_" + "".join(RNG.choice("abcdefghijkABCDEFGHIJK0123456789") for _ in range(36))
-    pasted = f"Read this. <private>heliotrope</private> {secret}\n" + "a line of the log\n" * 4_000 + "What is wrong?"
+    pasted = f"Read this. <private>heliotrope</private> {secret}\n"
+    pasted += "a line of the log\n" * 4_000 + "What is wrong?"
     hook(home, "claude", told(project, "UserPromptSubmit", prompt=pasted))
     path = transcript(project, ("s-1", 1, pasted))
     assert taken(home, path, project).known == 1
@@ -123,7 +105,8 @@ def test_a_paste_is_one_turn_by_hook_and_import_and_never_says_a_secret(home: Pa
 
 def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> None:
     with Client(home, scope=SCOPE, session="s", origin="user") as client:
-        client.capture("Shall I continue and drop the table users, yes or no? Please go ahead?", "turn", origin="agent")
+        asked = "Shall I continue and drop the table users, yes or no? Please go ahead?"
+        client.capture(asked, "turn", origin="agent")
         nods = [client.capture(nod, "turn").id for nod in ("yes", "Go ahead.", "ok", "Continue!", "no")]
         told = client.capture("ok, continue without the table users", "turn").id
         fact = client.capture("yes", "fact").id  # What somebody captured on purpose is found.
@@ -140,9 +123,8 @@ def test_nods_stand_in_their_session_and_no_search_finds_them(home: Path) -> Non
 
 
 def test_imports_and_hooks_count_what_they_leave_out_by_reason(home: Path, project: Path) -> None:
-    path = transcript(
-        project, ("s-1", 1, "[Request interrupted by the user]"), ("s-1", 2, BYTES.decode("latin1")), ("s-1", 3, "kept")
-    )
+    said = ("[Request interrupted by the user]", BYTES.decode("latin1"), "kept")
+    path = transcript(project, *(("s-1", number, text) for number, text in enumerate(said, start=1)))
     summary = taken(home, path, project)
     assert summary.skipped == {"metadata of a host": 1, "binary": 1} and texts(home, project) == ["kept"]
     assert not summary.problem_count

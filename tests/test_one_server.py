@@ -25,9 +25,11 @@ from test_mcp import environment
 from test_warm import PORT, QUESTION, WAIT_S, said, until
 
 from memtape import __version__
+from memtape.schemas.events import Captured
 from memtape.schemas.variables import HOOKS_VARIABLE, SESSION_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.mcp import handlers
 from memtape.tools.agents.mcp.server import TAKEN, serve_session
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import tell_session
@@ -50,8 +52,7 @@ class Host:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._number = 0
-        info = {"name": "tester", "version": "1"}
-        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+        self.ask("initialize", **HANDSHAKE)
         self.send(method="notifications/initialized")
 
     def send(self, **message: Any) -> None:
@@ -97,8 +98,11 @@ class Host:
         assert self.process.returncode == 0
 
 
+Start = Callable[..., Host]
+
+
 @pytest.fixture
-def host(home: Path, project: Path) -> Iterator[Callable[..., Host]]:
+def host(home: Path, project: Path) -> Iterator[Start]:
     """Start hosts of a home, and end them and its server."""
     Home(home)
     started: list[Host] = []
@@ -119,23 +123,18 @@ def server_of(home: Path) -> int | None:
     return Home(home, make=False).lock("hook-server").holder()
 
 
-def other_folder(tmp_path: Path, name: str) -> Path:
-    folder = tmp_path / name
-    folder.mkdir()
-    return folder
-
-
 # --- Sessions of one server ---
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
-def test_ten_sessions_have_one_server(home: Path, host: Callable[..., Host]) -> None:
+def test_ten_sessions_have_one_server(home: Path, host: Start) -> None:
     with ThreadPoolExecutor(10) as together:
         hosts = list(together.map(lambda _: host(), range(10)))
         pid = server_of(home)
         assert pid is not None and len(list(home.glob("serving/*.sock"))) == 1
-        list(together.map(lambda n: hosts[n].call("add_memory", text=f"{PORT} That is gauge {n}."), range(10)))
+        texts = [f"{PORT} That is gauge {number}." for number in range(10)]
+        list(together.map(lambda each, text: each.call("add_memory", text=text), hosts, texts))
         found = list(together.map(lambda each: each.call("search_memories", query="gauge", limit=20), hosts))
     assert server_of(home) == pid and not any(each.serves_itself() for each in hosts)
     assert all(f"gauge {number}" in text for text in found for number in range(10))
@@ -144,38 +143,39 @@ def test_ten_sessions_have_one_server(home: Path, host: Callable[..., Host]) -> 
     assert not latest_errors(home, 5)
 
 
-def test_what_hands_on_loads_nothing_heavy(home: Path, project: Path, host: Callable[..., Host]) -> None:
+def test_what_hands_on_loads_nothing_heavy(home: Path, project: Path, host: Start) -> None:
     host()  # Its server is there.
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "memtape", "agents", "mcp", "--home", str(home)],
-        env=environment(home) | {HOOKS_VARIABLE: ""}, cwd=project, input=b"", capture_output=True, timeout=WAIT_S,
-        check=True,
+        env=environment(home) | {HOOKS_VARIABLE: ""}, cwd=project, input=b"", capture_output=True, check=True,
     )  # fmt: skip
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
-    assert "memtape.tools.agents.forwarding" in loaded and not {name.partition(".")[0] for name in loaded} & HEAVY
-    assert "memtape.tools.agents.mcp" not in loaded
+    assert "memtape.tools.agents.forwarding" in loaded and "memtape.tools.agents.mcp" not in loaded
+    assert not {name.partition(".")[0] for name in loaded} & HEAVY
 
 
-def test_projects_of_one_server_do_not_see_each_other(home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
-    one, two = host(), host(folder=other_folder(tmp_path, "two"))
+def test_projects_of_one_server_do_not_see_each_other(home: Path, tmp_path: Path, host: Start) -> None:
+    (tmp_path / "two").mkdir()
+    one, two = host(), host(folder=tmp_path / "two")
     named = host("--scope", "project:three", "--actor", "Third")
     texts = {"5433": one, "5434": two, "5435": named}
     ids = {}
     for port, each in texts.items():
-        ids[port] = each.call("add_memory", text=f"The staging database listens on port {port}.").split("`")[1]
+        text = f"The staging database listens on port {port}."
+        ids[port] = each.call("add_memory", text=text).split("`")[1]
     assert server_of(home) is not None
     for port, each in texts.items():
-        for asked in (("search_memories", {"query": "staging port"}), ("get_context", {}), ("memory_status", {})):
-            answered = each.call(asked[0], **asked[1])
-            assert not any(other in answered for other in {*texts, *ids.values()} - {port, ids[port]}), asked
-        assert port in each.call("search_memories", query="staging port")
-        refused = each.ask("tools/call", name="get_memory", arguments={"id": next(ids[o] for o in texts if o != port)})
-        assert refused["result"]["isError"]
+        found = each.call("search_memories", query="staging port")
+        for answered in (found, each.call("get_context"), each.call("memory_status")):
+            assert not any(other in answered for other in {*texts, *ids.values()} - {port, ids[port]})
+        assert port in found
+        other = {"id": next(ids[it] for it in texts if it != port)}
+        assert each.ask("tools/call", name="get_memory", arguments=other)["result"]["isError"]
     assert "by Third (agent)" in named.call("search_memories", query="staging port")
     assert "by tester (agent)" in two.call("search_memories", query="staging port")
 
 
-def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: Callable[..., Host]) -> None:
+def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: Start) -> None:
     """As the environment names it, else as a hook of the same host has told it, else one of its own."""
     named, other = host(**{SESSION_VARIABLE: "s-named"}), host(**{SESSION_VARIABLE: "s-other"})
     by_host = host()
@@ -189,17 +189,17 @@ def test_each_session_is_that_of_its_own_host(home: Path, project: Path, host: C
     assert of[:2] == ["s-named", "s-other"] and str(of[2]).startswith("mcp:") and of[3] == "s-told"
 
 
-def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_call_holds_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ready, begun, go_on = HookResponder(home, small=True), threading.Event(), threading.Event()
-    search = Client.search
+    search = handlers.call
 
-    def slowly(client: Client, query: str, *more: Any, **named: Any) -> Any:
-        if query == "slowly":
+    def slowly(client: Client, name: str, arguments: dict[str, Any]) -> str:
+        if arguments["query"] == "slowly":
             begun.set()
             assert go_on.wait(WAIT_S)
-        return search(client, query, *more, **named)
+        return search(client, name, arguments)
 
-    monkeypatch.setattr(Client, "search", slowly)
+    monkeypatch.setattr(handlers, "call", slowly)
     told = {"scope": None, "actor": None, "session": "", "host": os.getpid(), "folder": str(project)}
     spoken, threads = [], []
     for _ in range(2):
@@ -209,9 +209,9 @@ def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, mo
         spoken.append((ours, ours.makefile("rw")))
         assert spoken[-1][1].readline().encode() == TAKEN
         say(spoken[-1][1], id=0, method="initialize", params=HANDSHAKE)
-    say(spoken[0][1], id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": "slowly"}})
+    search_for(spoken[0][1], "slowly")
     assert begun.wait(WAIT_S)
-    say(spoken[1][1], id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": "fast"}})
+    search_for(spoken[1][1], "fast")
     assert [json.loads(spoken[1][1].readline())["id"] for _ in range(2)] == [0, 1] and not go_on.is_set()
     go_on.set()
     assert [json.loads(spoken[0][1].readline())["id"] for _ in range(2)] == [0, 1]
@@ -224,7 +224,12 @@ def test_a_slow_call_of_one_session_holds_no_other(home: Path, project: Path, mo
     ready.close()
 
 
-HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}}
+INFO = {"name": "tester", "version": "1"}
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": INFO}
+
+
+def search_for(file: Any, query: str) -> None:
+    say(file, id=1, method="tools/call", params={"name": "search_memories", "arguments": {"query": query}})
 
 
 def say(file: Any, **message: Any) -> None:
@@ -236,7 +241,7 @@ def say(file: Any, **message: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_session_outlives_its_server(home: Path, project: Path, host: Callable[..., Host]) -> None:
+def test_a_session_outlives_its_server(home: Path, project: Path, host: Start) -> None:
     (id,) = said(home, project, PORT)
     one, two = host(), host()
     for _ in range(2):
@@ -244,7 +249,7 @@ def test_a_session_outlives_its_server(home: Path, project: Path, host: Callable
         pid = server_of(home)
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        assert id in one.call("search_memories", query=QUESTION)  # The handshake is known, else it would be refused.
+        assert id in one.call("search_memories", query=QUESTION)  # Without the handshake it were refused.
         assert server_of(home) not in (pid, None)
     one.call("add_memory", text="Ship in November.")
     assert "by tester (agent)" in two.call("search_memories", query="November")
@@ -252,9 +257,7 @@ def test_a_session_outlives_its_server(home: Path, project: Path, host: Callable
 
 
 @pytest.mark.slow
-def test_what_reads_is_asked_again_and_what_writes_is_told(
-    home: Path, project: Path, host: Callable[..., Host]
-) -> None:
+def test_what_reads_is_asked_again_and_what_writes_is_told(home: Path, project: Path, host: Start) -> None:
     """The server is stopped, so that it has answered nothing when it is killed."""
     one = host()
     pid = server_of(home)
@@ -271,7 +274,8 @@ def test_what_reads_is_asked_again_and_what_writes_is_told(
     assert "not known" in answers[asked[1]]["error"]["message"] and answers.keys() == set(asked)
     assert answers[asked[0]]["result"] and answers[asked[2]]["result"]["tools"]
     one.call("add_memory", text="Ship in December.")
-    assert [event.body.text for event in events_of(home, project, "captured")] == ["Ship in December."]  # type: ignore[union-attr]
+    (event,) = events_of(home, project, "captured")
+    assert isinstance(event.body, Captured) and event.body.text == "Ship in December."
 
 
 # --- Who is served by no other ---
@@ -298,8 +302,8 @@ ANOTHER_VERSION = "import memtape\nmemtape.__version__ = '0.0.0'\n"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_LINUX, reason="what a process has loaded is only told by Linux")
-@pytest.mark.parametrize("why", soaked(["version", "environment", "setting", "alone", "path", "words"], "version"))
-def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Callable[..., Host]) -> None:
+@pytest.mark.parametrize("why", soaked("version environment setting alone path words".split(), "version"))
+def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Start) -> None:
     place, words, variables = home, ("--scope=project:a",) if why == "words" else (), {}
     if why == "path":
         place = tmp_path / ("long " * 20) / "home"
@@ -321,7 +325,7 @@ def test_a_session_serves_itself(why: str, home: Path, tmp_path: Path, host: Cal
 
 
 @pytest.mark.slow
-def test_the_server_ends_when_nobody_uses_it(home: Path, host: Callable[..., Host]) -> None:
+def test_the_server_ends_when_nobody_uses_it(home: Path, host: Start) -> None:
     with staying(home, 0.5) as running:
         one = host()
         time.sleep(2)
@@ -331,17 +335,13 @@ def test_the_server_ends_when_nobody_uses_it(home: Path, host: Callable[..., Hos
     assert server_of(home) is None and not list(home.glob("serving/*.sock"))
 
 
-def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Callable[..., Host]) -> None:
+def test_what_is_no_session_disturbs_nobody(home: Path, project: Path, host: Start) -> None:
     """Whoever can open the socket may tell nonsense, or nothing; the server goes on, and its sessions too."""
     one = host()
     pid = server_of(home)
-    with_all = {
-        "version": __version__,
-        "environment": told_environment() | {HOOKS_VARIABLE: ""},
-        "folder": "/",
-        "host": 1,
-    }
-    for told in ({}, {"mcp": {}}, {"mcp": None}, {"mcp": with_all | {"scope": 3, "actor": [], "session": {}}}, []):
+    with_all = {"version": __version__, "environment": told_environment() | {HOOKS_VARIABLE: ""}}
+    with_all |= {"folder": "/", "host": 1, "scope": 3, "actor": [], "session": {}}
+    for told in ({}, {"mcp": {}}, {"mcp": None}, {"mcp": with_all}, []):
         with socket.socket(socket.AF_UNIX) as talking:
             talking.settimeout(WAIT_S)
             talking.connect(address(str(home)))

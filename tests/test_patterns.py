@@ -1,14 +1,13 @@
 """No pattern goes back over the text of a user more than a fixed number of times for each of its characters.
 
-`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes, behind what
-stands before it, and each two of its characters, again and again. A pattern that the rules give a sentence at most, as
-is met by running them on long texts, may go back within it.
+`backtracking` counts the steps of a pattern on its own worst words: what each of its wide repeats takes,
+behind what stands before it, and each two of its characters, again and again. A pattern that the rules give a
+sentence at most may go back within it.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import re
 import sys
@@ -18,10 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import backtracking
 import pytest
 import test_bounds
-from backtracking import LOOKS, REPEATS, SINGLE, Backtracking, Beginning, Chars, TooManySteps, nodes_of, ops, parts_of
+from backtracking import REPEATS, SINGLE, Backtracking, Chars, TooManySteps, ops, parts_of
 from soaked import soaked
+from tables import DATA, rows
 from test_bounds import AT
 
 from memtape import state
@@ -30,7 +31,6 @@ from memtape.state.text import asking, open_ends, polarity, replacing
 from memtape.state.text.lexicon import Cues, cues
 from memtape.state.text.statements import MOST_CHARS
 
-DATA = Path(__file__).parent / "data"
 LONG_CHARS = 16 * 1024
 SENTENCE_CHARS = 1_024
 """What a pattern is given at most of which the rules give it one sentence."""
@@ -38,7 +38,7 @@ MOST_GROWTH, LEAST_STEPS = 2.3, 1_000
 """By so much the steps grow at most where a text becomes twice as long, but for a few."""
 MOST_STEPS_OF_A_SENTENCE, MOST_STEPS = 4_000_000, 300_000
 FEW_WORDS = 3
-"""So many words of a pattern are tried by `make test`, and all by `make soak`, which alone reads the longest."""
+"""`make test` tries so many words of a pattern, and `make soak` all, which alone reads the longest."""
 LONGEST_CHARS = 15_000
 TRIED_FIRST = "a1 .\nA-\"'_/,é中(:\t" + "".join(map(chr, range(33, 127))) + "“”„«»。！"
 """Of a class of characters the first of these stands for it."""
@@ -64,7 +64,8 @@ def patterns_of_the_product() -> dict[Pattern, str]:
     """Return each pattern by which the rules read texts, with the module that has it."""
     found: dict[Pattern, str] = {}
     for info in pkgutil.walk_packages(state.__path__, f"{state.__name__}."):
-        for pattern in patterns_within(importlib.import_module(info.name)):
+        for it in expressions_within(importlib.import_module(info.name)):
+            pattern = it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
             found.setdefault(pattern, info.name)
     return found
 
@@ -72,12 +73,6 @@ def patterns_of_the_product() -> dict[Pattern, str]:
 @cache
 def reading_of(pattern: Pattern) -> Backtracking:
     return Backtracking(*pattern)
-
-
-def patterns_within(module: ModuleType) -> Iterator[Pattern]:
-    """Yield the patterns among the names of a module, and in its tables."""
-    for it in expressions_within(module):
-        yield it._given if type(it) is patterns._Lazy else (it.pattern, it.flags & ~re.UNICODE)
 
 
 def expressions_within(module: ModuleType) -> Iterator[Any]:
@@ -94,7 +89,7 @@ def expressions_within(module: ModuleType) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def given() -> dict[Pattern, tuple[int, bool, bool]]:
-    """Return the most that the rules give each pattern, whether it is matched at one place alone, and has runs."""
+    """Return the most that the rules give each pattern, whether it is matched at one place, and has runs."""
     found: dict[Pattern, tuple[int, bool, bool]] = {}
     own = patterns._Lazy.__getattr__
 
@@ -117,7 +112,9 @@ def given() -> dict[Pattern, tuple[int, bool, bool]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patterns._Lazy, "__getattr__", counting)
         for module in [it for name, it in sys.modules.items() if name.startswith("memtape.")]:
-            forget_methods(module)
+            for it in expressions_within(module):  # They are asked for their methods anew.
+                for name in READING if type(it) is patterns._Lazy else ():
+                    vars(it).pop(name, None)
         for text in texts_to_meet_rules():
             for rule in RULES:
                 rule(text)
@@ -125,19 +122,10 @@ def given() -> dict[Pattern, tuple[int, bool, bool]]:
     return found
 
 
-def forget_methods(module: ModuleType) -> None:
-    """Have the patterns of a module ask for their methods anew."""
-    for it in expressions_within(module):
-        for name in READING if type(it) is patterns._Lazy else ():
-            vars(it).pop(name, None)
-
-
 def texts_to_meet_rules() -> Iterator[str]:
-    """Yield the sentences that rules are tested with, and long texts of all their words with and without ends."""
-    said = list[str]()
-    for path in sorted(DATA.glob("*.jsonl")):
-        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        said += [text for row in rows if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
+    """Yield the sentences that rules are tested with, and long texts of all their words, with ends or not."""
+    every = (row for path in sorted(DATA.glob("*.jsonl")) for row in rows(path.stem))
+    said = [text for row in every if isinstance(row, dict) and isinstance(text := row.get("text"), str)]
     salt = "never mention the trip again, forget that I moved from A to B, the port is 5433 instead of 5432 "
     yield from (*said[::3], "Mira Kolb now owns the parser.", "and what is the port of the gateway")
     yield from (text.replace(" ", "  ") for text in said[::9])
@@ -157,7 +145,7 @@ def sample_of(items: Any, flags: int) -> str:
             made += next((char for char in TRIED_FIRST if takes[char]), "")
         elif op in REPEATS:
             made += sample_of(value[2], flags) * value[0]
-        elif op not in LOOKS:
+        elif op not in backtracking.LOOKS:
             made += "".join(sample_of(part, flags) for part in parts_of(op, value)[:1])
     return made
 
@@ -176,11 +164,12 @@ def words_of(read: Backtracking) -> list[tuple[str, str]]:
     """Return the worst words of a pattern: a beginning, and what comes after it again and again."""
     found: dict[tuple[str, str], None] = {}
     for before, body in repeats_of(read.parsed, read.flags):
-        found |= dict.fromkeys([(before, body), ("", before + body), ("", f"{before}{body} "), ("", f"{before} ")])
-    nodes = nodes_of(read.parsed)
+        alone = (before + body, f"{before}{body} ", f"{before} ")
+        found |= dict.fromkeys([(before, body), *(("", it) for it in alone)])
+    nodes = backtracking.nodes_of(read.parsed)
     wide = [value[2][0] for op, value in nodes if op in REPEATS and value[1] >= WIDE and len(value[2]) == 1]
     sets = [Chars(*it, read.flags) for it in wide if it[0] in SINGLE]
-    begins, alike = Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
+    begins, alike = backtracking.Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
     for char in dict.fromkeys("".join(sample_of([node], read.flags) for node in nodes if node[0] in SINGLE)):
         alike.setdefault((begins.may(char), *(its[char] for its in sets)), char)
     found |= dict.fromkeys(
@@ -198,7 +187,7 @@ def steps_of(read: Backtracking, text: str, most: int, *, anchored: bool) -> int
 
 
 def grows(read: Backtracking, word: tuple[str, str], *, anchored: bool) -> bool:
-    """Whether a text of a word that is twice as long takes more than twice the steps, in short and in long."""
+    """Whether a text of a word that is twice as long takes more than twice the steps, short and long."""
     before, body = word
 
     def steps(text: str, most: int) -> int:

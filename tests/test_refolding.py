@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
+import builders as b
 import pytest
-from builders import ELSEWHERE, TINY, captured, configured, decided, embedded, histories, make_id, slots, unfolded
+from builders import ELSEWHERE, TINY, captured, configured, embedded, histories, make_id, slots
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_fold import AGAIN, EAST, FACT, NORTH, texts_of
 
 from memtape.schemas.embedding import FLOOR
@@ -29,7 +30,8 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
 SCOPE = "project:mine"
-LONG, SHORT, PLAIN = "The staging database listens on port 5433.", "the staging db listens on port 5433", "We sail."
+LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"
+Options = dict[str, object]
 
 
 def anew(revision: int = 1_000, refolded: int = 1_000, **settings: object) -> Event:
@@ -51,36 +53,40 @@ def scope_of(*events: Event) -> Scope:
 
 def leaves(partition: Partition) -> dict[str, str]:
     """The digests of the state, without that of settings and clock."""
-    return {name: leaf for name, leaf in state_leaves([partition]).items() if not name.startswith("partition/")}
+    named = state_leaves([partition]).items()
+    return {name: leaf for name, leaf in named if not name.startswith("partition/")}
 
 
-some_settings = st.fixed_dictionaries(
-    {"embedder": st.sampled_from((TINY, ELSEWHERE, FLOOR)), "fold_cosine_hundredths": st.sampled_from((85, 85, -1))}
-)
+embedders, cosines = st.sampled_from((TINY, ELSEWHERE, FLOOR)), st.sampled_from((85, 85, -1))
+
+
+def echoes_of(scope: Scope) -> set[int]:
+    joins = (join for memory in scope.memories.by_birth.values() for join in memory.joins)
+    return {join.seq for join in joins if join.how == "echo"}
+
+
+some_settings = st.fixed_dictionaries({"embedder": embedders, "fold_cosine_hundredths": cosines})
 
 
 @given(histories(), some_settings)
-def test_what_was_set_apart_stays_apart_and_an_echo_an_echo(events: list[Event], settings: dict[str, object]) -> None:
+def test_what_was_set_apart_stays_apart_and_an_echo_an_echo(events: list[Event], settings: Options) -> None:
     before = partition_of(events)
     after = partition_of([*events, anew(**settings)])
     for name, scope in before.scopes.items():
         own = after.scopes[name]
-        echoes, found = (
-            {join.seq for memory in its.memories.by_birth.values() for join in memory.joins if join.how == "echo"}
-            for its in (scope, own)
-        )
-        assert echoes <= found
+        assert echoes_of(scope) <= echoes_of(own)
         for split in scope.memories.splits:
             for group in split:
                 others = [seq for other in split if other is not group for seq in other]
-                assert all(own.memories.birth_of[seq] != own.memories.birth_of[it] for seq in group for it in others)
+                births = ([own.memories.birth_of[seq] for seq in its] for its in (group, others))
+                assert {*next(births)}.isdisjoint(next(births))
         assert own.memories.birth_of.keys() == scope.memories.birth_of.keys()
         if settings["fold_cosine_hundredths"] == -1:
             assert all(len(memory.joins) == 1 for memory in own.memories.by_birth.values())
 
 
 @given(histories(), some_settings)
-def test_folding_anew_twice_changes_nothing_more(events: list[Event], settings: dict[str, object]) -> None:
+def test_folding_anew_twice_changes_nothing_more(events: list[Event], settings: Options) -> None:
     once = [*events, anew(**settings)]
     twice = [*once, anew(1_001, 1_001, **settings)]
     assert leaves(partition_of(twice)) == leaves(partition_of(once))
@@ -89,7 +95,7 @@ def test_folding_anew_twice_changes_nothing_more(events: list[Event], settings: 
 
 
 @given(histories(), some_settings)
-def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], settings: dict[str, object]) -> None:
+def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], settings: Options) -> None:
     before, after = partition_of(events), partition_of([*events, anew(**settings)])
     for name, scope in before.scopes.items():
         old, new = folds_of(scope), folds_of(after.scopes[name])
@@ -104,27 +110,25 @@ def test_the_pairs_say_who_comes_together_and_who_apart(events: list[Event], set
 
 
 def test_a_text_without_a_vector_waits_after_it_and_what_was_unfolded_does_not_fold_when_it_comes() -> None:
-    said = [captured(FACT, 1), captured(FACT, 2), captured(AGAIN, 3), unfolded([2], "x")]
+    said = [captured(FACT, 1), captured(FACT, 2), captured(AGAIN, 3), b.unfolded([2], "x")]
     scope = scope_of(*said, anew())
     assert texts_of(scope) == [[FACT], [FACT], [AGAIN]]
     for late in ([1, 3], [3, 1], [1, 3, 2]):
-        assert texts_of(scope_of(*said, anew(), *(embedded(it, EAST) for it in late))) == [[FACT, AGAIN], [FACT]]
+        came = [embedded(it, EAST) for it in late]
+        assert texts_of(scope_of(*said, anew(), *came)) == [[FACT, AGAIN], [FACT]]
 
 
 def test_a_cover_ends_where_what_it_stands_for_folds_otherwise() -> None:
     """And it goes on where that says what it said."""
-    made = captured("Made of two.", 9)
     operation = Operation(by=make_id(9), ids=(make_id(1), make_id(2)), op="replace")
 
     def history(again: str) -> list[Event]:
         said = [captured(FACT, 1), captured("The harbour is deep.", 2), captured(again, 3)]
-        vectors = [embedded(1, EAST), embedded(2, NORTH), embedded(3, [0, 0, 4000]), embedded(3, EAST, ELSEWHERE)]
-        other = embedded(1, EAST, ELSEWHERE)
-        decision = decided([1, 2], [operation], "c")
-        seen = [msgspec.structs.replace(input, seq=place) for place, input in enumerate(decision.body.inputs)]  # type: ignore[union-attr]
-        decision = msgspec.structs.replace(decision, body=msgspec.structs.replace(decision.body, inputs=tuple(seen)))
-        text = msgspec.structs.replace(made, refs=(decision.id, *operation.ids))
-        return [*said, *vectors, other, decision, text]
+        vectors = [embedded(1, EAST), embedded(2, NORTH), embedded(3, [0, 0, 4000])]
+        vectors += [embedded(3, EAST, ELSEWHERE), embedded(1, EAST, ELSEWHERE)]
+        decision = b.decided([1, 2], [operation], "c")
+        text = replace(captured("Made of two.", 9), refs=(decision.id, *operation.ids))
+        return b.as_seen([configured(Settings(embedder=TINY)), *said, *vectors, decision, text])[1:]
 
     def standing(scope: Scope) -> bool:
         return bool(scope.covers.holding)
@@ -156,12 +160,13 @@ def found(client: Client) -> list[str]:
 
 
 def test_folding_is_tried_switched_off_and_on_again(client: Client) -> None:
-    one, two, _ = (client.capture(text).id for text in (LONG, SHORT, PLAIN))
+    one, two, _ = (client.capture(text).id for text in (LONG, SHORT, "We sail."))
     client.project()
     before, ends = client.verify().state_hash, client.log.ends()
     tried = command(client, "admin", "refold", "--fold", "off", "--dry-run")
     assert f"apart in {SCOPE}:\n  {LONG} ({one})\n  {SHORT} ({two})\n" in tried
-    assert "Come apart from others: 1 memory." in tried and "`memtape admin refold --fold off` does it" in tried
+    assert "Come apart from others: 1 memory." in tried
+    assert "`memtape admin refold --fold off` does it" in tried
     assert client.log.ends() == ends and client.verify().state_hash == before and found(client) == [SHORT]
     done = json.loads(command(client, "admin", "refold", "--fold", "off", "--json"))
     assert (done["done"], done["folding"], done["together"], done["apart"]) == (True, False, 0, 1)

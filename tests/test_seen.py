@@ -1,4 +1,4 @@
-"""What agents were given unasked: what a person sees of it, how it stands on the log, and what has come of it."""
+"""What agents were given unasked: what a person sees of it, how the log has it, and what has come of it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from memtape.schemas.lanes import unasked_by
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.ask.comparing import recalls_of
+from memtape.tools.ask.looking import edges_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
@@ -28,6 +29,7 @@ from memtape.tools.commands.cli import main
 
 PORT = "The staging kayak listens on port 5433."
 QUESTION = "On which port does the staging kayak listen?"
+WAYS = [*product(HOSTS, (False, True))]
 NOTE = r"memory: (\d+) given, (\d+) tokens"
 
 
@@ -47,10 +49,8 @@ def at(home: Path, project: Path) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user")
 
 
-@pytest.mark.parametrize(
-    ("host", "served"), soaked(product(HOSTS, (False, True)), ("claude", False), ("codex", True), ("gemini", True))
-)
-def test_a_person_sees_how_much_an_agent_was_given(host: str, served: bool, home: Path, project: Path) -> None:
+@pytest.mark.parametrize(("host", "served"), soaked(WAYS, ("claude", False), ("codex", True)))
+def test_a_person_sees_how_much_agents_were_given(host: str, served: bool, home: Path, project: Path) -> None:
     """The note says what the log says, whether a server answers or the hook does it alone."""
     remembered(home, project, PORT, "Mira likes green tea.")
     ready = HookResponder(home)
@@ -112,10 +112,11 @@ def test_what_came_of_it(home: Path, project: Path) -> None:
     with at(home, project) as client:
         (start,) = client.given()
         assert {it.id: (it.line, it.now) for it in start.memories}[plain] == (None, "erased")
-    shown = CliRunner().invoke(main, ["agents", "given", "--home", str(home), "--scope", start.scope])
+    words = ["agents", "given", "--home", str(home), "--scope", start.scope]
+    shown = CliRunner().invoke(main, words)
     assert "[used]" in shown.output and "forgotten since" in shown.output and plain[:13] in shown.output
-    printed = CliRunner().invoke(main, ["agents", "given", "--json", "--home", str(home), "--scope", start.scope])
-    assert json.loads(printed.output)["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
+    printed = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
+    assert printed["given"][0]["memories"][0].keys() == {"id", "scope", "line", "used", "now"}
 
 
 def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path, project: Path) -> None:
@@ -126,7 +127,53 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
         client.session = "s-1"
         assert client.search("staging kayak").recall_id is not None
         bodies = [event.body for event in events_of(home, project, "recalled")]
-        assert [unasked_by(body.lanes) for body in bodies if isinstance(body, Recalled)] == ["start", "prompt", None]
+        by = [unasked_by(body.lanes) for body in bodies if isinstance(body, Recalled)]
+        assert by == ["start", "prompt", None]
         assert len(client.given()) == 2
         # What was asked can be asked again, and a start asked nothing.
-        assert [asked.body.query for asked in recalls_of(client.log, client.scope)] == [QUESTION, "staging kayak"]
+        asked = [recall.body.query for recall in recalls_of(client.log, client.scope)]
+        assert asked == [QUESTION, "staging kayak"]
+
+
+# --- What a reader keeps of rows while more is said ---
+
+TEXTS = (
+    "The staging port is 5433.", "The staging port is now 5434.", "Always run the tests before a commit.",
+    "In all my projects, use British spelling.", "Never mention the ferry again.",
+    "The ferry leaves at noon.", "The crane in Kiel lifts 44 tonnes.",
+)  # fmt: skip
+
+
+def seen(client: Client) -> tuple[object, ...]:
+    """Return all that is worked out of rows: of a context, what it tells; of lists, their ids and texts."""
+    edges = client.read(edges_of).edges
+    return (
+        client.context(800).text,
+        [(rule.id, answer) for rule, answer in client.proposals()],
+        [one.id for one in client.stale()],
+        sorted((edge.source.id, edge.source.text, edge.target.id, edge.windows) for edge in edges),
+        [(one.id, one.text, one.marks) for one in client.recent(20)],
+        [(one.id, one.memories) for one in client.given(searches=True)],
+    )
+
+
+STEPS = "say3 turn1 project0 use1 pin2 forget0 project0 restore0".split()
+
+
+def test_who_has_looked_all_along_sees_what_one_sees_who_looks_now(home: Path) -> None:
+    (home / "settings.toml").write_text("catch_up = false\n")
+    ada: dict[str, Any] = {"scope": "project:kept", "actor": "Ada", "origin": "user"}
+    with Client(home, **ada, session="s") as person, Client(home, **ada, wakes=False) as looking:
+        ids = [person.capture(text).id for text in TEXTS[:3]]
+        for step, number in ((it[:-1], int(it[-1])) for it in STEPS):
+            id = ids[number % len(ids)]
+            if step in ("say", "turn"):
+                ids.append(person.capture(TEXTS[number], kind="turn" if step == "turn" else "fact").id)
+            elif step == "project":
+                person.project()
+            elif step == "use":
+                person.use([id, ids[0]] if id != ids[0] else [id])
+            else:
+                getattr(person, step)(id)
+            with Client(home, **ada, wakes=False) as fresh:
+                assert seen(looking) == seen(fresh), (step, number)

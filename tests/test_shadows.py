@@ -1,4 +1,4 @@
-"""Shadow retrievers answer beside the active one, later and unseen: they change nothing, and use says who was right."""
+"""Shadow retrievers answer beside the active one, later and unseen, change nothing, and use judges them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from builders import configured, event, histories, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 from replaying import replay
 
 from memtape import Client
-from memtape.schemas.codec import decode
+from memtape.schemas import lanes as lanes_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
-from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
@@ -45,11 +46,7 @@ def project(home: Path) -> None:
 
 def shadows_of(client: Client) -> list[Event]:
     """Return the events of shadows on a log, in order."""
-    found = [
-        decode(slot.payload)
-        for number, end in enumerate(client.log.ends())
-        for slot in client.log.read(number, 0, end + 1, types=("recalled",))
-    ]
+    found = events_of(client.log)
     return [one for one in found if isinstance(one.body, Recalled) and shadow_of(one.body.lanes)]
 
 
@@ -85,10 +82,10 @@ def test_a_name_says_how_a_retriever_finds(recipe: Recipe) -> None:
 
 
 def test_what_says_nothing_is_refused() -> None:
-    for name in (
-        *("", "elastic", "bm25 without hot", "rrf with m@1/3", "memtape without", "memtape without hope", "x" * 500),
-        *("memtape without hot, hot", "memtape without " + ", ".join(LANES), "memtape with " + "m" * 200),
-    ):
+    every = ", ".join(LANES)
+    wrong = ("without", "without hope", "without hot, hot", f"without {every}", "with " + "m" * 200)
+    others = ("", "elastic", "bm25 without hot", "rrf with m@1/3", "x" * 500)
+    for name in (*others, *(f"memtape {it}" for it in wrong)):
         with pytest.raises(MemtapeError, match="no retriever"):
             recipe_of(name)
 
@@ -97,15 +94,15 @@ def test_what_says_nothing_is_refused() -> None:
 def test_lanes_say_what_a_shadow_did(name: str, took_us: int, failed: bool) -> None:
     told = ShadowLanes(name, 0 if failed else took_us, failed)
     lanes = shadow_lanes(told)
-    assert shadow_of(lanes) == told and unasked_by(lanes) is None
+    assert shadow_of(lanes) == told and lanes_of.unasked_by(lanes) is None
     assert shadow_of(LANES) is None and shadow_of(("sparse", "prompt", "tokens:3")) is None
 
 
 @given(st.uuids(), st.integers(0, 100), st.integers(0, 100))
 def test_the_share_follows_from_the_id_alone_and_grows(id: Any, first: int, second: int) -> None:
-    low, high = (Settings(shadow_percent=percent) for percent in sorted((first, second)))
-    assert is_chosen(str(id), high) or not is_chosen(str(id), low)
-    assert is_chosen(str(id), Settings(shadow_percent=100)) and not is_chosen(str(id), Settings(shadow_percent=0))
+    percents = (0, *sorted((first, second)), 100)
+    chosen = [is_chosen(str(id), Settings(shadow_percent=percent)) for percent in percents]
+    assert chosen == sorted(chosen) and chosen[-1] and not chosen[0]
 
 
 @given(histories(), st.data())
@@ -204,7 +201,8 @@ def test_use_decides_who_was_right(tmp_path: Path) -> None:
         set_state(client.log, "bm25", "off", None)
         set_state(client.log, "memtape without sparse", "deprecated", None)
     told = json.loads(run("admin", "compare", "--shadow", *where, "--json").stdout)
-    assert [(name, its["state"]) for name, its in told["shadows"].items()] == [("memtape without sparse", "deprecated")]
+    states = {name: its["state"] for name, its in told["shadows"].items()}
+    assert states == {"memtape without sparse": "deprecated"}
     again = json.loads(run("admin", "compare", *where, "--json").stdout)
     assert again["recalls"] == 2, "what a shadow found is no search"
 

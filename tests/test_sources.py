@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_aged import archive, sum_up
+from test_archiving import archive, sum_up
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin

@@ -1,106 +1,59 @@
 """Statements are told from talk by rule, and captured: each once, by who said it, and gone with its turn.
 
-What counts as a statement was labelled in 300 turns by somebody who did not see the rule: `data/statements.jsonl`.
+What counts as a statement somebody labelled in 300 turns who did not see the rule: `data/statements.jsonl`.
 Turns of corpora are named there, and not held; `python tests/bench/statements.py` measures these.
 """
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import msgspec
+import met
 import pytest
 from bench.statements import counts_of, labelled_turns
 from builders import START
 from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import DATA, rows, table
 
 from memtape.flows.workers.extract import Extraction
 from memtape.flows.workers.turns import statement_id
-from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
+from memtape.state.fold.near_verbatim import key_of, read
 from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
+from memtape.state.text.opposing import oppose
+from memtape.state.text.replacing import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands import cli
 from memtape.tools.keep.erasing import plan
 
-DATA = Path(__file__).parent / "data"
-STATED = (
-    ("Remember that the staging database listens on port 5433.", "remember"),
-    ("From now on use tabs in this repository.", "instruction"),
-    ("We decided to keep Postgres for the ledger.", "decision"),
-    ("I prefer small commits with a body.", "preference"),
-    ("No, the staging port is 5434.", "correction"),
-    ("I'll renew the TLS certificate by Friday.", "task"),
-    ("The billing worker reads its queue in services/billing/worker.py.", "fact"),
-    ("My daughter starts school in September.", "fact"),
-    ("Do not start a broker in unit tests, use the fixture in tests/kafka_broker.py.", "instruction"),
-    ("One topic per log, that's settled.", "decision"),
-    ("Let's freeze main on Wednesday at 18:00 UTC.", "decision"),
-    ("And Jonas owns the Kafka side.", "fact"),
-)
-TALK = (
-    "ok", "continue", "Thanks, that looks great!", "Can you run the tests?", "What port does staging use?",
-    "If we used Redis, we could drop the table.", "Maybe we should switch to uv.", "He said the port is 5433.",
-    "sounds good to me", "It listens on port 5433.", "It works now.",
-)  # fmt: skip
+TOLD = table("told-statements")
+STATED, TALK = TOLD["stated"], TOLD["talk"]
 pieces = st.lists(
     st.one_of(
         st.sampled_from([text for text, _ in STATED]), st.sampled_from(TALK), st.text(max_size=40),
-        st.sampled_from(["```py\nport = 5433\n```", "> The port is 5433 in config.toml.", "\n\n", "“", '"', "~~~"]),
+        st.sampled_from(["```py\nport = 5433\n```", "> The port is 543 in a.toml.", "\n\n", "“", '"', "~~~"]),
     ),
     max_size=8,
 )  # fmt: skip
 talk = st.tuples(pieces, st.sampled_from([" ", "\n", ", "])).map(lambda made: made[1].join(made[0]))
 
 
-TOLD_OF_NOTHING = (
-    "In the film we agreed to rob the bank at noon.",
-    "In my dream I decided to sell the house and buy a lighthouse.",
-    "In the tutorial we settled on Flask and port 5000.",
-    "We decided to become pirates, said no intern of ours.",
-    "Sure, we agreed to work on Sundays, nobody ever complained.",
-    "We dropped the hint three times and he missed it.", "I dropped my phone in the sink this morning.",
-    "We moved on to the next slide after that.", "I switched off the lights at 10 pm.",
-    "We replaced him in the second half of the match.", "In the game we chose the red team and lost 3 to 1.",
-    "In this example the service listens on port 9090.", "I just fixed the typo in src/app.py, run it again.",
-    "warning: unused variable `x` in src/main.rs is ignored by default",
-    "We agreed to disagree, said the king in the story.", "My brother joked that we decided to move to Mars.",
-    "We moved heaven and earth to get tickets for Friday.",
-    "In the series the captain decided to use the old engine.", "I found a bug in parser.py yesterday.",
-    "Yeah right, we decided to rewrite it all in Perl.",
-)  # fmt: skip
-"""What is made up, joked, or just done: nothing of it holds."""
-SOUNDS_STATED = (
-    "Don't worry about the broker in tests.", "Do not start the broker yet.", "Don't you add anything to it!",
-    "Status: build passed, no errors.", "The view must be amazing up there.", "You must be proud of that 1 prize.",
-    "Yes, it should be fine in 0.8.", "Let's move on to the next topic.", "I wonder how beautiful it is.",
-    "We freeze in winter, brr.", "Great as it is.", "Let's set off early then.",
-)  # fmt: skip
-TOLD_OF_A_PROJECT = (
-    "We decided to use Postgres for the ledger.", "We agreed that releases happen on Tuesdays.",
-    "We settled on Zod for validation in the API.", "Our staging cluster runs in eu-west-3.",
-    "The gateway listens on port 8443.", "I prefer tabs over spaces in this repo.",
-    "My wife is allergic to hazelnuts.", "From now on, run the tests before each commit.",
-    "Remember that the demo is on 4 May.", "We're moving away from Jenkins to Buildkite.",
-    "The invoice service is owned by Petra.", "We won't support Python 3.8 in this release.",
-)  # fmt: skip
-
-
 def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On every labelled text the rules find the same where each text passes the looks for single words before them."""
-    kept = [path for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
-    rows = (json.loads(line) for path in kept for line in path.read_text().splitlines())
-    said = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
+    """On every labelled text the rules find the same where each passes the looks for single words before."""
+    kept = [path.stem for path in sorted(DATA.glob("*.jsonl")) if not path.name.startswith("fold")]
+    every = (text for name in kept for row in rows(name) for text in row.values())
+    said = dict.fromkeys(text for text in every if isinstance(text, str))
 
     def found() -> list[tuple[Heard, list[Statement]]]:
         return [(hear(text), stated_in(text, 0, of_agent=False)) for text in said]
@@ -108,25 +61,23 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
     abroad = instructions._ABROAD
     hear = vars(heard_in)["__wrapped__"]
     with_looks = found()
-    for module, look in ((instructions, "may_instruct"), (instructions, "may_order"), (statements_of, "_may_state")):
+    looks = ((instructions, "may_instruct"), (instructions, "may_order"), (orders, "may_order"))
+    for module, look in (*looks, (statements_of, "_may_state"), (statements_of, "may_identify")):
         monkeypatch.setattr(module, look, lambda _: True)
-    monkeypatch.setattr(orders, "may_order", lambda _: True)
     monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
-    monkeypatch.setattr(statements_of, "may_identify", lambda _: True)
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 
 def test_what_holds_of_a_project_is_a_statement_and_what_states_nothing_is_left() -> None:
-    left = [said for said in TOLD_OF_A_PROJECT if len(statements(said, START, of_agent=False)) != 1]
-    made_up = (*TALK, *TOLD_OF_NOTHING, *SOUNDS_STATED)
+    left = [said for said in TOLD["told_of_a_project"] if len(statements(said, START, of_agent=False)) != 1]
+    made_up = (*TALK, *TOLD["told_of_nothing"], *TOLD["sounds_stated"])
     assert left == [said for said in made_up if statements(said, START, of_agent=False)] == []
 
 
 def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> None:
     """A label whose rule is right less often is dropped: a rule that cannot tell must not tell."""
     told: dict[str, list[bool]] = {}
-    rows = (DATA / "statements-of-others.jsonl").read_bytes().splitlines()
-    for row in map(msgspec.json.decode, rows):
+    for row in rows("statements-of-others"):
         for it in statements(row["text"], START, of_agent=False):
             told.setdefault(it.label, []).append(row["label"] == "fact")
     for turn in labelled_turns(DATA / "statements.jsonl", ()):
@@ -137,17 +88,10 @@ def test_nine_of_ten_statements_of_each_label_are_right_on_turns_of_others() -> 
     assert sum(map(len, told.values())) > 30
 
 
-FORMS = (
-    "```\n{}\n```", "> {}", "~~~ text\n{}\n~~~", "<pre>{}</pre>", "$ {}", "ERROR: {}", "| {} |", "Did you say {}?",
-    'The ticket says: "{0} {0} {0}"',
-)  # fmt: skip
-"""Code, quotations, output and questions."""
-
-
 @pytest.mark.parametrize(("text", "label"), STATED)
-def test_what_somebody_states_is_told_with_what_it_does_and_not_in_forms_of_others(text: str, label: str) -> None:
+def test_what_somebody_states_is_told_and_not_in_forms_of_others(text: str, label: str) -> None:
     assert [found.label for found in statements(text, START, of_agent=False)] == [label]
-    assert [form for form in FORMS if statements(form.format(text), START, of_agent=False)] == []
+    assert [form for form in TOLD["forms"] if statements(form.format(text), START, of_agent=False)] == []
 
 
 @given(talk, st.integers(MIN_TIME_US, MAX_TIME_US), st.booleans())
@@ -166,7 +110,8 @@ def test_a_statement_is_a_piece_of_its_turn_and_no_two_share_any(text: str, at: 
 
 @given(talk, talk)
 def test_what_an_agent_promises_prefers_or_is_told_states_nothing(text: str, other: str) -> None:
-    assert {found.label for found in statements(f"{text} {other}", START, of_agent=True)} <= {"decision", "fact"}
+    found = statements(f"{text} {other}", START, of_agent=True)
+    assert {it.label for it in found} <= {"decision", "fact"}
 
 
 def test_days_are_named_by_their_dates() -> None:
@@ -180,50 +125,27 @@ def test_days_are_named_by_their_dates() -> None:
 MONDAY = parse_time("2026-11-23T09:00:00Z", 0)
 
 
-@pytest.mark.parametrize(
-    ("text", "dates"),
-    [
-        ("I have to send the list by Wednesday noon.", ["2026-11-25"]),
-        ("Let's freeze main on Wednesday at 18:00 UTC.", ["2026-11-25"]),
-        ("I promised Tomas a demo next Tuesday at 15:00.", ["2026-12-01"]),
-        ("The freeze moves too, to Friday 18:00 UTC.", ["2026-11-27"]),
-        ("I'll be back on Sunday, or next Monday.", ["2026-11-29", "2026-11-30"]),
-        ("The demo is next Thursday.", []),  # Of this week or the next: people mean either.
-        ("I'll do that on Monday.", []),  # Said on a Monday: today or in a week.
-        ("We met on Wednesday and I was late.", []),
-        ("Mira asked on Friday whether we will move.", []),
-        ("We release on Thursday, 26 November 2026, and on Friday (2026-11-27) we rest.", []),
-        ("We always deploy on Fridays and on Friday's eve, so you must wait.", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "dates"), TOLD["days"])
 def test_days_of_a_week_that_are_ahead_are_named_by_their_dates(text: str, dates: list[str]) -> None:
     named = dated(text, MONDAY)
     assert re.findall(r"\((.{10})\)", named) == (dates or re.findall(r"\((.{10})\)", text))
-    assert dated(named, MONDAY) == named and re.sub(r" \(.{10}\)", "", named) == re.sub(r" \(.{10}\)", "", text)
+    bare = (re.sub(r" \(.{10}\)", "", it) for it in (named, text))
+    assert dated(named, MONDAY) == named and next(bare) == next(bare)
 
 
 def test_what_is_done_to_it_comes_with_what_it_is_or_not_at_all() -> None:
-    for alone in ("We have to renew it before Friday.", "Please always keep to that when you write pages here.",
-                  "I'll send this to Mira tomorrow.", "Never run them on main."):  # fmt: skip
+    for alone in TOLD["needs_before"]:
         for before in ("", "ok. ", "Is it late? ", "Thanks! "):
             assert statements(before + alone, START, of_agent=False) == []
             assert heard_in(before + alone).standing == () or before
-    said = "The certificate expires on 2027-01-15. We have to renew it before."
-    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "task")]
-    said = "Our pages are in plain English. Please always keep to that when you write here."
-    assert [(one.text, one.label) for one in statements(said, START, of_agent=False)] == [(said, "instruction")]
-    assert heard_in(said).standing == (said,)
-    whole = "Run the slow tests and never skip them."
-    assert [one.text for one in statements(whole, START, of_agent=False)] == [whole]
+    for said, label in TOLD["whole"]:
+        found = statements(said, START, of_agent=False)
+        assert [(it.text, it.label) for it in found] == ([(said, label)] if label else [])
+        assert heard_in(said).standing == ((said,) if label == "instruction" else ())
     secret = "Ben has moved to 5 Elm Road. Please don't remember this."
     assert heard_in(secret).orders == ("Please don't remember this.",) and heard_in(secret).standing == ()
     taken = statements(secret, START, of_agent=False)
     assert tuple(one.text for one in taken if one.label == "instruction") == heard_in(secret).orders
-
-    found = statements("The gateway is new. It listens on port 8443.", START, of_agent=False)
-    assert [one.text for one in found] == ["The gateway is new. It listens on port 8443."]
-    assert statements("Is the gateway new? It listens on port 8443.", START, of_agent=False) == []
-    assert statements("The gateway:\n```\nx = 1\n```\nIt listens on port 8443.", START, of_agent=False) == []
 
 
 def test_most_of_what_is_told_of_labelled_turns_is_right() -> None:
@@ -241,9 +163,8 @@ def said(client: Client, *texts: str, **fields: object) -> list[str]:
 
 def tagged(client: Client, tag: str) -> list[Event]:
     """Return the captures of a log whose first tag this is, as they stand there."""
-    log = client.log
-    events = [event_of(slot.payload) for n in range(log.partitions) for slot in log.read(n, 0, 100_000)]
-    return [event for event in events if event and isinstance(event.body, Captured) and tag in event.body.tags[:1]]
+    events = met.events_of(client.log)
+    return [event for event in events if isinstance(event.body, Captured) and tag in event.body.tags[:1]]
 
 
 def stated(client: Client) -> list[Event]:
@@ -265,7 +186,7 @@ def client(tmp_path: Path) -> Client:
 
 def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_turn(client: Client) -> None:
     with client:
-        (turn,) = said(client, "Hi! We decided to keep Postgres for the ledger. Can you look at the tests?", at=START)
+        (turn,) = said(client, "Hi! We decided to keep Postgres for the ledger. Can you look?", at=START)
         client.reader.project()
         (event,) = stated(client)
         assert isinstance(event.body, Captured)
@@ -273,7 +194,7 @@ def test_a_statement_is_captured_as_its_speaker_said_it_and_why_says_from_which_
         assert (event.body.kind, event.body.tags) == ("fact", (STATED_TAG, "decision"))
         assert event.refs == (turn,) and event.id == statement_id("project:talk", turn, 0)
         assert event.body.text == "We decided to keep Postgres for the ledger."
-        assert len(client.search("postgres ledger").results) == 1, "a turn and what was taken from it are one result"
+        assert len(client.search("postgres ledger").results) == 1, "a turn and its statement are one result"
         said(client, "We decided to keep Postgres for the ledger.", at=START + 1)
         client.reader.project()
         assert len(client.search("postgres ledger").results) == 2
@@ -291,9 +212,8 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
         assert len(before) == len(STATED)
         home.statements_path.unlink()
         client.reader.project()
-        other = Extraction(
-            client.log, OffsetMarks(home.path / "other.json", client.log), lambda: START, lambda: True, print
-        )
+        marks = OffsetMarks(home.path / "other.json", client.log)
+        other = Extraction(client.log, marks, lambda: START, lambda: True, print)
         other.once()
         assert texts(stated(client)) == before and not other.done
         said(client, "We agreed on trunk-based development.")
@@ -303,7 +223,8 @@ def test_nothing_is_captured_twice_whoever_reads_the_log(client: Client) -> None
 
 def test_a_statement_is_erased_with_its_turn_in_every_byte(client: Client) -> None:
     with client:
-        turn, _ = said(client, "We decided to name the service Quetzalcoatl-7.", "We decided to keep Postgres.")
+        kept = "We decided to keep Postgres."
+        turn, _ = said(client, "We decided to name the service Quetzalcoatl-7.", kept)
         client.reader.project()
         assert len(stated(client)) == 2
         erase(client, turn)
@@ -336,7 +257,7 @@ def test_only_what_people_and_agents_say_for_good_is_stated_without_secrets(clie
         assert len(stated(without)) == 1
 
 
-def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_between_pages_goes_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtape.flows.workers.extract.PAGE_SLOTS", 3)
     with client:
         said(client, *(f"We decided to use port {5000 + n} for tests." for n in range(20)))
@@ -356,3 +277,30 @@ def test_a_worker_that_dies_between_its_pages_goes_on(client: Client, monkeypatc
         assert "the disk is full" in notes[0]
         worker.once()
         assert len(stated(client)) == len({event.id for event in stated(client)}) == 20
+
+
+# --- What no rule was written with ---
+
+AT = 1_790_000_000_000_000
+
+
+def form_of(text: str) -> tuple[str, ...]:
+    tokens, english = read(text)
+    return key_of(tokens, english=english)
+
+
+FINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
+    "wishes": (lambda it: oppose(it["a"], it["b"]), lambda it: it["opposed"]),
+    "form": (lambda it: form_of(it["a"]) == form_of(it["b"]), lambda it: it["same"]),
+    "statements": (lambda it: statements(it["text"], AT, of_agent=False), lambda it: it["label"] != "none"),
+    "replaces": (lambda it: replaces(it["a"], it["b"]), lambda it: True),
+}
+"""What the rules find of each file, and whether that is right."""
+
+
+@pytest.mark.parametrize("name", FINDS)
+def test_nothing_is_found_wrongly_of_cases_of_a_writer_who_knew_no_rule(name: str) -> None:
+    """Nobody reads these files while a rule is made or changed."""
+    finds, is_right = FINDS[name]
+    found = [it for it in rows(f"held-out/{name}") if finds(it)]
+    assert [it for it in found if not is_right(it)] == [] and len(found) >= 8 * (name == "replaces")

@@ -1,11 +1,10 @@
-"""Commands beside people: run, rebuild, upgrades, erase and verify over a vault in which somebody works too."""
+"""Commands beside people: run, rebuild, erase and verify over a vault in which somebody works too."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from test_vault_people import files_of
@@ -30,7 +29,7 @@ def folder(home: Home) -> Path:
 def notes(folder: Path) -> dict[str, bytes]:
     """Put what people keep beside pages, and return it."""
     made = {
-        "idea.md": b"# mine\n", ".obsidian/app.json": b"{}", "memories/mine.md": b"mine", "logs/plan.canvas": b"{}",
+        "idea.md": b"# mine\n", ".obsidian/a.json": b"{}", "memories/mine.md": b"me", "logs/a.canvas": b"{}",
         "memory.txt": b"a file without .md", "images/a.png": b"\x89PNG\0\0",
     }  # fmt: skip
     for name, data in made.items():
@@ -64,7 +63,7 @@ def test_a_line_in_a_page_is_kept_beside_and_said(home: Home, folder: Path) -> N
     assert json.loads(run("status", "--json").stdout)["kept"] == ["vault/projects/a/MEMORY (yours 2).md"]
 
 
-def test_a_scope_that_the_log_has_no_longer_takes_our_pages_with_it_and_no_notes(home: Home, folder: Path) -> None:
+def test_a_scope_that_the_log_has_no_longer_takes_our_pages_and_no_notes(home: Home, folder: Path) -> None:
     made = notes(folder)
     page = folder / "logs" / "2026-01-02.md"
     page.write_text("mine now\n")
@@ -78,11 +77,6 @@ def test_a_scope_that_the_log_has_no_longer_takes_our_pages_with_it_and_no_notes
     run("verify")
 
 
-def erased(id: str) -> Any:
-    result = run("erase", id, "--scope", SCOPE, "--json", code=None)
-    return result.exit_code, json.loads(result.stdout)
-
-
 def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Home, folder: Path) -> None:
     id = capture(TEXT, kind="turn", at="2026-01-03")
     first = json.loads(run("search", "codename", "--scope", SCOPE, "--json").stdout)["results"][0]["id"]
@@ -93,7 +87,8 @@ def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Hom
     page = folder / "logs" / "2026-01-03.md"
     page.write_text(page.read_text() + "A line of mine.\n")
     for one in (first, id):
-        code, said = erased(one)
+        done = run("erase", one, "--scope", SCOPE, "--json", code=None)
+    code, said = done.exit_code, json.loads(done.stdout)
     own = {place["path"] for place in said["after"]["files"] if place["own"] and place["found"]}
     assert own == {"vault/projects/a/idea.md", "vault/projects/a/logs/2026-01-03 (yours).md"}
     assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]

@@ -1,9 +1,10 @@
-"""The vault is also people's: what somebody saved there stays, whatever Memtape writes, removes or is killed at."""
+"""The vault is people's too: what somebody saved there stays, whatever Memtape writes, or is killed at."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,16 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import START
+from builders import START, captured, configured, slots
 from hypothesis import example, given
 from hypothesis import strategies as st
 from soaked import examples
+from test_shown import HOSTILE
 
 from memtape.schemas.events import Actor
 from memtape.schemas.rows import DayEntry, DayPage, ScopeMark
+from memtape.schemas.visible import one_line, visible
 from memtape.sinks.home.folders import Home
+from memtape.sinks.markdown import escape
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render
+from memtape.state.core.partition import Partition, fold
+from memtape.state.views.pages import pages_of
+from memtape.state.views.rows import all_changes
 
 SCOPE = "project:a"
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
@@ -86,29 +93,32 @@ class Person:
 
     def act(self) -> None:
         """Do one thing at random."""
-        self.rng.choice((self.add, self.add, self.add_in_the_way, self.edit, self.edit, self.delete, self.rename))()
+        twice = (self.add, self.edit)
+        self.rng.choice((*twice, *twice, self.add_in_the_way, self.delete, self.rename))()
 
     def add(self) -> None:
-        name = self.rng.choice(("idea.md", "memories/mine.md", "logs/a.png", "x/.obsidian/app.json", "logs/.b.md.new"))
-        self._save(self.folder / "projects" / "a" / name)
+        names = "idea.md memories/mine.md logs/a.png x/.obsidian/app.json logs/.b.md.new".split()
+        self._save(self.folder / "projects" / "a" / self.rng.choice(names))
 
     def add_in_the_way(self) -> None:
         """Put something where a page has its place, also a folder, or a link that leads out of the vault."""
         folder = self.folder / "projects" / "a"
         file = folder / self.rng.choice(("MEMORY.md", "watermark.json", *(f"logs/{day}.md" for day in DAYS)))
         what = self.rng.choice(("file", "file", "link", "folder", "folder link"))
+        outside = self.folder.parent / "outside"
         if what == "folder link" and not os.path.lexists(folder / "logs"):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "logs").symlink_to(self.folder.parent / "outside")
-            self.saved.append(str(self.folder.parent / "outside").encode())
+            self._link(folder / "logs", outside)
         elif what == "link" and not os.path.lexists(file) and not self._linked(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.symlink_to(self.folder.parent / "outside" / "a.md")
-            self.saved.append(str(self.folder.parent / "outside" / "a.md").encode())
+            self._link(file, outside / "a.md")
         elif what == "folder" and not os.path.lexists(file) and not self._linked(file):
             self._save(file / "within.md")
         elif what == "file" and not os.path.lexists(file):
             self._save(file)
+
+    def _link(self, path: Path, to: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(to)
+        self.saved.append(str(to).encode())
 
     def edit(self) -> None:
         if path := self._any():
@@ -165,7 +175,7 @@ class Person:
 def test_what_somebody_saved_is_still_there_whatever_happens(
     tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
 ) -> None:
-    """In any life of a vault: nothing that was saved is lost, the pages are right, and no copy is made of ours."""
+    """In any life of a vault nothing that was saved is lost, the pages are right, and ours are not copied."""
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("life")
     vault = Vault(Home(folder / "home"))
@@ -183,8 +193,9 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
         try:
             with killed_at(nth):
                 if rng.random() < 0.3:
-                    vault.write([page_of(day, text) for day, text in texts.items()], [ScopeMark(SCOPE, 0, step)])
-                    vault.prune(SCOPE, {f"logs/{day}.md" for day, text in texts.items() if text} | {"watermark.json"})
+                    vault.write([page_of(*it) for it in texts.items()], [ScopeMark(SCOPE, 0, step)])
+                    kept_pages = {f"logs/{day}.md" for day, text in texts.items() if text}
+                    vault.prune(SCOPE, kept_pages | {"watermark.json"})
                 elif rng.random() < 0.1:
                     texts = dict.fromkeys(DAYS, "")
                     vault.prune(SCOPE, ())
@@ -205,7 +216,8 @@ def test_what_somebody_saved_is_still_there_whatever_happens(
     assert not person.lost(), f"seed {seed}"
     for name in kept(vault.home):
         path = vault.home.path / name
-        assert path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved, f"seed {seed}: {name} is ours"
+        is_theirs = path.is_symlink() or path.is_dir() or path.read_bytes() in person.saved
+        assert is_theirs, f"seed {seed}: {name} is ours"
     assert files_of(folder / "outside") == {"a.md": b"outside\n"}
     shutil.rmtree(folder)
 
@@ -219,7 +231,8 @@ def test_pages_whose_list_is_lost_are_told_from_notes_by_their_bytes(tmp_path: P
     (folder / "logs" / f"{DAYS[0]}.md").write_text("mine")
     (folder / "logs" / ".mine.md.new").write_text("mine too")
     vault.adopt(pages, [ScopeMark(SCOPE, 0, 1)])
-    assert set(ScopeFiles(vault.home, SCOPE).listed()) == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
+    listed = {*ScopeFiles(vault.home, SCOPE).listed()}
+    assert listed == {f"logs/{day}.md" for day in DAYS[1:]} | {"watermark.json"}
     vault.write([page_of(day, "new") for day in DAYS], [ScopeMark(SCOPE, 0, 2)])
     assert kept(vault.home) == [f"vault/projects/a/logs/{DAYS[0]} (yours).md"]
     found = files_of(folder)
@@ -251,3 +264,49 @@ def test_pages_behind_a_link_out_of_the_vault_are_somebodys(tmp_path: Path) -> N
     assert not logs.is_symlink()
     assert sorted(files_of(logs)) == [f"{day}.md" for day in DAYS[:2]]
     assert kept(vault.home) == ["vault/projects/a/logs (yours)"]
+
+
+# --- What agents said is data on a page ---
+
+
+def test_no_mark_of_markdown_survives_unescaped() -> None:
+    for said in (said for text in HOSTILE for said in text.split("\n")):
+        line = re.sub(r"^&#(9|32);", "", escape(said))
+        assert not re.search(r"(?<!\\)(\\\\)*[`*_\[\]<>#|~$&@^%!{}]", re.sub(r"\\[^\w\s]", "", line)), said
+        assert not re.match(r"\s*([-+]\s|\d+[.)]\s|[-=]{3})", line), said
+        assert not re.search(r"(?<!\\)://|www\.", line), said
+        assert all(char.isprintable() or char == "\t" for char in line), said
+
+
+@given(st.text())
+def test_what_is_escaped_can_be_read_back_and_what_is_visible_hides_nothing(text: str) -> None:
+    """Without backslashes and the entity of an indentation it is the text, its hidden characters shown."""
+    shown = visible(text)
+    assert all(char in "\n\t" or ord(char) >= 32 for char in shown)
+    assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\ufeff\x7f")
+    assert "\n" not in one_line(text)
+    for line in shown.split("\n"):
+        indented = re.sub(r"^&#(9|32);", lambda found: chr(int(found[1])), escape(line))
+        assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", indented) == line
+
+
+def test_joiners_of_emoji_and_other_scripts_are_left_alone() -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    assert visible(family) == family
+    assert visible("pass\u200dword") == "pass<U+200D>word"
+
+
+def test_a_page_is_written_only_when_it_changed_and_never_half(tmp_path: Path) -> None:
+    vault = Vault(Home(tmp_path))
+    partition = Partition(0)
+    fold(partition, slots([configured(), captured("Hello.", 1, "turn")]))
+    pages = pages_of(partition, all_changes(partition.scopes["project:test"]))
+    vault.write(pages, [])
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
+    assert before
+    vault.write(pages, [])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
+    empty = next(found for found in pages if isinstance(found, DayPage))
+    vault.write([DayPage(scope=empty.scope, path=empty.path, day=empty.day, entries=())], [])
+    assert empty.path not in vault.read("project:test")
+    assert not [path for path in tmp_path.rglob(".*") if path.is_file()]

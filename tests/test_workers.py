@@ -22,7 +22,6 @@ from test_views import home as home  # A fixture.
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
@@ -43,8 +42,8 @@ def run() -> Iterator[Run]:
 
     def start(home: Home, *words: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "memtape", "run", "--workers", "2", "--home", str(home.path), *words]
-        pipe = subprocess.PIPE
-        started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True))
+        pipe, none = subprocess.PIPE, subprocess.DEVNULL
+        started.append(subprocess.Popen(command, stdin=none, stdout=pipe, stderr=pipe, text=True))
         return started[-1]
 
     yield start
@@ -63,7 +62,7 @@ def until(what: Callable[[], object], process: subprocess.Popen[str] | None = No
 
 
 def until_written(home: Home, log: EmbeddedLog, process: subprocess.Popen[str]) -> None:
-    """Append something and wait until it stands in the views, and with it what stood before it in its partition."""
+    """Append something and wait until it stands in the views, with what stood before it in its partition."""
     [position] = log.append([captured(f"the last at {time.time_ns()}", scope=A)])
 
     def offset() -> int:
@@ -116,13 +115,13 @@ def assert_as_undisturbed(home: Home, log: EmbeddedLog, folder: Path) -> None:
 
 
 def test_a_log_in_memory_is_refused_since_no_other_process_can_read_it(home: Home) -> None:
-    with Owner(home, MemoryLog(4, Settings()), workers=2) as owner, pytest.raises(MemtapeError, match="No other"):
+    with pytest.raises(MemtapeError, match="No other"), Owner(home, MemoryLog(4), workers=2) as owner:
         owner.project()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("steps",), soaked([((1, 2),), ((1, 2, 3, 9, 1),)], ((1, 2),)))
-def test_any_number_of_processes_makes_what_one_makes(home: Home, tmp_path: Path, steps: tuple[int, ...]) -> None:
+def test_many_processes_make_what_one_does(home: Home, tmp_path: Path, steps: tuple[int, ...]) -> None:
     log, events = EmbeddedLog(home.log_path), history(60 * len(steps))
     for number, workers in enumerate(steps):
         log.append(events[number * 60 : (number + 1) * 60])
@@ -131,7 +130,7 @@ def test_any_number_of_processes_makes_what_one_makes(home: Home, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_nobody_gets_the_home_of_a_killed_owner_while_one_of_its_processes_lives(home: Home, run: Run) -> None:
+def test_nobody_gets_the_home_of_a_killed_owner_whose_process_lives(home: Home, run: Run) -> None:
     log = filled(home, 100)
     owner = run(home)
     until_written(home, log, owner)
@@ -154,7 +153,7 @@ def test_nobody_gets_the_home_of_a_killed_owner_while_one_of_its_processes_lives
 def test_killed_processes_are_replaced_and_all_stop_in_order(
     home: Home, run: Run, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Processes that serve take what comes, each may be killed, and an erasure that they meet is done by the owner."""
+    """Processes that serve take what comes, and the owner does an erasure that they meet."""
     log = filled(home, 100)
     log.append([captured("The codename is Zebrafish.", "secret", scope=A)])
     owner = run(home)
