@@ -47,7 +47,7 @@ venv: .venv/.installed ## Make .venv from the lock file, with Memtape in it as a
 	@touch $@
 
 demo: venv ## Show Memtape at work, in a throw-away home.
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+	@$(BIN)/memtape demo
 
 # The files are shared out over the cores; a file's tests stay together, so that what they start is started once.
 # Four at once on two cores, since many tests wait for a broker or another process.
