@@ -71,7 +71,7 @@ knowns = st.lists(
 
 
 @given(knowns, st.randoms())
-def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(known: list[Known], rng: object) -> None:
+def test_proposals_follow_from_what_people_said(known: list[Known], rng: object) -> None:
     shuffled = sorted(known, key=lambda it: rng.random())  # type: ignore[attr-defined]
     found = proposed(known)
     assert proposed(shuffled) == found

@@ -59,7 +59,7 @@ def every_command(group: click.Group = main, before: str = "") -> Iterator[tuple
 
 
 @pytest.mark.parametrize(("name", "command"), [pytest.param(*found, id=found[0]) for found in every_command()])
-def test_every_command_has_help_with_an_example_json_and_a_place_in_the_docs(name: str, command: click.Command) -> None:
+def test_every_command_has_help_and_a_place_in_the_docs(name: str, command: click.Command) -> None:
     help = call(*name.split(), "--help").output
     assert all(part in help for part in ("Example:", f"memtape {name}", "--json", "--home"))
     assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
@@ -235,7 +235,7 @@ def test_a_run_under_a_limit_of_file_sizes_ends_with_a_sentence(home: Path, limi
     assert not [words for words in ("panicked", "Traceback", ".rs:") if words in done.stderr]
 
 
-def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_library_is_told_in_a_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError("LanceError(IO): File too large (os error 27), /home/runner/lance/src/io/commit.rs:1663:50")
 
@@ -244,7 +244,7 @@ def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeyp
     assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr
 
 
-def test_memtape_alone_says_what_is_remembered_and_what_waits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memtape_alone_says_what_there_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = call()
     assert begin.exit_code == 0 and "memtape agents connect" in begin.output and not home.exists()
     monkeypatch.chdir(home.parent)

@@ -113,7 +113,7 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(("days", "speaks_first"), [(399, True), (401, False), (3_600, True)])
-def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
+def test_a_home_left_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
     """After some days, also where a capture comes first, whose own hour the partition ignores."""
     machine.now += days * DAY_US
     due = machine.told("admin", "lifecycle", "--dry-run")["pass"]
@@ -136,9 +136,6 @@ def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks
 def _ends(machine: Machine) -> list[int]:
     with Client(machine.home, scope=SCOPE) as client:
         return client.log.ends()
-
-
-# --- What a process that lives for long holds ---
 
 
 def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:

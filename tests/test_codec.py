@@ -191,9 +191,6 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(EVENT_TYPES), blank: 
     )
 
 
-# Writing and reading
-
-
 @given(events())
 def test_what_is_written_is_canonical_and_read_as_it_was(event: Event) -> None:
     payload = encode(event)
@@ -235,8 +232,6 @@ def test_everything_else_is_part_of_the_content(data: st.DataObject) -> None:
         changed = replace(event, **{field: getattr(other, field)})
         assert (content_digest(changed) == content_digest(event)) is (changed == event)
 
-
-# Refusing
 
 TURN = captured(
     "A secret text.",
@@ -423,16 +418,13 @@ strange_keys = json_texts | st.sampled_from(["$secret", "$.secret", "` - at `$.s
     st.sampled_from(["", "actor", "body"]),
     strange_keys,
 )
-def test_a_reason_says_nothing_that_the_payload_said(pair: tuple[Event, dict[str, Any]], inside: str, key: str) -> None:
+def test_a_reason_tells_nothing_of_the_payload(pair: tuple[Event, dict[str, Any]], inside: str, key: str) -> None:
     """Reasons are kept in dead letters, which outlive an erased payload."""
     _, parsed = pair
     if isinstance(parsed.get(inside), dict):
         parsed[inside][key] = None
     reason = outcome(decode, orjson.dumps(parsed))
     assert reason == "accepted" or REASON.match(reason)
-
-
-# The door
 
 
 @given(spoilt())
@@ -460,9 +452,6 @@ def said(event: Event, **wrong: Any) -> Event:
 )
 def test_the_door_names_what_it_refuses(event: Event, reason: str) -> None:
     assert outcome(encode, event) == reason
-
-
-# Versions
 
 
 def with_text(old: dict[str, Any]) -> dict[str, Any]:

@@ -86,9 +86,6 @@ def state_of(*events: Event) -> list[tuple[str, str, str]]:
     return [(it.why, it.severity, it.status) for it in raised(*events)]
 
 
-# --- Opposed wishes of one person ---
-
-
 @pytest.mark.parametrize(
     ("one", "other", "opposed"),
     [
@@ -103,9 +100,7 @@ def state_of(*events: Event) -> list[tuple[str, str, str]]:
         ("Ada is taller than Ben.", "Ada is not taller than Ben.", False),
     ],
 )
-def test_of_opposed_wishes_of_one_person_it_is_asked_at_once(
-    one: str, other: str, opposed: bool, tmp_path: Path
-) -> None:
+def test_opposed_wishes_are_asked_about_at_once(one: str, other: str, opposed: bool, tmp_path: Path) -> None:
     """And a start tells neither without the other, until somebody says that both hold."""
     events = [said(one, "one", 1), said(other, "other", 2)]
     assert state_of(*events) == ([("opposed", "medium", "pending")] if opposed else [])
@@ -129,9 +124,6 @@ def test_of_opposed_wishes_of_one_person_it_is_asked_at_once(
 def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str) -> None:
     assert oppose(one, other) is oppose(other, one)
     assert not oppose(one, one)
-
-
-# --- When people are asked ---
 
 
 def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() -> None:
@@ -194,8 +186,6 @@ def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
     assert [it.ids for it in raised(*PAIR, third, uses(["new", "third"], 4))] == [(make_id("new"), make_id("third"))]
 
 
-# --- A model says so ---
-
 KILN, FRIDAY = "The kiln is fired on Mondays by Mira.", "On Fridays Tomas has the kiln burning."
 ALIKE = [said(KILN, "old", 1), said(FRIDAY, "new", 2)]
 
@@ -236,9 +226,6 @@ def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody
         [*ALIKE, opposed("old", "nobody")],
     ):
         assert raised(*events) == []
-
-
-# --- Once ever ---
 
 
 @st.composite
@@ -322,7 +309,7 @@ def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list
 
 
 @given(anything, st.data())
-def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Event], data: st.DataObject) -> None:
+def test_a_state_restored_anywhere_settles_the_same(events: list[Event], data: st.DataObject) -> None:
     whole = [*events, *RAISED, settled(("old", "new"), ["old"], "done", sent=START + 90 * MINUTE)]
     rest = slots([configured(), *whole])
     cut = data.draw(st.integers(0, len(rest)))
@@ -331,9 +318,6 @@ def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Even
     partition = restore(snapshot(partition))
     fold(partition, rest[cut:])
     assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
-
-
-# --- The end ---
 
 
 def test_what_nobody_needs_to_answer_expires() -> None:
@@ -398,9 +382,6 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     index = render(page(world(*RAISED), "MEMORY.md", Settings()))
     assert "1 conflict waits: [conflicts](conflicts.md)" in index
     assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
-
-
-# --- In a home ---
 
 
 def run(home: Path, *words: str, ok: bool = True) -> str:

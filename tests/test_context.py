@@ -80,9 +80,7 @@ budgets = st.one_of(st.integers(1, 120), st.integers(100, 3_000))
 
 
 @given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms(use_true_random=False))
-def test_a_budget_is_never_exceeded_and_items_are_whole(
-    known: list[Known], budget: int, counted: str, form_name: str, random: object
-) -> None:
+def test_budgets_hold(known: list[Known], budget: int, counted: str, form_name: str, random: object) -> None:
     count, form = COUNTS[counted], _form(form_name, "project:a", NOW)  # type: ignore[arg-type]
     items = items_of(known, NOW)
     chosen = choose(items, budget, form, count)
@@ -425,9 +423,7 @@ def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
         assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
 
 
-def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_projected_yet_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process holds the projector's lock, so that only the tail knows."""
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id

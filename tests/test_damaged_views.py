@@ -154,7 +154,7 @@ def sound(home: Home) -> str:
 
 
 @pytest.mark.parametrize(("table", "files", "how"), soaked(CASES, *KEPT[::2]))
-def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: str, files: str, how: str) -> None:
+def test_whatever_is_damaged_mends_itself(home: Home, table: str, files: str, how: str) -> None:
     expected = sound(home)
     damage(home, table, files, how)
     ask_everything()

@@ -47,9 +47,7 @@ def looks(draw: st.DrawFn) -> list[dict[Spot, float]]:
 
 
 @given(looks(), st.dictionaries(spots, st.floats(0, 1), max_size=8), st.sets(spots, max_size=8))
-def test_looks_are_one_order_in_which_none_is_lost_and_none_stands_twice(
-    seen: list[dict[Spot, float]], lent: dict[Spot, float], kinds: set[Spot]
-) -> None:
+def test_looks_are_one_order(seen: list[dict[Spot, float]], lent: dict[Spot, float], kinds: set[Spot]) -> None:
     order = merged(seen, lent, sorted(kinds))
     assert sorted(order) == sorted({spot for look in seen for spot in look} | lent.keys())
     assert all(first > second for first, second in pairwise(order.values()))
@@ -134,9 +132,7 @@ def seen_once(scopes: Sequence[Sequence[str]], question: str) -> set[Spot]:
 
 
 @given(st.lists(texts, min_size=1, max_size=2), questions, st.integers(1, 60))
-def test_a_search_by_rules_ends_is_the_same_again_and_holds_what_one_look_holds(
-    scopes: list[list[str]], question: str, wanted: int
-) -> None:
+def test_a_search_by_rules_holds_one_look(scopes: list[list[str]], question: str, wanted: int) -> None:
     search, again = run(scopes, question, RULES, wanted), run(scopes, question, RULES, wanted)
     assert (list(search.found.items()), search.trace) == (list(again.found.items()), again.trace)
     assert 1 <= search.look <= MOST_LOOKS
@@ -151,9 +147,7 @@ def test_a_search_by_rules_ends_is_the_same_again_and_holds_what_one_look_holds(
 
 
 @given(texts, questions, st.lists(st.booleans(), max_size=4), st.lists(questions, max_size=3))
-def test_whatever_a_judge_says_there_are_three_looks_at_most(
-    said: list[str], question: str, keep: list[bool], queries: list[str]
-) -> None:
+def test_looks_are_three_at_most(said: list[str], question: str, keep: list[bool], queries: list[str]) -> None:
     recorded = Recorded(keep, queries)
     search = run([said], question, recorded.judge)
     assert recorded.gates == search.look <= MOST_LOOKS

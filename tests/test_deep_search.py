@@ -160,9 +160,6 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
         assert product == pytest.approx(result["score"], abs=1e-6)
 
 
-# The tree of pages.
-
-
 @contextmanager
 def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
     """A root over `storage` and `people`; below `storage` a page whose text has no word of the question."""
@@ -191,9 +188,6 @@ def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> 
         assert strict.results == []
 
 
-# What looks saw together.
-
-
 def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     facts = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten")]
     (state,) = replay(slots([configured(), *facts, *events])).partitions.values()
@@ -209,7 +203,7 @@ def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
         (["nobody", "heron", "lynx"], (["heron", "nobody"], ["lynx", "heron"], ["nobody"]), {(0, 2): ONE // 2}),
     ],
 )
-def test_what_the_first_look_saw_is_linked_with_what_later_looks_saw_first_and_kept(
+def test_looks_link_what_they_saw(
     kept: list[object], looks: tuple[list[object], ...], edges: dict[tuple[int, int], int]
 ) -> None:
     assert edges_of(recalled(kept, "r1", looks=looks)) == {pair: (weight, 0) for pair, weight in edges.items()}
@@ -219,9 +213,6 @@ def test_looks_and_uses_add_up() -> None:
     search = recalled(["heron", "lynx"], "r1", looks=(["heron"], ["lynx"]), sent=START + 40 * MINUTE)
     found = edges_of(search, used(["heron", "lynx"], "u1", session="s", sent=START + 40 * MINUTE))
     assert found == {(0, 2): (ONE + ONE // 2, 1)}
-
-
-# With a model.
 
 
 class Answering:

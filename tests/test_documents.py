@@ -66,9 +66,6 @@ def bodies(client: Client) -> list[Captured]:
     return [event.body for event in events(client) if isinstance(event.body, Captured)]
 
 
-# Cutting
-
-
 @given(TEXTS)
 @example("x" * 100_000)
 @example("word " * 20_000)
@@ -122,9 +119,6 @@ def test_a_place_reads_back_from_its_path(path: str | None, numbers: tuple[int, 
     place = Place(path, *numbers, start, start + length, DOCUMENT)
     assert place_in(str(place)) == place
     assert place_in(path) is None or "&document=" in str(path)
-
-
-# On the log
 
 
 def test_a_document_is_captured_in_parts_and_reads_back(client: Client) -> None:
@@ -194,9 +188,6 @@ def test_a_document_is_captured_once_and_never_again_after_a_part_was_erased(cli
     client.append("erased", Erased(ids=(made[3].id,)), SCOPE)
     with pytest.raises(InvalidEvent, match="erased"):
         client.events_of(line, {})
-
-
-# The command
 
 
 def test_show_whole_writes_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

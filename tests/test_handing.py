@@ -151,9 +151,7 @@ SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", 
         ("gemini", "after", True),
     ),
 )
-def test_what_is_said_twice_counts_twice_wherever_servers_die(
-    host: str, moment: str, late: bool, home: Path, project: Path
-) -> None:
+def test_a_turn_counts_once_if_servers_die(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
     """Each turn meets a server that dies, and has its row in the transcript before its hook is called or after."""
     live = Live(host, home, project)
     for number, (role, text) in enumerate(SAID[:3]):
@@ -168,9 +166,7 @@ def test_what_is_said_twice_counts_twice_wherever_servers_die(
     assert len(live.ids()) == 3
 
 
-def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itself(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_slow_a_server_captures_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
@@ -211,8 +207,6 @@ def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path,
         assert running.poll() is None
     assert len(events_of(home, project, "captured")) == 1
 
-
-# --- The server that a hook leaves behind ---
 
 STAY = """
 import sys
@@ -268,7 +262,7 @@ def end_by_setting(home: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [rmtree, end_by_setting], ids=["home", "setting"])
-def test_the_server_that_was_left_behind_ends_by_itself(end: Callable[[Path], None], home: Path, project: Path) -> None:
+def test_a_server_left_behind_ends_by_itself(end: Callable[[Path], None], home: Path, project: Path) -> None:
     said(home, project, PORT)
     with left(home, project) as running:
         until(lambda: list(home.glob("serving/*.sock")))
@@ -279,9 +273,7 @@ def test_the_server_that_was_left_behind_ends_by_itself(end: Callable[[Path], No
     assert end is not rmtree or not home.exists()
 
 
-def test_no_server_is_left_behind_where_none_is_wanted(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_server_is_left_if_unwanted(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[4]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()

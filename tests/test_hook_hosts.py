@@ -46,9 +46,7 @@ def events_file(folder: Path, *rows: tuple[str, str]) -> Path:
 
 
 @pytest.mark.parametrize(("served", "host"), soaked(product((False, True), FIRST), (False, "qwen"), (True, "opencode")))
-def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
-    host: str, served: bool, home: Path, project: Path
-) -> None:
+def test_first_prompts_are_told_all(host: str, served: bool, home: Path, project: Path) -> None:
     def given() -> list[bool]:
         calls = ["UserPromptSubmit", "UserPromptSubmit", "PreCompact", "UserPromptSubmit", "UserPromptSubmit"]
         answers = [
@@ -64,7 +62,7 @@ def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
 
 
 @pytest.mark.parametrize("host", HEARD)
-def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, project: Path, tmp_path: Path) -> None:
+def test_what_was_said_has_an_id_of_its_host(host: str, home: Path, project: Path, tmp_path: Path) -> None:
     path = events_file(tmp_path, ("user.message", "Where?"), ("assistant.message", "On port 5433."))
     more = {"transcript_path": str(path)} if host == "copilot" else {"last_assistant_message": "On port 5433."}
     patient(home, host, told(project, "UserPromptSubmit", prompt="Where is it?", prompt_id="m-1"))
@@ -77,9 +75,7 @@ def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, pr
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_an_answer_that_is_written_late_is_captured_all_the_same(
-    served: bool, home: Path, project: Path, tmp_path: Path
-) -> None:
+def test_an_answer_written_late_is_captured(served: bool, home: Path, project: Path, tmp_path: Path) -> None:
     path = events_file(tmp_path, ("assistant.message", "Before."), ("user.message", "Where?"))
     data = told(project, "Stop", transcript_path=str(path))
     with server(home) if served else nullcontext():
@@ -102,9 +98,7 @@ def test_an_answer_that_is_written_late_is_captured_all_the_same(
         ([], ""),
     ],
 )
-def test_the_last_answer_is_that_of_the_latest_prompt(
-    rows: list[tuple[str, str]], expected: str, tmp_path: Path
-) -> None:
+def test_the_last_answer_of_a_prompt(rows: list[tuple[str, str]], expected: str, tmp_path: Path) -> None:
     path = events_file(tmp_path, *rows)
     assert copilot_answer(path, 0) == expected
     with path.open("ab") as file:
@@ -112,8 +106,6 @@ def test_the_last_answer_is_that_of_the_latest_prompt(
     assert copilot_answer(path, 0) == expected
     assert copilot_answer(tmp_path / "gone", 0) == ""
 
-
-# --- What agents do, and what those say that they have started ---
 
 COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
 FAILED = "1 failed, 4 passed"
@@ -139,7 +131,7 @@ def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
 @pytest.mark.parametrize(
     ("served", "host"), soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
 )
-def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
+def test_what_an_agent_does_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
     """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""
     tool, name = EDITS[host]
     about = {"tool_response": {"output": "ok"}, "timestamp": "t"}

@@ -181,7 +181,7 @@ def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
     assert HomeCounts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
 
 
-def test_a_command_is_measured_from_its_start_but_for_a_paused_one_and_its_error_is_counted(home: Path) -> None:
+def test_a_command_is_measured_from_its_start_and_its_error_counted(home: Path) -> None:
     began = time.monotonic()
     words = [sys.executable, "-m", "memtape", "search", "deployments", "--home", str(home), "--scope", SCOPE]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

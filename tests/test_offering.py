@@ -128,9 +128,7 @@ names = st.sampled_from([None, "Ada", "Ben"])
 
 
 @given(st.lists(st.tuples(candidates, shares), max_size=8), names, st.integers(1, 5))
-def test_what_is_sure_keeps_its_order_and_every_promise(
-    found: list[tuple[Any, float]], named: str | None, limit: int
-) -> None:
+def test_what_is_sure_holds(found: list[tuple[Any, float]], named: str | None, limit: int) -> None:
     results = [result for result, _ in found]
     share_of = {id(result): share for result, share in found}
     sure = sure_for("Is the violin there?", "mine")(results, [Weighed(share, named) for _, share in found], limit)

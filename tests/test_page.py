@@ -58,7 +58,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("path", LISTED)
-def test_each_view_of_an_empty_project_and_of_an_empty_home_answers(page: Page, empty: Page, path: str) -> None:
+def test_each_view_of_an_empty_home_answers(page: Page, empty: Page, path: str) -> None:
     assert page.get(path, scope=EMPTY).status_code == 200
     answer = empty.get(path)
     assert answer.status_code == 200 and answer.text.count("<h1") == 1
@@ -70,7 +70,7 @@ LOOKS = [(path, THEN[place % 3 :: 3]) for place, path in enumerate(LISTED)] + [(
 
 
 @pytest.mark.parametrize(("path", "then"), soaked(LOOKS, *LOOKS[: len(LISTED)]))
-def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path: str, then: tuple[str, ...]) -> None:
+def test_each_view_answers_now_and_as_of_then(page: Page, path: str, then: tuple[str, ...]) -> None:
     for given_ in ({}, *({"at": at} for at in then)):
         answer = page.get(path, **given_)
         assert answer.status_code == 200, shown(answer)[:400]
@@ -98,9 +98,7 @@ VALUES = st.one_of(
 
 @examples(20)
 @given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=6))
-def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
-    page: Page, path: str, pairs: list[tuple[str, str]]
-) -> None:
+def test_no_parameter_breaks_a_view(page: Page, path: str, pairs: list[tuple[str, str]]) -> None:
     before = page.ends()
     told = [(name, value.encode("utf-8", "replace").decode()) for name, value in pairs]
     answer = page.http.get(path, params=told)
@@ -281,9 +279,7 @@ def followed() -> set[object]:
 
 @pytest.mark.parametrize("kind", soaked([form_of, str], form_of))
 @pytest.mark.parametrize("path", LISTED)
-def test_every_link_of_a_view_leads_to_a_view(
-    page: Page, followed: set[object], path: str, kind: Callable[[str], object]
-) -> None:
+def test_every_link_leads_on(page: Page, followed: set[object], path: str, kind: Callable[[str], object]) -> None:
     """One link of each kind is followed, or all of them."""
     past = {"diff": "1", "at": "10d"} if path == "/timeline" else {}
     for href in dict.fromkeys(hrefs(page.get(path, q="what is the port", **past))):
@@ -293,7 +289,7 @@ def test_every_link_of_a_view_leads_to_a_view(
         assert page.get(href.removeprefix(".")).status_code == 200, href
 
 
-def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "memtape")
     before = HomeCounts(own.home).sums("error", "page").total
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200

@@ -49,7 +49,7 @@ SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
 
 
 @pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
-def test_everybody_can_read_and_reach_what_a_view_shows(
+def test_everybody_can_read_a_view(
     chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
 ) -> None:
     with tab(chromium, page.address, color_scheme=scheme) as its:
@@ -91,9 +91,7 @@ BY_CLICKS = [(False, 1), (False, 3), (True, 3)]
 
 
 @pytest.mark.parametrize(("with_script", "count"), soaked(BY_CLICKS, BY_CLICKS[0]))
-def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
-    chromium: Any, own: Page, with_script: bool, count: int
-) -> None:
+def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: bool, count: int) -> None:
     with own.client() as client, tab(chromium, own.address, java_script_enabled=with_script) as its:
         id = client.capture(KETTLE).id
         for act, undo in ACTS[:count]:
@@ -330,9 +328,7 @@ def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: P
         assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
-def test_a_browser_comes_in_by_the_file_that_opens_the_page(
-    chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path / "home", monkeypatch) as (first, address):
         path = Path(address.removeprefix("file://"))
         code = path.read_text().partition("token=")[2].partition('"')[0]

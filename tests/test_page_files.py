@@ -87,7 +87,7 @@ def test_a_file_has_front_matter_the_text_and_an_index(world: World) -> None:
     assert world.front(ROOT)["children"] == [{"node": "infra/proxy"}]
 
 
-def test_a_text_that_nobody_changed_gives_way_and_a_page_that_moves_takes_its_file_along(world: World) -> None:
+def test_a_text_that_nobody_changed_gives_way_and_a_page_takes_its_file_along(world: World) -> None:
     world.say(captured("Newer.", 3, "page", path="infra/proxy"))
     assert world.body("infra/proxy") == "Newer.\n"
     world.say(edited(1, "g", slug="deep/er/proxy"))
@@ -114,7 +114,7 @@ def test_a_text_that_somebody_changed_stays_with_its_whole_file_until_it_was_rea
     assert kept(world.home) == []
 
 
-def test_a_file_of_somebody_in_the_place_of_a_page_is_kept_and_one_that_lost_its_marks_waits(world: World) -> None:
+def test_a_file_in_the_place_of_a_page_is_kept_and_one_that_lost_its_marks_waits(world: World) -> None:
     world.path("mine").write_text("My own.\n")
     world.say(captured("A page.", 3, "page", path="mine"))
     world.path("b").write_text("no marks any more\n")

@@ -121,7 +121,7 @@ def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
     assert page.http.post("/act", headers=headers, data=many).status_code == 400
 
 
-def test_a_form_that_is_cut_off_does_nothing_and_is_no_error(page: Page, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_form_that_is_cut_off_does_nothing(page: Page, caplog: pytest.LogCaptureFixture) -> None:
     told = (
         f"POST {page.folder}/act HTTP/1.1\r\nHost: {page.origin[7:]}\r\nOrigin: {page.origin}\r\n"
         f"Cookie: memtape-{page.port}={page.token}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -194,17 +194,13 @@ RAW = [
 
 
 @pytest.mark.parametrize(("path", "headers", "answers"), RAW)
-def test_neither_a_second_host_nor_a_web_socket_nor_a_file_that_is_not_static_is_served(
-    page: Page, path: str, headers: str, answers: tuple[str, ...]
-) -> None:
+def test_what_is_no_view_is_not_served(page: Page, path: str, headers: str, answers: tuple[str, ...]) -> None:
     head = f"GET {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\n{headers}\r\n"
     status = raw(page, head.format(port=page.port, token=page.token).encode())
     assert status in answers or (not answers and status != "101")
 
 
-def test_a_browser_is_opened_by_a_private_file_whose_code_lets_in_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_file_lets_a_browser_in_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path / "home", monkeypatch) as (first, named):
         token, path = first.partition("=")[2], Path(named.removeprefix("file://"))
         said = path.read_text()

@@ -87,7 +87,7 @@ def depth_hidden(parts: list[str]) -> list[bool]:
 
 
 @given(st.lists(st.sampled_from(["<private>", "word"]), max_size=12), st.data())
-def test_what_is_private_by_counting_tags_is_left_out_and_nothing_else(parts: list[str], data: st.DataObject) -> None:
+def test_what_is_private_by_counting_tags_is_left_out(parts: list[str], data: st.DataObject) -> None:
     told, depth = [], 0
     for part in parts:
         while depth and data.draw(st.booleans()):

@@ -86,7 +86,7 @@ def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> 
     assert "Harbour" not in life(busy).project.name
 
 
-def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, home: Path, tmp_path: Path) -> None:
+def test_all_projects_of_the_home_are_listed(busy: Client, home: Path, tmp_path: Path) -> None:
     plain, repository = tmp_path / "plain", tmp_path / "shop"
     for folder in (plain, repository):
         folder.mkdir()
@@ -107,9 +107,6 @@ def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, ho
     assert listed[0] == found["shop"], "the one in which something happened last stands first"
     assert "finished since" in run(busy, "project", "list").output
     assert f"scope   {SCOPE}" in run(busy, "project", "scope").output
-
-
-# --- How texts have aged ---
 
 
 def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(busy: Client) -> None:

@@ -59,9 +59,7 @@ def hidden(client: Client, ids: list[str]) -> list[bool]:
 
 
 @given(st.lists(SAID, min_size=3, max_size=8), st.sampled_from([0, 7, 7]), st.booleans())
-def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
-    tmp_path_factory: pytest.TempPathFactory, said: list[Said], days: int, every: bool
-) -> None:
+def test_what_is_old_goes(tmp_path_factory: pytest.TempPathFactory, said: list[Said], days: int, every: bool) -> None:
     home, log = Home(tmp_path_factory.mktemp("home")), MemoryLog()
     before = NOW - days * DAY_US
     with pytest.MonkeyPatch.context() as patch:

@@ -92,9 +92,7 @@ def test_the_order_of_documents_moves_nothing(made: list[Document], query: str, 
 
 
 @given(documents, texts, st.data())
-def test_scores_are_finite_in_order_and_what_the_factors_say(
-    made: list[Document], query: str, data: st.DataObject
-) -> None:
+def test_scores_are_what_the_factors_say(made: list[Document], query: str, data: st.DataObject) -> None:
     seeds = data.draw(st.lists(st.integers(0, 4), min_size=len(made), max_size=len(made)))
     hits = ranked(corpus_of(made, vectors_of(seeds)), query, vectors_of([1])[0])
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -135,7 +133,7 @@ def test_what_of_a_question_counts_is_told() -> None:
 
 
 @given(documents, texts, st.sets(st.sampled_from(LANES)))
-def test_a_lane_that_is_off_is_as_if_it_were_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
+def test_a_lane_that_is_off_is_as_if_not_there(made: list[Document], query: str, off: set[Lane]) -> None:
     seeds = [n % 4 for n in range(len(made))]
     lanes = [lane for lane in LANES if lane not in off]
     told = corpus_of(made, vectors_of(seeds)).rank(query, vectors_of([1])[0], lanes=lanes)
@@ -258,7 +256,7 @@ def test_a_sentence_is_read_in_the_language_of_its_text() -> None:
 @pytest.mark.parametrize(
     ("turn", "later", "is_found"), [(False, True, True), (False, False, False), (True, True, False)]
 )
-def test_the_later_memory_about_what_is_near_is_found_as_well(turn: bool, later: bool, is_found: bool) -> None:
+def test_the_later_memory_about_what_is_near_is_found(turn: bool, later: bool, is_found: bool) -> None:
     vectors = np.array([quantised_of(0.5, 0.75**0.5, 0), quantised_of(-0.1, 0.6, 0.79)])
     at = START + DAY if later else START - DAY
     corpus = corpus_of([place("one", "1"), place("other", "2", turn=turn, at=at)], vectors)

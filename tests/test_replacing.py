@@ -120,7 +120,7 @@ def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_c
         ("Plan: move the shop to Medusa by May.", "Forget the Medusa move, the shop stays on Shopify."),
     ],
 )
-def test_the_goal_in_force_stands_above_the_one_that_it_replaced(older: str, newer: str, tmp_path: Path) -> None:
+def test_the_goal_in_force_stands_above_its_former(older: str, newer: str, tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
         dated = [(older, "2026-01-03T09:00:00Z"), (newer, "2026-02-03T09:00:00Z")]
         client.capture_many([Line(text=text, kind="goal", origin="user", at=at) for text, at in dated])

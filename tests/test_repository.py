@@ -41,7 +41,7 @@ def said(folder: Path) -> list[str]:
     return [line.text for line in repository_lines(folder)]
 
 
-def test_a_repository_says_what_it_is_built_with_and_what_was_committed(project: Path, tmp_path: Path) -> None:
+def test_a_repository_says_its_stack_and_its_commits(project: Path, tmp_path: Path) -> None:
     assert said(tmp_path) == [] == said(project)
     (project / "pyproject.toml").write_text(
         '[project]\nname = "shop"\nrequires-python = ">=3.11"\ndependencies = ["click>=8", "lancedb==1.0"]\n'
@@ -87,7 +87,7 @@ def test_a_manifest_that_makes_no_sense_is_passed_over(project: Path, text: str)
     assert said(project) == ["Built with: make"]
 
 
-def test_a_session_that_ends_captures_what_has_changed_and_a_start_is_told_of_it(project: Path, tmp_path: Path) -> None:
+def test_a_session_that_ends_captures_what_has_changed(project: Path, tmp_path: Path) -> None:
     commit(project, "Begin " + "x" * 600)
 
     def end() -> None:

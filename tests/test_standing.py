@@ -56,7 +56,7 @@ def test_confirmations_count_by_their_logarithm_up_to_a_quarter(count: int) -> N
     st.lists(st.sampled_from(("operator", "user", "agent", "tool", "web", "model")), min_size=1, max_size=4),
     st.lists(st.integers(0, 3), max_size=3),
 )
-def test_a_draft_is_what_nobody_but_a_machine_said_once_and_nobody_used(origins: list[Origin], uses: list[int]) -> None:
+def test_a_draft_is_what_a_machine_said_once(origins: list[Origin], uses: list[int]) -> None:
     said = [
         captured("The gate is red.", f"c{n}", origin=it, sent=START + n, at=START + n) for n, it in enumerate(origins)
     ]
@@ -112,7 +112,7 @@ def old(client: Client) -> dict[str, str]:
     return {text.split()[1]: one.id for text, one in zip(texts, made, strict=True)}
 
 
-def test_what_is_stale_is_marked_and_listed_until_it_is_said_or_used_again(client: Client, tmp_path: Path) -> None:
+def test_what_is_stale_is_listed_until_it_is_said_or_used(client: Client, tmp_path: Path) -> None:
     ids = old(client)
     client.use([ids["relay"]])
     client.project()

@@ -70,9 +70,6 @@ def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: st
     return captured(text, id, "turn", actor=actor, origin=by, session=session, sent=START + after * MINUTE, **fields)
 
 
-# What is open
-
-
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -188,9 +185,6 @@ def test_what_stays_open(events: list[Event], left: str) -> None:
     assert left in said if left else said == ""
 
 
-# Essentials, recent, archive
-
-
 def test_essentials_choose_facts_as_a_start_does() -> None:
     """The same facts in the same order, wherever no time passes between."""
     events = [
@@ -252,9 +246,6 @@ def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_wa
     assert told[-1] == told[3]
 
 
-# People and projects
-
-
 def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
@@ -297,9 +288,6 @@ def test_people_are_bounded_whoever_makes_up_names() -> None:
     assert len(scope.people.told) == PEOPLE_TOLD
     paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
     assert len(paths) == PEOPLE_TOLD
-
-
-# Laws
 
 
 @given(histories())
@@ -359,7 +347,7 @@ lines = st.builds(
 
 
 @given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))
-def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
+def test_a_page_keeps_to_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
     made = StandingPage(
         scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
         more=more, how="`memtape archive --list`",
@@ -369,9 +357,6 @@ def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], tit
     shown = said.count("](") + len(re.findall(r"(?<!\\)`[0-9a-f]{8}-[0-9a-f-]{27}`\n", said))
     if found and len(found) + more > shown:
         assert f"\n{len(found) + more - shown:,} more: " in said
-
-
-# Zones
 
 
 def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_what_is_started_in_a_foreign_folder_runs_nothing_of_it(hostile: Path) -
     assert done.returncode != 3 and not (hostile / "ran").exists(), done
 
 
-def test_the_end_of_a_session_runs_nothing_of_its_folder_and_takes_the_rest(hostile: Path, tmp_path: Path) -> None:
+def test_the_end_of_a_session_runs_nothing_of_its_folder(hostile: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "cwd": str(hostile), "message": {"content": "Missed."}}
     (hostile / "s-1.jsonl").write_text(json.dumps(row) + "\n")

@@ -136,9 +136,7 @@ def test_a_doubtful_snapshot_is_discarded_and_said(home: Home, stepped: Embedded
         assert all("was discarded" in note for note in notes)
 
 
-def test_a_snapshot_holds_no_text_of_a_turn_and_what_needs_one_has_it(
-    home: Home, often: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snapshot_holds_no_text_of_a_turn(home: Home, often: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that change later, pages of the day and a state that is folded on read it of the log."""
     monkeypatch.setattr(projection, "HELD", 3)
     with Client(home.path, scope="project:a", origin="user") as client:
@@ -258,9 +256,7 @@ def test_searches_are_served_while_builds_are_switched(home: Home, log: Embedded
     assert before and len(answers) > 2 and all(answer == before for answer in answers)
 
 
-def test_a_rebuild_that_was_cut_short_goes_on(
-    home: Home, stepped: EmbeddedLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cut_rebuild_goes_on(home: Home, stepped: EmbeddedLog, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stepped
     before = sound(home, log).state_hash
 
@@ -302,7 +298,7 @@ def test_a_living_projector_gives_way_to_a_rebuild(home: Home, log: EmbeddedLog,
 
 
 @pytest.mark.parametrize("what", ["memories", "words"])
-def test_changed_rules_are_noticed_and_the_views_made_anew(
+def test_changed_rules_make_the_views_anew(
     home: Home, log: EmbeddedLog, before: str, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """Also another list of words, which is in no leaf of the state hash."""

@@ -79,9 +79,7 @@ def subagent(transcript: Path, project: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_what_an_agent_did_stands_on_the_log_soon_after_its_answer_and_once(
-    home: Path, project: Path, transcript: Path
-) -> None:
+def test_what_an_agent_did_is_captured_once(home: Path, project: Path, transcript: Path) -> None:
     ready = HookResponder(home)
     with warm(home, ready):
         patient(
@@ -106,9 +104,7 @@ def test_what_an_agent_did_stands_on_the_log_soon_after_its_answer_and_once(
 
 
 @pytest.mark.slow
-def test_a_session_that_was_cut_off_is_taken_up_at_the_next_start_and_one_without_hooks_is_not(
-    home: Path, project: Path, transcript: Path
-) -> None:
+def test_a_session_that_was_cut_off_is_taken_up(home: Path, project: Path, transcript: Path) -> None:
     scope = scope_of_folder(project, Home(home))
     unheard = transcript.with_name(f"{OTHER}.jsonl")
     unheard.write_bytes(transcript.read_bytes().replace(SESSION.encode(), OTHER.encode()))
@@ -128,7 +124,7 @@ def test_a_session_that_was_cut_off_is_taken_up_at_the_next_start_and_one_withou
     assert {event.session for event in events_of(home, project, "captured")} == {SESSION}
 
 
-def test_the_transcripts_of_a_session_are_its_own_and_those_of_its_agents(transcript: Path, project: Path) -> None:
+def test_the_transcripts_of_a_session_have_its_agents(transcript: Path, project: Path) -> None:
     agent = subagent(transcript, project)
     assert of_session(transcript, str(agent)) == [transcript, agent]
     assert of_session(transcript.with_name("gone.jsonl"), "") == []

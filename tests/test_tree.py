@@ -122,9 +122,6 @@ def test_what_was_replaced_after_the_version_makes_it_stale_and_what_was_before_
     assert check(folded([*said, *replaced, refers])) == []
 
 
-# --- Against a naive one ---
-
-
 def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
     """Of each kind of problem the pages and what they lead to, found by the plainest way there is."""
     rows = rows_of(scope)
@@ -199,9 +196,6 @@ def test_links_are_laid_as_if_each_were_looked_at_alone(pairs: list[tuple[int, i
     assert laid((number, *pair) for number, pair in enumerate(pairs)) == closing
 
 
-# --- The walk ---
-
-
 def test_a_walk_goes_down_by_the_best_of_each_level() -> None:
     tree = [*pages("good", "bad", "good/one", "good/two", "bad/good"),
             *children((ROOT, "good"), (ROOT, "bad"), ("good", "good/one"), ("good", "good/two"), ("bad", "bad/good"),
@@ -219,7 +213,7 @@ def test_a_walk_goes_down_by_the_best_of_each_level() -> None:
 
 
 @given(worlds(of=(TREE,)), st.integers(1, 3), st.integers(1, 4))
-def test_a_walk_ends_sees_each_page_once_and_no_more_than_it_may(events: list[Event], breadth: int, depth: int) -> None:
+def test_a_walk_ends_and_sees_each_page_once(events: list[Event], breadth: int, depth: int) -> None:
     scope = folded(events)
     found = walk(lambda id: page_row(scope, id), SCOPE, lambda row: len(row.summary) + 1, breadth, depth)
     assert len({it.row.id for it in found}) == len(found)
@@ -227,9 +221,6 @@ def test_a_walk_ends_sees_each_page_once_and_no_more_than_it_may(events: list[Ev
     assert all(sum(it.depth == level for it in found) <= breadth for level in range(1, depth + 1))
     rows = rows_of(scope)
     assert all(it.path[-1] in rows[it.path[-2]].children for it in found)
-
-
-# --- Trouble ---
 
 
 @pytest.mark.parametrize("count", soaked([2_000, 10_000], 2_000))

@@ -269,7 +269,7 @@ def test_secrets_are_taken_out_and_private_parts_kept_beside(client: Client) -> 
 
 
 @pytest.mark.parametrize("step", soaked(range(1, 24), 3, 8, 13, 18))
-def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
+def test_a_kill_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
     change(client, "deploy", ("Tuesdays", "Saturdays"), ('title: "Deploying"', "title: Releases"))
     file(client, "deploy/staging").rename(file(client, "staging"))
     file(client, "New page").write_text("Brand new.\n")

@@ -101,7 +101,7 @@ def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, i
 
 
 @given(st.integers(0, 1), st.integers(0, 4))
-def test_a_transcript_that_comes_late_or_in_pieces_says_the_same_uses(before_first: int, before_second: int) -> None:
+def test_a_transcript_in_pieces_says_the_same_uses(before_first: int, before_second: int) -> None:
     """Recalls stand on the log as they happen, and turns when they are captured or imported: at once, or after all."""
     recalls = [asked(["port"], "r1", 2), asked(["proxy", "port"], "r2", 6, query="proxy")]
     said = [

@@ -107,13 +107,8 @@ def at(home: Path, project: Path, session: str | None = None) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user", session=session)
 
 
-# --- What a server has ready ---
-
-
 @pytest.mark.slow
-def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_views_that_are_made_hold_up_no_hook(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
     answering = HookResponder(home)
     projecting, go_on = threading.Event(), threading.Event()
@@ -179,9 +174,7 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
         assert all(after[named] is segment for named, segment in before.items())
 
 
-def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_scope_holds_up_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
     offer, reading, go_on = Client.offer, threading.Event(), threading.Event()
 
@@ -225,9 +218,6 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
     assert len(events_of(home, project, "captured")) == 2
 
 
-# --- What is recorded ---
-
-
 def recalls(home: Path, project: Path) -> list[Recalled]:
     return [event.body for event in events_of(home, project, "recalled") if isinstance(event.body, Recalled)]
 
@@ -269,9 +259,6 @@ def test_a_prompt_is_asked_for_before_it_is_captured(host: str, home: Path, proj
     assert held == [[], [QUESTION]] and answering.recorded == [QUESTION]
 
 
-# --- Whose session it is ---
-
-
 @pytest.mark.slow
 def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Path, project: Path) -> None:
     """The host tells its hooks a session that its server never hears of."""
@@ -301,7 +288,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
 @pytest.mark.parametrize("line", ["exec $0 $1 $2 $3", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"])
-def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tmp_path: Path, line: str) -> None:
+def test_a_session_is_found_behind_a_shell(home: Path, tmp_path: Path, line: str) -> None:
     Home(home)
     script = tmp_path / "session.py"
     script.write_text(
@@ -321,9 +308,6 @@ def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tm
     assert run(*python, "project:b") == "None"
     run(*python, "end")
     assert run(*python, "project:a") == "None"
-
-
-# --- A start that takes too long ---
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
         (CLAUDE_CODE, t.claude("/x"), "user", "never said", None),
     ],
 )
-def test_a_hook_finds_its_turn_in_the_transcript(
+def test_a_hook_finds_its_turn(
     host: str, rows: list[Any], role: Any, text: str, native: str | None, tmp_path: Path
 ) -> None:
     filler = [{"type": "unknown", "x": "y" * 1_000}] * 1_000
@@ -151,9 +151,6 @@ def test_a_hook_finds_its_turn_in_the_transcript(
         there = found[0] or found[1]
         assert (there.native_id if there else None) == native
     assert find_turn(tmp_path / "none", host, t.SESSION, role, text) == (None, None)
-
-
-# The commands
 
 
 @pytest.fixture
@@ -215,9 +212,7 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
         assert json.loads(result.stdout)["files"] == 0
 
 
-def test_a_note_has_no_session_a_named_format_is_the_only_one_taken_and_what_cannot_be_imported_is_told(
-    hosts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_SESSION", "of the shell")
     (hosts / "note.md").write_text("Tides are late.")
     assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1

@@ -65,9 +65,7 @@ def test_an_edited_file_says_what_it_says_now(client: Client, notes: Path) -> No
     assert shown(client) == ["The gauge is red."]
 
 
-def test_a_deleted_file_says_nothing_and_comes_back_and_a_changed_one_withdraws_all_its_parts(
-    client: Client, notes: Path
-) -> None:
+def test_a_deleted_file_says_nothing_and_comes_back(client: Client, notes: Path) -> None:
     put(notes, "a.md", "The gauge is red.")
     put(notes, "b.md", LONG)
     take(client, notes)
@@ -85,7 +83,7 @@ def test_a_deleted_file_says_nothing_and_comes_back_and_a_changed_one_withdraws_
 
 
 @pytest.mark.parametrize("repeated", [1, 10, 80])
-def test_a_document_that_lost_its_first_part_is_withdrawn_whole(client: Client, notes: Path, repeated: int) -> None:
+def test_a_document_without_its_first_part_is_withdrawn(client: Client, notes: Path, repeated: int) -> None:
     put(notes, "a.md", LONG * repeated)
     take(client, notes)
     parts = client.log.ends()[partition_of(SCOPE, client.log.partitions)]
@@ -113,7 +111,7 @@ def test_what_another_file_or_a_person_says_too_stays(client: Client, notes: Pat
     assert result.confirmations == 0
 
 
-def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(client: Client, notes: Path) -> None:
+def test_what_a_person_forgot_or_restored_stays(client: Client, notes: Path) -> None:
     put(notes, "a.md", "The gauge is red.")
     take(client, notes)
     (forgotten,) = client.search("gauge").results
@@ -132,7 +130,7 @@ def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(cli
     assert "withdrawn" in [behind.event.type for behind in client.why(forgotten.id).events]
 
 
-def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_path: Path, notes: Path) -> None:
+def test_what_is_read_for_another_project_is_not_withdrawn(tmp_path: Path, notes: Path) -> None:
     note = put(notes, "a.md", "The gauge is red.")
     for scope in (SCOPE, "project:other"):
         with Client(tmp_path / "home", scope=scope, origin="user") as client:
@@ -145,7 +143,7 @@ def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_pa
         assert "The gauge is red." in shown(client)
 
 
-def test_the_command_says_what_was_withdrawn(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_tells_withdrawals(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
 
     def run(*words: str) -> str:

@@ -46,7 +46,7 @@ SOURCES: dict[str, Callable[[list[str]], str]] = {
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_a_file_says_no_longer_is_withdrawn_and_comes_back(client: Client, notes: Path, name: str) -> None:
+def test_what_a_file_says_no_longer_is_withdrawn(client: Client, notes: Path, name: str) -> None:
     written = SOURCES[name]
     path = put(notes, name, written([GONE, STAYS]))
     assert take(client, path).taken
@@ -59,9 +59,7 @@ def test_what_a_file_says_no_longer_is_withdrawn_and_comes_back(client: Client, 
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_file_that_was_deleted_from_a_folder_is_withdrawn_and_a_cut_one_is_not(
-    client: Client, notes: Path, name: str
-) -> None:
+def test_a_deleted_file_is_withdrawn_and_a_cut_one_is_not(client: Client, notes: Path, name: str) -> None:
     put(notes, "other.md", STAYS)
     path = put(notes, name, SOURCES[name]([GONE]))
     take(client, notes)
@@ -95,9 +93,7 @@ def test_what_is_left_out_by_a_format_is_not_gone(client: Client, notes: Path) -
     assert take(client, path).withdrawn == 1 and shown(client) == [STAYS]
 
 
-def test_a_folder_that_is_missing_or_empty_withdraws_nothing_until_it_is_said_to_be_gone(
-    client: Client, notes: Path
-) -> None:
+def test_a_missing_or_empty_folder_withdraws_nothing(client: Client, notes: Path) -> None:
     for name, text in (("a.md", GONE), ("b.md", STAYS)):
         put(notes, name, text)
     take(client, notes)
@@ -114,9 +110,7 @@ def test_a_folder_that_is_missing_or_empty_withdraws_nothing_until_it_is_said_to
     assert shown(client) == []
 
 
-def test_file_memory_of_claude_code_is_withdrawn_by_an_import_of_everything(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_memory_is_withdrawn(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     project = tmp_path / "claude" / "projects" / "p"
     put(project, "s.jsonl", t.lines(t.claude(tmp_path)).decode())
@@ -135,9 +129,7 @@ def test_file_memory_of_claude_code_is_withdrawn_by_an_import_of_everything(
 
 
 @pytest.mark.parametrize("reads", range(1, 6))
-def test_an_import_that_is_killed_withdraws_nothing_that_is_still_said(
-    client: Client, tmp_path: Path, notes: Path, reads: int
-) -> None:
+def test_a_killed_import_withdraws_nothing(client: Client, tmp_path: Path, notes: Path, reads: int) -> None:
     for name in "abcd":
         put(notes, f"{name}.md", f"{name}: {GONE} {LONG}")
     take(client, notes)
@@ -164,9 +156,7 @@ def test_an_import_that_is_killed_withdraws_nothing_that_is_still_said(
         assert {"a", "c", STAYS} <= texts and not {"b", "d"} & texts
 
 
-def test_show_says_which_file_took_a_text_back_and_how_it_is_shown_again(
-    tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_show_says_which_file_withdrew(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
 
     def run(*words: str) -> str:

@@ -51,11 +51,8 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
-# Bytes
-
-
 @given(PAGES, ZONES, st.integers(0, 3))
-def test_a_zone_is_found_wherever_it_stands_and_under_any_ends_of_lines(ours: bytes, said: bytes, at: int) -> None:
+def test_a_zone_is_found_wherever_it_stands(ours: bytes, said: bytes, at: int) -> None:
     zone = START_LINE + b"\n" + said + b"\n" + END_LINE
     assert parts(joined(ours, zone)) == (ours, zone) and inner(zone) == said + b"\n"
     blocks = [block for block in ours.strip(b"\n").split(b"\n\n") if block]
@@ -131,9 +128,6 @@ def test_what_is_no_file_to_be_written_is_kept_or_carried(tmp_path: Path, how: s
         assert b"- My line." in (found.zone or b"") and not kept(vault.home)
 
 
-# What a zone says
-
-
 @examples(100)
 @given(st.lists(LINES, max_size=14))
 @example(["1. ---", "para"])
@@ -165,9 +159,6 @@ def test_points_and_paragraphs_are_texts_and_headings_are_none() -> None:
         (2, "one\ngoes on"), (4, "two"), (5, "three"), (7, "a paragraph\nof two lines"), (9, "four"),
         (11, "```\n- code\n\nmore\n```"),
     ]  # fmt: skip
-
-
-# Lives of a page
 
 
 def pages_with(*texts: str) -> list[Any]:
@@ -241,9 +232,7 @@ def saving_between(person: Writer, chance: float) -> Iterator[None]:
 @given(st.integers(0, 2**32), st.booleans())
 @example(1481, True)
 @example(1669810, True)
-def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
-) -> None:
+def test_no_zone_is_lost(tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool) -> None:
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("zone")
     vault = Vault(Home(folder))
@@ -278,9 +267,7 @@ def test_no_byte_of_a_zone_is_lost_or_doubled_in_any_life_of_a_page(
     shutil.rmtree(folder)
 
 
-def test_what_an_editor_saves_in_place_at_the_last_moment_is_kept_beside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_saved_at_the_last_moment_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor has the page open when the page gets its new bytes, and writes to what it has opened."""
     vault = Vault(Home(tmp_path))
     vault.write(pages_with("It holds."), [])
@@ -302,9 +289,6 @@ def test_what_an_editor_saves_in_place_at_the_last_moment_is_kept_beside(
     assert (vault.home.path / name).read_bytes() == b"what was typed"
 
 
-# What stands in MEMORY.md
-
-
 def scope_of(events: list[Event]) -> tuple[Partition, Scope]:
     partition = Partition(0, erasures_of(slots(events)))
     fold(partition, slots([configured(), *events]))
@@ -312,9 +296,7 @@ def scope_of(events: list[Event]) -> tuple[Partition, Scope]:
 
 
 @given(histories(), st.data())
-def test_what_leads_is_the_same_event_by_event_at_once_and_after_a_restore(
-    events: list[Event], data: st.DataObject
-) -> None:
+def test_what_leads_is_the_same_however_it_is_folded(events: list[Event], data: st.DataObject) -> None:
     rest = slots([configured(), *events])
     partition = Partition(0, erasures_of(rest))
     looked = data.draw(st.lists(st.booleans(), min_size=len(rest), max_size=len(rest)))
@@ -386,7 +368,7 @@ def test_the_pages_as_they_are_kept_are_the_pages_as_they_are_made(events: list[
 
 
 @given(st.integers(0, 110), st.integers(0, 90), st.integers(60, 100))
-def test_the_lines_of_the_zone_are_those_of_people_counted_and_not_said_twice(facts: int, own: int, lines: int) -> None:
+def test_the_lines_of_the_zone_are_those_of_people(facts: int, own: int, lines: int) -> None:
     source = zone_source("MEMORY.md")
     events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
     events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]

@@ -116,9 +116,6 @@ def listed(page: Path) -> list[str]:
     return [line[2:].partition(" [")[0] for line in lines if line.startswith("- ")]
 
 
-# What becomes of a line
-
-
 def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home: Home, page: Path) -> None:
     put(page, NOTE, "# Mine", "- Backups run at three.", "", "A paragraph", "of two lines.")
     written = page.read_bytes()
@@ -257,9 +254,6 @@ def test_nothing_of_the_zone_of_global_is_captured_and_the_zone_stays(home: Home
     assert run("verify").exit_code == 0
 
 
-# While others work
-
-
 def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> None:
     now = [0.0]
     with Client(home.path, scope=SCOPE) as client:
@@ -322,9 +316,6 @@ def test_a_log_that_went_back_is_told_the_zone_again(home: Home, page: Path, tmp
     assert run("verify").exit_code == 0
 
 
-# Any life
-
-
 LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading", "", "- One.", "- two.")
 
 
@@ -334,7 +325,7 @@ LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading",
 @example(4989)
 @example(631973105)
 @example(3279921165)
-def test_in_any_life_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     """Edits, captures, runs, rebuilds, kills and losses at random; then the log, the zone and the page agree."""
     rng = random.Random(seed)
     home = Home(tmp_path_factory.mktemp("life"))
