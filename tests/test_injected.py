@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.mcp.answers import call
@@ -18,45 +18,22 @@ from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.records import RECALLED
 
-ASKING: list[Any] = [
-    "memtape context",
-    "/opt/bin/memtape search 'tide tables'",
-    "cd /x && python -m memtape context --json | head",
-    '{"command":["memtape","search","x"]}',
-    json.dumps({"cmd": json.dumps(["bash", "-lc", "memtape   edges 01234"])}),
-    {"command": ["python", "-m", "memtape", "show", "--why", "x"]},
-    "x" * 5_000 + "; memtape log",
-    {"file_path": "/home/ada/.local/share/memtape/vault/projects/tide-01234567/MEMORY.md"},
-    {"file_path": "/srv/memory/vault/global/memories/001.md"},
-    r"type D:\memory\vault\projects\tide-01234567\MEMORY.md",
-]
-NOT_ASKING: list[Any] = [
-    "ls", "pip install memtape", "memtape capture 'x'", "cat vault/notes.md", "I memtape the search", {},
-]  # fmt: skip
-MEMORY_TOOLS = """ list_recent mcp__memtape__timeline mcp__x__list_sessions
-mcp__memtape__search_memories mcp__claude-mem__search mcp__plugin_claude-mem_mcp-search__timeline
-mcp__claude_mem__get_observations mcp__cognee.recall mcp__cognee__search mcp_supermemory_recall supermemory__recall
-mcp__basic-memory__view_note basic-memory__build_context view_note mcp__memory__read_graph mcp__mem0__anything
-""".split()
-OTHER_TOOLS = """
-Bash Read exec_command shell mcp__github__search mcp__files__read timeline search recall
-WebSearch
-""".split()
+SAID = table("injected")
 
 
-@pytest.mark.parametrize("arguments", ASKING, ids=range(len(ASKING)))
+@pytest.mark.parametrize("arguments", SAID["asking"])
 def test_whoever_asks_memtape_or_reads_its_vault_asks_a_memory(arguments: Any) -> None:
     assert asks_memory(arguments)
 
 
 def test_other_commands_and_tools_are_no_memory() -> None:
-    assert not any(map(asks_memory, NOT_ASKING))
-    assert [name for name in MEMORY_TOOLS if not is_memory_tool(name)] == []
-    assert [name for name in OTHER_TOOLS if is_memory_tool(name)] == []
+    assert not any(map(asks_memory, SAID["not_asking"]))
+    assert [name for name in SAID["memory_tools"] if not is_memory_tool(name)] == []
+    assert [name for name in SAID["other_tools"] if is_memory_tool(name)] == []
 
 
 def test_answers_of_memories_are_taken_from_no_host() -> None:
-    for arguments in ASKING:
+    for arguments in SAID["asking"]:
         called = {"type": "function_call", "name": "exec_command", "call_id": "c", "arguments": arguments}
         output = {"type": "function_call_output", "call_id": "c", "output": "old"}
         rows = [{"type": "response_item", "payload": payload} for payload in (called, output)]
@@ -127,21 +104,7 @@ def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
         assert "5433" in answer and "</system" not in answer and "</hook" not in answer and answer.count("</") == 1
 
 
-@pytest.mark.parametrize(
-    ("typed", "kept"),
-    [
-        ("/memtape:recall staging port", ""),
-        ("/memtape:forget 019ab0c4-9a3c-7000-8000-0123456789ab", ""),
-        ("/memtape:why", ""),
-        ("/memtape:remember Always use pnpm.\nAnd tabs.", "Remember: Always use pnpm.\nAnd tabs."),
-        ("/memtape:remember  ", ""),
-        ("/mcp__plugin_memtape_memtape__recall (MCP) staging port", ""),
-        ("/plugin:memtape:memtape:recall (MCP) staging port", ""),
-        ("/memtape:other things", "/memtape:other things"),
-        ("Is /memtape:recall a command?", "Is /memtape:recall a command?"),
-        ("/review memtape:recall", "/review memtape:recall"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "kept"), SAID["typed"])
 def test_a_slash_command_of_ours_says_only_what_is_to_be_remembered(typed: str, kept: str) -> None:
     assert said(typed) == kept
 

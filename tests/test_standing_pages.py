@@ -24,6 +24,7 @@ from builders import (
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape import Client
 from memtape.schemas.actions import action_tags
@@ -70,25 +71,9 @@ def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: st
     return captured(text, id, "turn", actor=actor, origin=by, session=session, sent=START + after * MINUTE, **fields)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        (TASK, "task"),
-        ("TODO: write the migration for the ledger table.", "task"),
-        ("Remind me to call the landlord tomorrow.", "task"),
-        ("I'll send Kelly the draft of the contract by Monday.", "promise"),
-        ("I will pay the invoice by Friday.", "promise"),
-        ("Which port does the staging API listen on?", "question"),
-        ("Moments like these remind me to appreciate the ones I love.", None),
-        ("We need to show our support however we can.", None),
-        ("I'll definitely use them.", None),
-        ("If you like, I'll send Kelly the draft tomorrow.", None),
-        ("How are you doing today?", None),
-        ("I renewed the certificate.", None),
-    ],
-)
-def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
-    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind is not None)
+@pytest.mark.parametrize(("text", "kind"), table("open-ends")["cases"])
+def test_what_a_person_leaves_open(text: str, kind: str) -> None:
+    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind != "")
 
 
 @given(st.text(), st.booleans())
@@ -262,11 +247,7 @@ def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -
     assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
 
 
-HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",
-           "a-b", "a b", " ", "---", "%%x%%")  # fmt: skip
-
-
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", table("open-ends")["hostile"])
 def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) -> None:
     events = [captured(f"Text {n}.", n, actor=name, origin="agent") for n in range(3)]
     partition = state_of(events)

@@ -9,6 +9,7 @@ import pytest
 from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots, used
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape import Client
 from memtape.schemas.errors import MemtapeError, NotFound
@@ -183,18 +184,7 @@ def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
     assert "s4" not in scope.usage.shown
 
 
-@pytest.mark.parametrize(
-    ("known", "answer", "question", "is_use"),
-    [
-        ("Staging listens on port 8081.", "It is 8081.", "staging port", True),
-        ("Staging listens on port 8081.", "It is 8080.", "staging port", False),
-        ("The owner of the backups is Mira Olsen.", "Ask Mira, she knows.", "who owns the backups", True),
-        ("We call `parse_header` first.", "I added parse_header to the list.", "order of calls", True),
-        ("The kettle whistles when the harbour freezes.", "The harbour makes the kettle sing.", "noise", False),
-        ("会議は水曜日に大阪で開かれる。", "水曜日に大阪で会います。", "いつ", True),
-        ("", "Anything.", "", False),
-    ],
-)
+@pytest.mark.parametrize(("known", "answer", "question", "is_use"), table("carrying")["cases"])
 def test_what_carries_the_specifics(known: str, answer: str, question: str, is_use: bool) -> None:
     asked = words(question)
     assert carries(answer_of(answer), known, asked, lambda word: 1, 20) is is_use
