@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from bench.instructing import Sentence, is_told
-from click.testing import CliRunner
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +24,6 @@ from memtape.state.views.context import Known
 from memtape.state.views.proposals import proposal_id, proposed
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan
 
 DATA = Path(__file__).parent / "data"
@@ -88,9 +87,7 @@ def test_proposals_follow_from_what_people_said(known: list[Known], rng: object)
 
 
 def run(home: Path, *words: str, scope: str = "project:a", code: int = 0) -> str:
-    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", scope])
-    assert result.exit_code == code, result.output
-    return result.output
+    return call(*words, home=home, scope=scope, code=code).output
 
 
 def said(home: Path, text: str = TALK, origin: Origin = "user", scope: str = "project:a") -> str:
@@ -129,7 +126,7 @@ def test_an_answer_survives_a_rebuild_and_is_asked_once(tmp_path: Path, answer: 
         client.project()
         assert [how for _, how in client.proposals()] == [expected]
     said(tmp_path, "As I said: in all my projects, use tabs!", scope="project:b")
-    assert CliRunner().invoke(main, ["rebuild", "--home", str(tmp_path)]).exit_code == 0
+    call("rebuild", home=tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client:
         assert client.verify().ok
         assert [how for _, how in client.proposals()] == [expected]

@@ -12,11 +12,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
+import commanding
 import pytest
 from click.testing import CliRunner, Result
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
@@ -41,14 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call(*words: str, input: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=input)
-
-
-def document(*words: str, input: str | bytes | None = None) -> Any:
-    """What a command prints with --json, which must be one document and nothing else."""
-    result = call(*words, "--json", input=input)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return commanding.call(*words, input=input, code=None)
 
 
 def capture(text: str, *words: str) -> str:

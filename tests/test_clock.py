@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import START, captured
-from click.testing import CliRunner
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -23,7 +22,6 @@ from memtape.schemas.times import DAY_US, HOUR_US, format_time
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:harbour"
 TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the second drawer.", "The gate closes late.")
@@ -72,15 +70,9 @@ class Machine:
         patch.setattr(time, "time_ns", lambda: self.now * 1_000)
         patch.setenv("MEMTAPE_HOME", str(home))
 
-    def call(self, *words: str) -> str:
-        """Return what a command prints."""
-        done = CliRunner().invoke(main, list(words))
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
     def told(self, *words: str) -> Any:
         """Return what a command prints as JSON."""
-        return json.loads(self.call(*words, "--scope", SCOPE, "--json"))
+        return document(*words, scope=SCOPE)
 
 
 @pytest.fixture
@@ -90,7 +82,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
         for text in TEXTS:
             client.capture(text, "fact")
-    machine.call("run", "--once")
+    call("run", "--once")
     return machine
 
 
@@ -99,12 +91,12 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
     for days in (30, 70, 280, 40):  # In all of which nothing is said.
         machine.now += days * DAY_US
         pass_ = machine.told("admin", "lifecycle", "--dry-run")["pass"]
-        machine.call("run", "--once")
+        call("run", "--once")
         told = machine.told("admin", "lifecycle")
         assert told["standing"][pass_["moves"][0]["to"]] == pass_["moving"] == len(TEXTS)
         assert machine.told("admin", "lifecycle", "--dry-run")["pass"]["moving"] == 0
-        ends, life = _ends(machine), json.loads(machine.call("status", "--json"))["lives"][SCOPE]
-        machine.call("run", "--once")
+        ends, life = _ends(machine), document("status")["lives"][SCOPE]
+        call("run", "--once")
         assert _ends(machine) == ends, "a second run in the same hour adds nothing"
         archive, purged = machine.told("archive", "--list"), machine.told("archive", "--list", "--purged")
         assert len(archive["archived"]) == told["standing"]["archived"]
@@ -121,15 +113,15 @@ def test_a_home_left_for_years_does_what_is_due(days: int, speaks_first: bool, m
     due = machine.told("admin", "lifecycle", "--dry-run")["pass"]
     if speaks_first:
         machine.told("capture", "The bell is cracked.")
-    machine.call("run", "--once")
+    call("run", "--once")
     told = machine.told("admin", "lifecycle")
     assert told["ticked_at"] == machine.now // HOUR_US * HOUR_US
     assert told["standing"]["mid"] == due["moving"] == len(TEXTS)
     ends = _ends(machine)
-    machine.call("run", "--once")
+    call("run", "--once")
     assert _ends(machine) == ends, "a second run in the same hour adds nothing"
     machine.now += HOUR_US
-    machine.call("run", "--once")
+    call("run", "--once")
     assert machine.told("admin", "lifecycle")["ticked_at"] == machine.now // HOUR_US * HOUR_US
     with Client(machine.home, scope=SCOPE) as client:
         assert client.verify().ok

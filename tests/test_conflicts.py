@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,8 @@ from builders import (
     unfolded,
     used,
 )
-from click.testing import CliRunner
+from commanding import call as command
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -49,7 +49,6 @@ from memtape.state.views.rows import memory_row
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.capture.injected import without_injected
-from memtape.tools.commands.cli import main
 
 OLD, NEW, THIRD = (f"The staging database listens on port {port}." for port in (5433, 5434, 5435))
 
@@ -384,14 +383,12 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
 
 
-def run(home: Path, *words: str, ok: bool = True) -> str:
-    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:a"])
-    assert (result.exit_code == 0) is ok, result.output
-    return result.output
+def run(home: Path, *words: str, code: int = 0) -> str:
+    return command(*words, home=home, scope="project:a", code=code).output
 
 
 def listed(home: Path, *words: str) -> Any:
-    return json.loads(run(home, "settle", *words, "--json"))
+    return document("settle", *words, home=home, scope="project:a")
 
 
 def clients(home: Path) -> tuple[Client, Client]:
@@ -414,7 +411,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert (found.b.id, found.b.text, found.why, found.severity) == (new, NEW, "weaker", "medium")
         told = run(home, "settle")
         assert OLD in told and NEW in told and f"memtape settle {found.id}" in told and "claude (agent)" in told
-        assert "1 conflict waits" in CliRunner().invoke(main, ["status", "--home", str(home)]).output
+        assert "1 conflict waits" in command("status", home=home).output
         assert user.status().scopes["project:a"].conflicts == 1
         context = user.context().text
         assert context.endswith("\n1 conflict waits for the user: memtape settle\n")
@@ -426,7 +423,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
 
         with pytest.raises(MemtapeError, match="Only people settle"):
             agent.settle(found.id, "B")
-        assert "Only people settle" in run(home, "settle", found.id, "--keep", "B", "--origin", "agent", ok=False)
+        assert "Only people settle" in run(home, "settle", found.id, "--keep", "B", "--origin", "agent", code=1)
         done = run(home, "settle", found.id[:8], "--keep", "B", "--note", "We moved.", "--origin", "user")
         assert f'Kept: "{NEW}"' in done and f'Replaced by it: "{OLD}"' in done and "To undo" in done
         assert [result.id for result in user.search("staging port").results] == [new, old]
@@ -443,7 +440,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert user.show(new).memory.replaced_by == old  # type: ignore[union-attr]
         before = listed(home, "--all")
         assert user.verify().ok
-    assert "is served" in CliRunner().invoke(main, ["rebuild", "--home", str(home)]).output
+    assert "is served" in command("rebuild", home=home).output
     assert listed(home, "--all") == before
 
 
@@ -460,8 +457,7 @@ def test_an_erased_side_takes_the_question_the_answer_and_its_note_along(tmp_pat
         user.settle(found.id, "B", note="Marisol Ferreira moved it to 5434 herself.")
         assert user.conflicts().pending == 0
         assert "Ferreira" in (home / "vault/projects/a/conflicts.md").read_text()
-    erased = CliRunner().invoke(main, ["erase", old, "--yes", "--home", str(home), "--scope", "project:a"])
-    assert erased.exit_code == 0, erased.output
+    run(home, "erase", old, "--yes")
     assert listed(home, "--all")["conflicts"] == []
     held = [path for path in home.rglob("*") if path.is_file() and b"Ferreira" in path.read_bytes()]
     assert held == [] and not (home / "vault/projects/a/conflicts.md").exists()

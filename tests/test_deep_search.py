@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import met
 import pytest
 from builders import MINUTE, START, captured, configured, recalled, slots, used
-from click.testing import CliRunner
+from commanding import call as command
+from commanding import document
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import Event, Recalled
@@ -24,7 +23,6 @@ from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE, OTHER = "project:harbour", "project:other"
 SAID = (
@@ -68,10 +66,8 @@ def body_of(client: Client) -> Recalled:
     return body
 
 
-def cli(home: Path, *words: str) -> Any:
-    done = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", SCOPE])
-    assert done.exit_code == 0, done.output
-    return done.output
+def cli(home: Path, *words: str) -> str:
+    return command(*words, home=home, scope=SCOPE).output
 
 
 def test_what_a_kind_asks_for_is_found_and_every_step_is_on_the_log(tmp_path: Path) -> None:
@@ -151,7 +147,7 @@ def test_the_command_explains_each_step(tmp_path: Path) -> None:
         pass
     told = cli(tmp_path, "search", QUESTION, "--deep", "--explain")
     assert "look 1 scouts: " in told and "look 1 gate: " in told and "first seen in look 2" in told
-    made = json.loads(cli(tmp_path, "search", QUESTION, "--deep", "--json"))
+    made = document("search", QUESTION, "--deep", home=tmp_path, scope=SCOPE)
     assert [it["step"] for it in made["trace"]][:5] == ["scouts", "filter", "walk", "edges", "gate"]
     for result in made["results"]:
         why = result["why"]

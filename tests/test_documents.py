@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commanding import call, document
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,7 +21,6 @@ from memtape.tools.ask.inspection import joined
 from memtape.tools.capture.documents import MAX_OVERLAP_CHARS, MAX_PART_CHARS, cuts, parts_of, text_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
 DOCUMENT = derived_id("captured", SCOPE, None, "a document")
@@ -195,11 +193,10 @@ def test_show_whole_writes_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     text = GUIDE.replace("\n", "\r\n") + "\x1b[31mred"
     with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
         id = client.capture(text, "document", path="guide.md").id
-    run = CliRunner().invoke
-    assert run(main, ["show", id, "--scope", SCOPE, "--whole"]).stdout_bytes == text.encode()
-    found = json.loads(run(main, ["show", id, "--scope", SCOPE, "--whole", "--json"]).stdout)
+    assert call("show", id, "--whole", scope=SCOPE).stdout_bytes == text.encode()
+    found = document("show", id, "--whole", scope=SCOPE)
     assert (found["text"], found["path"]) == (text, "guide.md")
-    shown = run(main, ["show", id, "--scope", SCOPE]).stdout
+    shown = call("show", id, scope=SCOPE).stdout
     assert f"guide.md, part 1 of {found['parts']}, characters 1 to " in shown
-    searched = run(main, ["search", "tide gauge 3-17", "--scope", SCOPE, "--limit", "1"]).stdout
+    searched = call("search", "tide gauge 3-17", "--limit", "1", scope=SCOPE).stdout
     assert "guide.md, part " in searched and "Chapter 3" in searched

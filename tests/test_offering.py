@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +20,6 @@ from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
 from memtape.tools.agents.offering import MOST, offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 HEAD = "From this project's memory"
 
@@ -170,19 +169,13 @@ LOCOMO = [{
 } for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))]  # fmt: skip
 
 
-def run(*command: str) -> Result:
-    return CliRunner().invoke(main, ["admin", "eval", *command])
-
-
 def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:
     file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
     file.write_text(json.dumps(LOCOMO))
     turns = [{"id": "1", "text": "Please plan my week.", "role": "user"}]
     asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
     talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
-    told = run(str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
-    assert told.exit_code == 0, told.output
-    measured = json.loads(told.stdout)
+    measured = document("admin", "eval", file, "--inject", "--foreign", talk, home=tmp_path / "home")
     sets = measured["sets"]
     assert {name: its["prompts"] for name, its in sets.items()} == {
         "answerable": 2,
@@ -199,9 +192,8 @@ def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_
     assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
     assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
     assert not (tmp_path / "home" / "log.db").exists()
-    shown = run(str(file), "--inject").output
+    shown = call("admin", "eval", file, "--inject").output
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
     for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        refused = run(str(file), "--inject", *more)
-        assert refused.exit_code == 1 and "hooks" in refused.stderr
-    assert run(str(file), "--foreign", str(file)).exit_code == 1
+        assert "hooks" in call("admin", "eval", file, "--inject", *more, code=1).stderr
+    call("admin", "eval", file, "--foreign", file, code=1)

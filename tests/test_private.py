@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import transcripts as t
 from builders import captured, event, forgotten, recalled, restored, settled
-from click.testing import CliRunner
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -30,7 +30,6 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, digest, heard
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing import documents
 from memtape.tools.importing.finding import ImportSource, named_files
 from memtape.tools.importing.records import Record
@@ -141,15 +140,12 @@ def held(home: Path) -> list[str]:
 
 
 def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: Path) -> None:
-    def run(*words: str, input: str | None = None) -> Any:
-        return CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:test"], input=input)
-
-    assert "1 private" in run("capture", f"the port <private>{HIDDEN}</private> is 5433").output
-    refused = run("capture", f"<private>{HIDDEN}</private>")
-    assert refused.exit_code == 1 and "nothing was stored" in refused.output
+    told: dict[str, Any] = {"home": home, "scope": "project:test"}
+    assert "1 private" in call("capture", f"the port <private>{HIDDEN}</private> is 5433", **told).output
+    assert "nothing was stored" in call("capture", f"<private>{HIDDEN}</private>", code=1, **told).output
     lines = f'{{"text": "one <private>{HIDDEN}"}}\n{{"text": "<private>{HIDDEN}"}}\n{{"text": "three"}}\n'
-    taken = run("capture", "-", input=lines)
-    assert taken.exit_code == 1 and "Captured 2 events" in taken.output and "Line 2 was refused" in taken.output
+    taken = call("capture", "-", input=lines, code=1, **told).output
+    assert "Captured 2 events" in taken and "Line 2 was refused" in taken
     with Client(home, scope="project:test", origin="user") as client:
         with pytest.raises(Denied):
             client.capture(f"<private>{HIDDEN}")
@@ -158,8 +154,7 @@ def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: P
         found = client.search(f"port <private>{HIDDEN}</private>")
         assert found.results[0].text == "the port [private] is 5433"
         client.forget(found.results[0].id, reason=f"since <private>{HIDDEN}</private>")
-    empty = run("search", f"<private>{HIDDEN}</private>")
-    assert empty.exit_code == 1 and "private as a whole" in empty.output
+    assert "private as a whole" in call("search", f"<private>{HIDDEN}</private>", code=1, **told).output
     texts = held(home)
     assert texts[:3] == ["the port [private] is 5433", "one [private]", "three"] and len(texts) > 4
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +20,6 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.states import state_at
 
 NOW = 1_800_000_000_000_000
@@ -118,7 +117,7 @@ def test_no_pruning_is_without_a_tag_and_global_is_an_operators(home: Path) -> N
 
 def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) -> None:
     def run(*words: str) -> Any:
-        return CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:a"])
+        return call(*words, home=home, scope="project:a", code=None)
 
     for number in range(3):
         assert run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard").exit_code == 0
@@ -137,7 +136,7 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     assert "Forgot 2 captures." in done and undo[0] == "restore"
     found = json.loads(run("search", "crane", "--json").stdout)["results"]
     assert sorted(it["text"] for it in found) == ["The crane is ours.", "Trial number 1 of the crane."]
-    assert CliRunner().invoke(main, [*undo, "--home", str(home)]).exit_code == 0
+    call(*undo, home=home)
     assert len(json.loads(run("search", "crane", "--json").stdout)["results"]) == 3
     assert "1 more are hidden already" not in run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
-    assert "The views are what the log says." in CliRunner().invoke(main, ["verify", "--home", str(home)]).output
+    assert "The views are what the log says." in call("verify", home=home).output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from math import log10
 from pathlib import Path
@@ -10,7 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 from builders import START, captured, configured, histories, slots, used
-from click.testing import CliRunner
+from commanding import call as command
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +26,6 @@ from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.offering import offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 ORDER, TRIP = "Never mention the Berlin trip again.", "The Berlin trip with Otto is booked for May 3."
 
@@ -123,14 +122,10 @@ def test_what_is_stale_is_listed_until_it_is_said_or_used(client: Client, tmp_pa
     assert "stale: last said on 2020-01-02" in client.context().text
     assert "stale: last said on 2020-01-02" in call(client, "search_memories", {"query": "Celery worker"})
     assert client.show(ids["old"]).stale and not client.show(ids["sister"]).stale
-    told = CliRunner().invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = command("settle", "--stale", home=tmp_path, scope="project:p").output
     assert f"memtape forget {ids['old']}" in told and "memtape capture 'The old worker" in told
-    listed = (
-        CliRunner()
-        .invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p", "--json"])
-        .output
-    )
-    assert [it["uses"] for it in json.loads(listed)["stale"]] == [0]
+    listed = document("settle", "--stale", home=tmp_path, scope="project:p")
+    assert [it["uses"] for it in listed["stale"]] == [0]
     client.capture("The old worker uses Celery with Redis.")
     client.project()
     assert client.stale() == [] and client.verify().ok
@@ -143,7 +138,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
     client.project()
     (order,) = client.orders()
     assert order.text == ORDER and order.about == ("berlin", "trip") and turn in order.ids
-    told = CliRunner().invoke(main, ["settle", "--orders", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = command("settle", "--orders", home=tmp_path, scope="project:p").output
     assert all(f"memtape forget {id}" in told for id in order.ids)
     asked = "When is the Berlin trip with Otto booked?"
     assert offered(client, asked, "now", 1_300)[0] == ""
@@ -189,9 +184,7 @@ def test_a_pin_changes_no_memory(events: list[Event]) -> None:
 
 def test_commands_results_pages_and_tools_show_a_pin(tmp_path: Path) -> None:
     def run(*words: str) -> str:
-        result = CliRunner().invoke(main, [*words, "--scope", "project:a", "--home", str(tmp_path)])
-        assert result.exit_code == 0, result.output
-        return result.output
+        return command(*words, home=tmp_path, scope="project:a").output
 
     with Client(tmp_path, scope="project:a") as client:
         id = client.capture("The staging database listens on port 5433.").id

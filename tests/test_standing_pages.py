@@ -21,7 +21,7 @@ from builders import (
     slots,
     withdrawn,
 )
-from click.testing import CliRunner
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
@@ -46,7 +46,6 @@ from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
 from memtape.state.views.standing_pages import BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
 MINUTE = 60_000_000
@@ -343,9 +342,6 @@ def test_a_page_keeps_to_its_limit(found: list[PageLine], title: str, limit: int
 def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path))
 
-    def run() -> None:
-        assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
-
     def capture(*texts: str, kind: Kind = "fact") -> list[str]:
         with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
             return [client.capture(text, kind=kind).id for text in texts]
@@ -355,7 +351,7 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
     (old,) = capture("Old stuff that is over.")
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.archive([old])
-    run()
+    call("run", "--once")
     folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS, "people/marisol.md"]
     said = {path: f"The zone of {path.replace('/', ' ')} says hello." for path in paths}
     for path in paths:
@@ -363,13 +359,13 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
         (folder / path).write_text(f"{(folder / path).read_text()}\n{zone}")
     capture("Marisol said that reef 9 is fine.", kind="turn")
     capture("The reef is charted anew.")
-    run()
+    call("run", "--once")
     for path in paths:
         assert (folder / path).read_text().count(said[path]) >= 1
         assert f"- {said[path]}\n{ZONE_END}" in (folder / path).read_text()
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         assert {it.text for it in client.search("zone says hello", limit=30).results} >= set(said.values())
-    assert CliRunner().invoke(main, ["verify"]).exit_code == 0
+    call("verify")
 
 
 def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> None:

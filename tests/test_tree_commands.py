@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commanding import call as command
 from tables import table
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +30,8 @@ def client(home: Path) -> Iterator[Client]:
         yield made
 
 
-def tree(*words: str, input: str | None = None, code: int = 0, origin: str = "user") -> Result:
-    result = CliRunner().invoke(main, ("tree", *words, "--scope", "project:a", "--origin", origin), input=input)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    assert result.exit_code == code, result.output
-    return result
+def tree(*words: str, input: str | None = None, code: int = 0, origin: str = "user") -> Any:
+    return command("tree", *words, "--origin", origin, scope="project:a", input=input, code=code)
 
 
 def document(*words: str) -> Any:

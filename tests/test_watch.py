@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 import transcripts as t
-from click.testing import CliRunner, Result
+from commanding import call, document
 
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing.latest import find_turn
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
@@ -169,16 +168,6 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
 
 
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
-
-
-def document(*words: object) -> Any:
-    result = call(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
     expected = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
     dry = document("import", "--all", "--dry-run")
@@ -187,10 +176,8 @@ def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
         assert sum(client.log.ends()) == client.log.partitions
     assert not (hosts / "home/imports.json").exists()
     assert not (hosts / "home/folders.json").exists()
-    shown = call("import", "--all")
-    assert shown.exit_code == 0
-    assert f"Took {expected}; 0 there already; 3 files read." in shown.output
-    assert "Skipped because" in shown.output
+    shown = call("import", "--all").output
+    assert f"Took {expected}; 0 there already; 3 files read." in shown and "Skipped because" in shown
     again = document("import", "--all")
     assert (again["taken"], again["unchanged"]) == (0, 3)
     [scope] = json.loads((hosts / "home/folders.json").read_text()).values()
@@ -202,14 +189,11 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     good = hosts / "claude/projects/-x/s.jsonl"
     bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
     result = call("import", good, bad, hosts / "none", "--scope", SCOPE)
-    assert result.exit_code == 0
     assert "ba<U+001B>d.jsonl, byte 0: not JSON" in result.stderr
     assert "none: there is no such file" in result.stderr
     assert "\x1b" not in result.output
     for words, code in (([bad], 1), ([hosts / "none"], 1), ([hosts / "home"], 0)):  # An empty folder is no error.
-        result = call("import", *words, "--scope", SCOPE, "--json")
-        assert result.exit_code == code
-        assert json.loads(result.stdout)["files"] == 0
+        assert document("import", *words, scope=SCOPE, code=code)["files"] == 0
 
 
 def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,12 +207,11 @@ def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pyt
     assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
     assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
     for words in ([], ["--all", "x"], ["x", "--format", "tape"]):
-        assert call("import", *words).exit_code == 2
-    result = call("import", "--all", "--scope", "global")
-    assert (result.exit_code, "Name a project" in result.stderr) == (1, True)
+        call("import", *words, code=2)
+    assert "Name a project" in call("import", "--all", "--scope", "global", code=1).stderr
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.setenv(name, str(hosts / "nowhere"))
-    assert "No host has kept a session here yet." in call("import", "--watch").stderr
+    assert "No host has kept a session here yet." in call("import", "--watch", code=None).stderr
 
 
 @pytest.mark.slow

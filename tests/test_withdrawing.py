@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 import transcripts as t
-from click.testing import CliRunner
+from commanding import call
 from test_importing import SCOPE, put
 
 from memtape.schemas.events import Erased
 from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import host_files, memory_folders, named_files
 from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
@@ -146,21 +145,6 @@ def test_what_is_read_for_another_project_is_not_withdrawn(tmp_path: Path, notes
     with Client(tmp_path / "home", scope=SCOPE, origin="user") as client:
         assert take(client, notes).withdrawn == 0  # The note was never taken with its folder.
         assert "The gauge is red." in shown(client)
-
-
-def test_the_command_tells_withdrawals(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
-
-    def run(*words: str) -> str:
-        return CliRunner().invoke(main, ["import", str(notes), "--scope", SCOPE, *words]).stdout
-
-    put(notes, "a.md", "The gauge is red.")
-    put(notes, "b.md", "The bell rings.")
-    run()
-    (notes / "b.md").unlink()
-    assert "Withdrawn" in run()
-    put(notes, "b.md", "The bell rings.")
-    assert json.loads(run("--json"))["again"] == 1
 
 
 GONE, STAYS = "The gauge is red.", "The bell rings."
@@ -299,9 +283,7 @@ def test_show_says_which_file_withdrew(tmp_path: Path, notes: Path, monkeypatch:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(main, [*words, "--scope", SCOPE])
-        assert done.exit_code == 0, done.output
-        return done.output
+        return call(*words, scope=SCOPE).output
 
     put(notes, "a.md", GONE)
     put(notes, "b.md", STAYS)
@@ -323,6 +305,5 @@ def test_show_says_which_file_withdrew(tmp_path: Path, notes: Path, monkeypatch:
         client.project()
         assert "Hidden: forgotten" in run("show", found.id)
     shutil.rmtree(notes)
-    lost = CliRunner().invoke(main, ["import", str(notes), "--scope", SCOPE])
-    assert lost.exit_code == 1 and "Nothing is withdrawn of 1 file" in lost.output
+    assert "Nothing is withdrawn of 1 file" in call("import", notes, scope=SCOPE, code=1).output
     assert "Withdrawn, since files say them no longer: 1" in run("import", str(notes), "--gone")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import threading
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commanding import call as run
+from commanding import document
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of
@@ -30,7 +30,6 @@ from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing.watching import QUIET_S, Watcher
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.zones import Zones
@@ -54,22 +53,13 @@ def page(home: Home) -> Path:
     return home.scope_folder(SCOPE) / "MEMORY.md"
 
 
-def run(*words: str, code: int | None = 0) -> Result:
-    result = CliRunner().invoke(main, words)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    assert code is None or result.exit_code == code, result.output
-    return result
-
-
-def project() -> Result:
+def project() -> Any:
     return run("run", "--once", "--no-embed")
 
 
 def capture(text: str, scope: str = SCOPE, origin: str = "user", **more: str) -> str:
     options = [word for name, value in more.items() for word in (f"--{name}", value)]
-    words = ("capture", text, "--scope", scope, "--origin", origin, "--json", *options)
-    id: str = json.loads(run(*words).stdout)["id"]
-    return id
+    return str(document("capture", text, "--scope", scope, "--origin", origin, *options)["id"])
 
 
 def put(page: Path, *lines: str | bytes) -> None:
@@ -178,7 +168,7 @@ def test_what_is_too_long_or_no_utf8_is_told_and_stays(home: Home, page: Path) -
     assert "not UTF-8" in project().stderr
     assert b"\xff\xfe" in page.read_bytes()
     assert shown(home) == ["short"]
-    assert len(json.loads(run("status", "--json").stdout)["zones"]) == 1
+    assert len(document("status")["zones"]) == 1
     put(page, "- short")
     assert "MEMORY.md" not in project().stderr
     assert zone_problems(home) == [] and run("verify").exit_code == 0
@@ -223,7 +213,7 @@ def test_what_is_erased_is_named_by_file_and_line_and_is_not_captured_again(home
     assert '"vault/projects/a/MEMORY.md (your zone)" holds it' in result.stdout
     assert f"first at line {line})" in result.stdout
     assert "stands in files of your own" in result.output
-    said = json.loads(run("erase", id, "--scope", SCOPE, "--json", code=1).stdout)
+    said = document("erase", id, "--scope", SCOPE, code=1)
     assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]
     for lines in ([f"- {text}", "- Other."], [f"- {text}", f"- {text}"], ["- Other."], [f"- {text}"]):
         put(page, *lines)
