@@ -173,16 +173,11 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(EVENT_TYPES), blank: 
     sent = draw(st.integers(0, MAX_TIME_US))
     return Event(
         actor=Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(Origin)))),
-        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))),
-        body=body,
-        id=id,
+        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))), body=body, id=id,
         refs=(draw(ids),) if type == "embedded" else draw(st.lists(ids, max_size=20).map(tuple)),
-        scope=None if not EVENT_TYPES[type].has_scope else draw(st.from_regex(SCOPE_PATTERN)),
-        sent=sent,
-        session=draw(some(texts(1, 200))),
-        type=type,
-        v=version_of(type),
-    )
+        scope=None if not EVENT_TYPES[type].has_scope else draw(st.from_regex(SCOPE_PATTERN)), sent=sent,
+        session=draw(some(texts(1, 200))), type=type, v=version_of(type),
+    )  # fmt: skip
 
 
 @given(events())
@@ -252,14 +247,9 @@ def put(event: Event, path: str, raw: str | bytes) -> bytes:
 
 ID = TURN.id
 OF = {
-    "turn": TURN,
-    "recall": RECALL,
-    "tombstone": TOMBSTONE,
-    "edit": EDIT,
-    "link": LINK,
-    "tick": TICK,
+    "turn": TURN, "recall": RECALL, "tombstone": TOMBSTONE, "edit": EDIT, "link": LINK, "tick": TICK,
     "settings": SETTINGS,
-}
+}  # fmt: skip
 
 
 def written_out(raw: str) -> str:

@@ -26,12 +26,10 @@ from memtape.tools.client import Client
 
 SCOPE, OTHER = "project:harbour", "project:other"
 SAID = (
-    "Orders are kept in Postgres on port 5433.",
-    "Sessions live in Redis, says Mira.",
-    "The tide service is written in Elixir.",
-    "Mira moved to Vienna in May.",
+    "Orders are kept in Postgres on port 5433.", "Sessions live in Redis, says Mira.",
+    "The tide service is written in Elixir.", "Mira moved to Vienna in May.",
     "The office has a red door.",
-)
+)  # fmt: skip
 QUESTION = "Which databases do we run?"
 
 

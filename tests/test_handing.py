@@ -123,7 +123,7 @@ def test_a_server_does_what_the_hook_would_do(host: str, home: Path, project: Pa
         told(project, PROMPT[host], prompt="<memtape>\nold\n</memtape>"),
         told(project, PROMPT[host], prompt="long words " * 3_000),
         told(project, "SessionStart", source="startup"),
-    ]
+    ]  # fmt: skip
     alone = [patient(home, host, call) for call in calls]
     with server(other):
         served = [patient(other, host, call) for call in calls]

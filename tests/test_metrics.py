@@ -34,18 +34,13 @@ SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "quagm
 BOUNDED: dict[str, tuple[str, ...]] = {
     "door": table.DOORS,
     "outcome": (*table.OUTCOMES, "deterministic_ok", "distilled_ok", "timeout", "error", OTHER),
-    "step": table.STEPS,
-    "where": table.FAULTS,
-    "lane": LANES,
-    "type": (*EVENT_TYPES, OTHER),
-    "view": ("rows", "pages", "vectors"),
-    "state": ("ready", "lagging", "hydrating", "failing"),
+    "step": table.STEPS, "where": table.FAULTS, "lane": LANES, "type": (*EVENT_TYPES, OTHER),
+    "view": ("rows", "pages", "vectors"), "state": ("ready", "lagging", "hydrating", "failing"),
     "why": ("duplicate", "divergent", "ignored"),
     "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
-    "operation": ("add", "conflict", "replace", "remove"),
-    "kind": KINDS,
+    "operation": ("add", "conflict", "replace", "remove"), "kind": KINDS,
     "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
-}
+}  # fmt: skip
 """Every value that each label can have; a partition is a number."""
 
 
@@ -161,10 +156,8 @@ def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
         list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
     samples = HomeCounts(tmp_path)
     assert samples.sums("recall", "cli", "found") == (
-        1_600,
-        8 * sum(range(200)),
-        (1_600,) * len(table.RECALL_BUCKETS_S),
-    )
+        1_600, 8 * sum(range(200)), (1_600,) * len(table.RECALL_BUCKETS_S),
+    )  # fmt: skip
     assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
     assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
 

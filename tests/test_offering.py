@@ -35,11 +35,10 @@ def talk(client: Client) -> None:
     said = (
         ("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
         ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
-        ("Ben", "Was it cold?"),
-        ("Ada", "Freezing, and Otto lost a paddle."),
+        ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
         ("Ben", "I will bake rye bread for the picnic on Sunday."),
         ("Ada", "Then I bring cheese and my telescope."),
-    )
+    )  # fmt: skip
     for number, (actor, text) in enumerate(said):
         client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=f"s-{number // 3}")])
     client.project()
@@ -114,14 +113,11 @@ def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client
 
 
 candidates = st.builds(
-    SimpleNamespace,
-    kind=st.sampled_from(["turn", "fact"]),
-    origin=st.sampled_from(["user", "agent"]),
-    actor=st.sampled_from(["Ada", "Ben"]),
-    tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
+    SimpleNamespace, kind=st.sampled_from(["turn", "fact"]), origin=st.sampled_from(["user", "agent"]),
+    actor=st.sampled_from(["Ada", "Ben"]), tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
     text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is the violin?", "A violin?"]),
     provenance=st.sampled_from([(Provenance("user", "mine"),), (Provenance("user", "other"),), ()]),
-)
+)  # fmt: skip
 shares = st.sampled_from([0.0, 0.2, LEAST_BESIDE, 0.4, LEAST_HELD, 0.9, 1.0])
 names = st.sampled_from([None, "Ada", "Ben"])
 
@@ -178,13 +174,9 @@ def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_
     measured = document("admin", "eval", file, "--inject", "--foreign", talk, home=tmp_path / "home")
     sets = measured["sets"]
     assert {name: its["prompts"] for name, its in sets.items()} == {
-        "answerable": 2,
-        "unanswerable": 2,
-        "foreign, coding": 2 * 91,
-        "foreign, everyday": 2 * 114,
-        "other conversations": 4,
-        "foreign talk": 4,
-    }
+        "answerable": 2, "unanswerable": 2, "foreign, coding": 2 * 91, "foreign, everyday": 2 * 114,
+        "other conversations": 4, "foreign talk": 4,
+    }  # fmt: skip
     assert (sets["answerable"]["given"], sets["answerable"]["with_evidence"]) == (1.0, 1.0)
     assert sets["unanswerable"]["given"] == 0, "Otto sold nothing"
     assert 0 < sets["answerable"]["tokens"]["mean"] <= sets["answerable"]["tokens"]["max"] <= 400

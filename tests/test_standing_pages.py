@@ -317,13 +317,10 @@ def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
 
 
 lines = st.builds(
-    PageLine,
-    section=st.sampled_from(("One", "Two", "")),
-    text=st.text(max_size=600),
-    told=st.tuples(st.text(max_size=300)),
-    id=st.uuids().map(str),
+    PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
+    told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
     path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")),
-)
+)  # fmt: skip
 
 
 @given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))

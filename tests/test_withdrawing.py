@@ -159,13 +159,12 @@ def mem0(said: list[str]) -> list[dict[str, Any]]:
 
 
 SOURCES: dict[str, Callable[[list[str]], str]] = {
-    "CLAUDE.md": "\n".join,
-    "page.html": html,
+    "CLAUDE.md": "\n".join, "page.html": html,
     "mem0.json": lambda said: json.dumps({"results": mem0(said)}),
     "list.json": lambda said: json.dumps(mem0(said)),
     "rows.jsonl": lambda said: "".join(json.dumps(row) + "\n" for row in mem0(said)),
     "memories.json": lambda said: json.dumps([{"project_memories": {text[:9]: text for text in said}}]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -338,11 +338,9 @@ ONE_NAME = [captured(f"Ada says {text}", text, sent=START) for text in ("one", "
 ONE_NAME += [captured("The build is green.", "four", "turn", origin="agent", sent=START)]
 # The scope holds no text, but was dormant until somebody asked something there.
 ASLEEP_AND_AWAKE = [
-    configured(Settings(dormant_after_days=1), 1),
-    used([], "first"),
-    make_tick(0, START + 2 * DAY_US, accepted=True),
-    used([], "last", sent=START + 2 * DAY_US),
-]
+    configured(Settings(dormant_after_days=1), 1), used([], "first"),
+    make_tick(0, START + 2 * DAY_US, accepted=True), used([], "last", sent=START + 2 * DAY_US),
+]  # fmt: skip
 # The only text of the scope was to stand for a text that there is not.
 FOR_NOTHING = [
     decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="replace")], "pass"),
