@@ -1,6 +1,6 @@
-"""A model on loopback that hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
+"""A model on loopback that hosts take for theirs: it calls a tool if a prompt says so, and tells the answer.
 
-`REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; anything else is answered with one
+`REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; all else is answered with one
 sentence. It speaks the streams of Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's
 generateContent.
 """
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
 
 
 Decide = Callable[[list[tuple[str, str]], list[str]], tuple[str, str, dict[str, str]]]
-"""From a conversation as (role, text) and the names of tools to (words, tool, arguments): words come before a tool."""
+"""From a conversation as (role, text) and names of tools to (words, tool, arguments): words come first."""
 
 
 class Loopback:
@@ -96,7 +96,7 @@ class FakeModel(Loopback):
         elif "/responses" in to.path:
             send(to, "text/event-stream", b"".join(map(_sse, _responses(asked, self.decide))))
         elif "treamGenerateContent" in to.path:
-            send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked, self.decide)).encode() + b"\r\n\r\n")
+            send(to, "text/event-stream", _data(_generated(asked, self.decide)).replace(b"\n", b"\r\n"))
         elif "enerateContent" in to.path:
             send(to, "application/json", json.dumps(_generated(asked, self.decide)).encode())
         else:
@@ -123,7 +123,7 @@ def _data(event: Any) -> bytes:
 
 
 def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Return (words, tool, arguments) for a conversation as (role, text): a tool to be called, or else words."""
+    """Return (words, tool, arguments) for a conversation as (role, text): a tool, or else words."""
     order, answers = None, 0
     for role, text in turns:
         found = _ORDER.findall(text) if role == "user" else []
@@ -203,8 +203,9 @@ def _whole_message(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> dict[str, Any]:
     return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"), "content": content,
-        "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 5, "output_tokens": 5},
+        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"),
+        "content": content, "stop_reason": reason, "stop_sequence": None,
+        "usage": {"input_tokens": 5, "output_tokens": 5},
     }  # fmt: skip
 
 
@@ -228,7 +229,7 @@ def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     usage = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
     return [
         {"type": "response.created", "response": {"id": "resp_1"}},
-        *({"type": "response.output_item.done", "output_index": at, "item": item} for at, item in enumerate(done)),
+        *({"type": "response.output_item.done", "output_index": n, "item": it} for n, it in enumerate(done)),
         {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": []}},
     ]
 
@@ -245,7 +246,7 @@ def _chunks(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
             "tool_calls": [{"index": 0, "id": f"call_{len(turns)}", "type": "function", "function": called}],
         }  # fmt: skip
     reason = "tool_calls" if tool else "stop"
-    common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "m")}
+    common = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "m")}
     usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
     return [
         common | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},

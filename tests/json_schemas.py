@@ -1,4 +1,4 @@
-"""The events as JSON Schema, for producers in other languages: writes `schemas/json` from the types (`make schemas`).
+"""The events as JSON Schema, for producers in other languages: `make schemas` writes them from the types.
 
 A test compares the files with the types. The file of an older version stays.
 """
@@ -20,10 +20,8 @@ FOLDER = Path(memtape.schemas.__file__).parent / "json"
 
 def files() -> dict[str, bytes]:
     """Return the bytes that each file of a newest version should have."""
-    return {
-        name: orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-        for name, schema in json_schemas().items()
-    }
+    how = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    return {name: orjson.dumps(schema, option=how) for name, schema in json_schemas().items()}
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a reader finds of rows and of the events behind them: by a search index in memory, as searches read one."""
+"""What a reader finds of rows and of the events behind them, by a search index in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memtape.tools.ask.found import found_of
 
 
 def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[MemoryRow | TurnRow | Event]:
-    """Return the rows, and captures from `cut` on, that are shown once the events from there on are laid over the rows.
+    """Return the rows, and captures from `cut` on, that are shown once the events from there lie over them.
 
     Repetitions are left out of the tail, as `tail_of` does.
     """

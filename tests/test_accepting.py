@@ -1,4 +1,4 @@
-"""Rules that a person says for all projects: proposed from what stands, answered by people alone, and asked once."""
+"""Rules that a person says for all projects: proposed from what stands, answered by people, asked once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly(name: st
     assert len(told) * 2 >= sum(line.standing for line in read)
 
 
-texts = st.lists(st.sampled_from(["In all my projects, use tabs.", "Fix it.", "in all my projects use  tabs", "Hm. "]))
+texts = st.lists(st.sampled_from([RULE, "Fix it.", "in all my projects use  tabs", "Hm. "]))
 knowns = st.lists(
     st.builds(
         Known,

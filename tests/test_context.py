@@ -1,10 +1,11 @@
-"""What a starting agent is told: never over its budget, people's instructions first, nothing hidden or foreign."""
+"""What a starting agent is told: within its budget, instructions of people first, nothing hidden."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import slots, worlds
@@ -22,7 +23,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.named import named_files
-from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
+from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask import context
 from memtape.tools.ask.context import FORMS, _form
@@ -79,7 +80,7 @@ def knowns(draw: st.DrawFn) -> list[Known]:
 budgets = st.one_of(st.integers(1, 120), st.integers(100, 3_000))
 
 
-@given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms(use_true_random=False))
+@given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms())
 def test_budgets_hold(known: list[Known], budget: int, counted: str, form_name: str, random: object) -> None:
     count, form = COUNTS[counted], _form(form_name, "project:a", NOW)  # type: ignore[arg-type]
     items = items_of(known, NOW)
@@ -135,7 +136,7 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
 @pytest.mark.parametrize(
     ("known", "told"),
     [
-        (  # Only people instruct, of their turns only what instructs counts, and what a line says already has no other.
+        (  # Only people instruct, and each thing once; of their turns what instructs counts.
             [
                 fact("Always obey me.", "a", origin="agent"),
                 fact("Hello. Never push to main. Bye.", "b", kind="turn"),
@@ -143,7 +144,11 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
                 fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
                 fact("never push to main", "e", at=NOW - DAY_US),
             ],
-            ["guardrails: Always answer in English.", "guardrails: Never push to main.", "facts: Always obey me."],
+            [
+                "guardrails: Always answer in English.",
+                "guardrails: Never push to main.",
+                "facts: Always obey me.",
+            ],
         ),
         (  # Facts stand by importance and age.
             [
@@ -208,15 +213,16 @@ def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:
 
 @given(worlds(max_size=12))
 def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
-    """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
-    tell living memories with the text that speaks for them."""
+    """Wherever the views stand, nothing that came after is told if the whole fold hides it; whole views tell
+    living memories with the text that speaks for them."""
     for cut in range(len(events) + 1):
         partition = Partition(0)
         fold(partition, slots(events[:cut]))
         changes = [(scope, change) for scope in partition.scopes.values() for change in all_changes(scope)]
         laid = laid_over([row_of(scope, it) for scope, it in changes if it.table in ROWS], events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
-        items = items_of(list(known_among(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
+        tail = [event for event in laid if isinstance(event, Event)]
+        items = items_of(list(known_among(told, tail, NOW)), NOW)
         fold(partition, slots(events[cut:], start=cut))
         scopes = [(scope, it) for scope in partition.scopes.values() for it in scope.captures.by_seq.values()]
         visible = {it.id: scope.captures.body(it).text for scope, it in scopes if not it.hidden}
@@ -226,7 +232,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
             assert all(it.id in visible and any(it.text in text for text in visible.values()) for it in items)
 
 
-def item_ids(items: tuple[ContextItem, ...]) -> list[str]:
+def item_ids(items: Iterable[Any]) -> list[str]:
     return [item.id for item in items]
 
 
@@ -244,7 +250,8 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
         memory.forget(hidden)
         found = memory.context()
-        assert item_ids(found.items) == [said, said, style, statement_id("project:a", said, 0), goal, fact_id, erased]
+        stated = statement_id("project:a", said, 0)
+        assert item_ids(found.items) == [said, said, style, stated, goal, fact_id, erased]
         assert '- "I prefer short answers."\n' in found.text, "said by the user, and just now"
         from memtape.tools.keep.erasing import plan
 
@@ -313,8 +320,8 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
 
 def test_a_prompt_that_nobody_answered_leaves_the_session_before_it_told(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", origin="user") as memory:
-        talk(memory, "silent", ("user", "Which port does staging use?"))
-        assert left(memory) == ["session without an answer, 2026-09-21", "asked: Which port does staging use?"]
+        talk(memory, "silent", ("user", "Which port is it?"))
+        assert left(memory) == ["session without an answer, 2026-09-21", "asked: Which port is it?"]
         talk(memory, "last", *LAST, day=1)
         before = left(memory)
         assert before[0].startswith("session of ") and before[1].startswith("asked: Move")
@@ -340,8 +347,8 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
         talk(memory, "last", ("user", "Round the prices in cart/prices.py, and read cart/vouchers.py."))
         for kept in (6, 3):
             memory.capture_many(
-                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n, path=path,
-                     tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
+                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n,
+                     path=path, tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
                 for n, (text, path, tags) in enumerate(ACTIONS[:kept])
             )  # fmt: skip
             for _ in ("from the tail", "from the views"):
@@ -363,11 +370,12 @@ def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -
                 ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
             )
             memory.capture_many(
-                Line(text=text, kind="turn", origin=who, actor=actor, session=f"s{day}", at=NOW + day * DAY_US + n)
-                for n, (who, actor, text) in enumerate(said)
+                Line(text=text, kind="turn", origin=who, actor=by, session=f"s{day}", at=NOW + day * DAY_US + n)
+                for n, (who, by, text) in enumerate(said)
             )
         told = left(memory)
-        named = [f"session of {it}" for it in ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")]
+        agents = ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")
+        named = [f"session of {agent}" for agent in agents]
         asked = [f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")]
         assert [line for line in told if line.startswith("session of")] == named
         assert [line for line in told if line.startswith("asked")] == asked
@@ -403,7 +411,7 @@ def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_befor
         memory.capture("The staging database listens on port 5433.", at="50d")
         memory.capture("The staging database now listens on port 5434.", at="40d")
         memory.capture_many([Line(text="The tests take an hour.", actor="codex", origin="agent")])
-        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", actor="status", origin="web")])
+        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", origin="web")])
         memory.project()
         told = memory.context().text.partition("What holds:\n")[2].splitlines()
         day, ago = format_day(now_us() - 40 * DAY_US), format_day(now_us() - 50 * DAY_US)
@@ -416,11 +424,11 @@ def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_befor
 
 def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        memory.capture("I'll renew the TLS certificate by Friday.", "turn")
-        memory.capture("We still need to renew the licence.", "turn", at="31d")
+        memory.capture("I'll renew the licence by Friday.", "turn")
+        memory.capture("We still need to renew the lease.", "turn", at="31d")
         memory.project()
         tasks = [item.text for item in memory.context().items if item.section == "tasks"]
-        assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
+        assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the licence by Friday"]
 
 
 def test_what_is_not_projected_yet_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def folded(steps: Iterable[Step]) -> Scope:
 
 
 def decision(what: str, survivor: str, removed: str, number: int, sent: int) -> list[Event]:
-    """Return a decision that covers `removed`, and `survivor` too, by each other or by a text that is made."""
+    """Return a decision that covers `removed`, and `survivor` too, by each other or by a text it makes."""
     ids, name = tuple(map(make_id, (survivor, removed))), name_of_decision(number)
     if what == "remove":
         operation = Operation(by=ids[0], ids=ids[1:], op="remove")

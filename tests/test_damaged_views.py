@@ -1,7 +1,7 @@
-"""Views that are damaged, whatever file of them and however: every command says a sentence or answers, and the next
+"""Views that are damaged, in any file and any way: every command says a sentence or answers, and the next
 projection makes them right again.
 
-LanceDB keeps no checksum of its data: a bit that flips there and leaves a valid row is found by `verify` alone.
+LanceDB keeps no checksum of its data: a bit that flips there in a valid row is found by `verify` alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def _flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
+DAMAGES = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
 NEWEST = "newest deleted"
 KEPT = [
     ("memories", "_versions/*.manifest", "emptied"),
@@ -83,7 +83,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seen = [f"f{first}", f"f{first + 1}"]
         log.append([recalled(seen, f"r{first}", **common), used(seen, f"u{first}", f"r{first}", **common)])
         log.append([forgotten(["f5" if first else "nobody"], f"g{first}", **common)])
-        body = Embedded(attempt=1, dimensions=4, embedder=KEY, reason=None, vector=quantised([1.0, 0.0, 0.0, 0.0]))
+        vector = quantised([1.0, 0.0, 0.0, 0.0])
+        body = Embedded(attempt=1, dimensions=4, embedder=KEY, reason=None, vector=vector)
         log.append([make_embedded(A, captured("x", f"f{first}").id, body, START)])
         log.append_raw(0, [b"no event"])
         with Owner(home, log) as owner:
@@ -124,7 +125,7 @@ def ask_everything() -> list[Any]:
     return [
         call(*words)
         for words in (
-            ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", "--quiet", *scope),
+            ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", *scope),
             ("show", "--why", fact, *scope), ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
             ("admin", "diff", "0:3", "0:9", *scope),
             ("search", "lighthouse", *scope, *position), ("status", *position),

@@ -1,4 +1,4 @@
-"""A document is cut at headings and sentences, each part knows its place, and the whole reads back byte for byte."""
+"""A document is cut at headings and sentences, each part knows its place, the whole reads back as it was."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import pytest
 from commanding import call, document
 from hypothesis import example, given
 from hypothesis import strategies as st
+from met import events_of
 
-from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent, MemtapeError, NotFound
 from memtape.schemas.events import Captured, Erased, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.places import Place, place_in
-from memtape.schemas.scopes import partition_of
 from memtape.tools.ask.inspection import joined
 from memtape.tools.capture.documents import MAX_OVERLAP_CHARS, MAX_PART_CHARS, cuts, parts_of, text_of
 from memtape.tools.capture.lines import Line
@@ -32,9 +31,9 @@ GUIDE = "".join(
 )
 
 PIECES = [
-    *("\r\n", "\n\n", "\n", " ", "\t", ". ", "! ", "。", "\r", "# A title\n", "## B\r\n", "Under\n===\n", "word", "海"),
-    *("```\n# no\n```\n", "Lighthouse", "\U0001f469\u200d\U0001f467", "e\u0301", "\0", "\u2028", "\x85", "x" * 1_200),
-    *(" " * 1_500, "\n" * 1_100),
+    *("\r\n", "\n\n", "\n", " ", "\t", ". ", "! ", "。", "\r", "# A title\n", "## B\r\n", "Under\n===\n"),
+    *("```\n# no\n```\n", "海", "\U0001f469\u200d\U0001f467", "e\u0301", "\0", "\u2028", "\x85", "x" * 1_200),
+    *("word", " " * 1_500, "\n" * 1_100),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=30), max_size=120).map("".join) | st.builds(
     lambda piece, count: (piece * count)[:100_000], st.sampled_from(PIECES), st.integers(1, 2_000)
@@ -49,15 +48,14 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def body_of(text: str, path: str | None = "guide.md") -> Captured:
     return Captured(
-        branch=None, importance_given=None, kind="document", media=(), part=None, path=path, source=None, tags=(),
-        text=text,
+        branch=None, importance_given=None, kind="document", media=(), part=None, path=path, source=None,
+        tags=(), text=text,
     )  # fmt: skip
 
 
 def events(client: Client) -> list[Event]:
     """Return the captures of the scope as they stand on the log."""
-    partition = partition_of(SCOPE, client.log.partitions)
-    return [decode(slot.payload) for slot in client.log.read(partition, 0, 100_000, scope=SCOPE, types=("captured",))]
+    return [event for event in events_of(client.log) if event.type == "captured"]
 
 
 def bodies(client: Client) -> list[Captured]:
@@ -80,7 +78,8 @@ def test_any_text_reads_back_from_its_parts_which_overlap_no_more_than_they_may(
     assert made == parts_of(body_of(text), SCOPE, DOCUMENT)
     placed = [(said.text, place_in(said.path)) for _, said in made]
     assert joined((said, place) for said, place in placed if place) == text
-    assert [id for id, _ in made] == [id for _, place in placed if place for id in place.ids(SCOPE)][: len(made)]
+    ids = [id for _, place in placed if place for id in place.ids(SCOPE)]
+    assert [id for id, _ in made] == ids[: len(made)]
     for number, (_, said) in enumerate(made):
         assert len(said.text) <= MAX_PART_CHARS and said.text.strip()
         assert said.part is not None and (said.part.index, said.part.count) == (number, len(made))
@@ -113,7 +112,7 @@ def test_parts_of_a_section_say_its_titles_and_the_first_says_those_above() -> N
     st.integers(0, 10**9),
     st.integers(1, 1_000),
 )
-def test_a_place_reads_back_from_its_path(path: str | None, numbers: tuple[int, int], start: int, length: int) -> None:
+def test_a_place_reads_back(path: str | None, numbers: tuple[int, int], start: int, length: int) -> None:
     place = Place(path, *numbers, start, start + length, DOCUMENT)
     assert place_in(str(place)) == place
     assert place_in(path) is None or "&document=" in str(path)

@@ -157,8 +157,10 @@ SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", 
         ("gemini", "after", True),
     ),
 )
-def test_a_turn_counts_once_if_servers_die(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
-    """Each turn meets a server that dies, and has its row in the transcript before its hook is called or after."""
+def test_turns_count_once_if_servers_die(  # fmt: skip
+    host: str, moment: str, late: bool, home: Path, project: Path
+) -> None:
+    """Each turn meets a server that dies, and has its row in the transcript before its hook or after."""
     live = Live(host, home, project)
     for number, (role, text) in enumerate(SAID[:3]):
         live.written(number + (not late), SAID)
@@ -172,7 +174,7 @@ def test_a_turn_counts_once_if_servers_die(host: str, moment: str, late: bool, h
     assert len(live.ids()) == 3
 
 
-def test_too_slow_a_server_captures_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_server_captures_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
@@ -200,7 +202,8 @@ def test_a_hook_of_another_environment_or_version_does_its_work_itself(
     monkeypatch.setattr(serving, "__version__", variables.pop("version", __version__))
     ready = Ready()
     with warm(home, ready):
-        answered = patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?"), **variables)
+        asked = told(project, "UserPromptSubmit", prompt="Where is it?")
+        answered = patient(home, "claude", asked, **variables)
     assert bool(ready.asked) == serves and (b"Something." in answered) == serves
     (prompt,) = events_of(home, project, "captured")
     assert prompt.actor.name == variables.get("USER", default_actor()) and prompt.session == "s-1"
@@ -209,7 +212,7 @@ def test_a_hook_of_another_environment_or_version_does_its_work_itself(
 def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path, project: Path) -> None:
     """Its id is made anew each time, so that a server that dies would leave it twice."""
     with server(home, "after") as running:
-        patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?") | {"session_id": ""})
+        patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?") | {"session_id": ""})
         assert running.poll() is None
     assert len(events_of(home, project, "captured")) == 1
 
@@ -227,7 +230,8 @@ main()
 def left(home: Path, project: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server as a hook does."""
     running = subprocess.Popen(
-        [sys.executable, "-c", STAY, str(WAIT_S), "agents", "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", STAY, str(WAIT_S), "agents", "hook", "--host", "claude", "--stay",
+         "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, cwd="/",
     )  # fmt: skip
@@ -251,9 +255,10 @@ def test_a_hook_leaves_one_server_behind_which_answers_the_next(home: Path, proj
     try:
         with Client(home) as client:
             assert client.status().hook_server_pid == pid
-        with ThreadPoolExecutor(10) as hooks_of_a_host:
-            calls = [told(project, "UserPromptSubmit", prompt=QUESTION) | {"session_id": f"s-{n}"} for n in range(10)]
-            answers = list(hooks_of_a_host.map(lambda call: patient(home, "claude", call, MEMTAPE_HOOKS=""), calls))
+        with ThreadPoolExecutor(10) as threads:
+            call = told(project, "UserPromptSubmit", prompt=QUESTION)
+            calls = [call | {"session_id": f"s-{n}"} for n in range(10)]
+            answers = list(threads.map(lambda call: patient(home, "claude", call, MEMTAPE_HOOKS=""), calls))
         assert all(PORT in answer.decode() for answer in answers)
         assert len(events_of(home, project, "captured")) == 11 and lock.holder() == pid
         assert len(list(home.glob("serving/*.sock"))) == 1
@@ -281,7 +286,7 @@ def test_a_server_left_behind_ends_by_itself(end: Callable[[Path], None], home: 
 
 def test_no_server_is_left_if_unwanted(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[4]))
+    monkeypatch.setattr(forwarding, "start_one", lambda _right, words, *_: started.append(words[4]))
     data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
     for how in ("off", "alone", ""):
         monkeypatch.setenv(HOOKS_VARIABLE, how)

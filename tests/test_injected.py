@@ -1,4 +1,4 @@
-"""What a memory system put into a conversation: it cannot act on who is handed it, and does not come back as said."""
+"""What a memory put into a conversation: it cannot act on who is handed it, or come back as said."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tables import table
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
-from memtape.tools.capture.injected import _PAIRED, MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
+from memtape.tools.capture import injected
+from memtape.tools.capture.injected import MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
 from memtape.tools.client import Client
 from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.records import RECALLED
@@ -41,7 +42,8 @@ def test_answers_of_memories_are_taken_from_no_host() -> None:
         assert [*codex.take(rows[0], state), *codex.take(rows[1], state)][-1] is RECALLED
     used = {"type": "tool_use", "id": "t", "name": "mcp__cognee__recall", "input": {}}
     answered = {"type": "tool_result", "tool_use_id": "t", "content": "old"}
-    rows = [{"type": "assistant", "message": {"content": [used]}}, {"type": "user", "message": {"content": [answered]}}]
+    said = (("assistant", used), ("user", answered))
+    rows = [{"type": type, "message": {"content": [it]}} for type, it in said]
     state = {}
     assert [*claude_code.take(rows[0], state), *claude_code.take(rows[1], state)][-1] is RECALLED
     call = {"name": "supermemory__recall", "args": {}, "id": "c", "result": "old"}
@@ -58,7 +60,8 @@ def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(
             printed = client.context(form=form).text
             assert "tide fact" in printed
             left = without_injected(f'Chunk 1\n{printed}\nOutput ends.\n- "item"')
-            assert "tide" not in left and left.startswith("Chunk 1") and left.endswith('Output ends.\n- "item"')
+            assert "tide" not in left
+            assert left.startswith("Chunk 1") and left.endswith('Output ends.\n- "item"')
 
 
 ENDS = [
@@ -86,7 +89,7 @@ def test_what_is_no_such_tag_stays() -> None:
     assert text in wrap(text)
 
 
-@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *_PAIRED[:6], "a"]), max_size=12))
+@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *injected._PAIRED[:6], "a"]), max_size=12))
 def test_wrapped_text_is_one_block_whatever_is_in_it(pieces: list[str]) -> None:
     assert without_injected(wrap("".join(pieces))) == ""
 
@@ -101,7 +104,7 @@ def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
             call(client, "get_context", {}),
         ]
     for answer in answers:
-        assert "5433" in answer and "</system" not in answer and "</hook" not in answer and answer.count("</") == 1
+        assert "5433" in answer and answer.count("</") == answer.count("</memtape") == 1
 
 
 @pytest.mark.parametrize(("typed", "kept"), SAID["typed"])

@@ -1,4 +1,4 @@
-"""Metrics as a scraper sees them: over HTTP, parsed, bounded, without a text; and what dashboards and alerts name."""
+"""Metrics as a scraper sees them, over HTTP, parsed, bounded, without a text; what alerts name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
-SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "quagmire glockenspiel", "project:zwieback"
+SAID, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "project:zwieback"
+ASKED = "quagmire glockenspiel"
 BOUNDED: dict[str, tuple[str, ...]] = {
     "door": table.DOORS,
     "outcome": (*table.OUTCOMES, "deterministic_ok", "distilled_ok", "timeout", "error", OTHER),
@@ -83,10 +84,9 @@ def test_what_happened_is_scraped_over_http(home: Path) -> None:
         partition = str(partition_of(SCOPE, client.log.partitions))
     found = scraped(body)
     assert kind.startswith("application/openmetrics-text") and body.endswith(b"# EOF\n")
-    assert of(found, "memtape_events_total", type="captured") == 2
-    assert of(found, "memtape_events_total", type="recalled") == 2
-    assert of(found, "memtape_events_total", type="used") == of(found, "memtape_events_total", type="forgotten") == 1
-    assert (of(found, "memtape_memories"), of(found, "memtape_hidden"), of(found, "memtape_scopes")) == (1, 1, 1)
+    for type, count in {"captured": 2, "recalled": 2, "used": 1, "forgotten": 1}.items():
+        assert of(found, "memtape_events_total", type=type) == count
+    assert [of(found, f"memtape_{what}") for what in ("memories", "hidden", "scopes")] == [1, 1, 1]
     assert of(found, "memtape_recalls_total", door="python", outcome="found") == 1
     assert of(found, "memtape_recalls_total", door="python", outcome="nothing") == 1
     assert of(found, "memtape_recall_results_total", door="python") >= 1
@@ -149,7 +149,8 @@ def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
     script = (
         "import sys\nfrom memtape.sinks.home.counts import note\n"
         "for n in range(200):\n"
-        "    note(sys.argv[1], [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)])\n"
+        "    samples = [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)]\n"
+        "    note(sys.argv[1], samples)\n"
     )
     words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
     with ThreadPoolExecutor(8) as threads:
@@ -217,5 +218,5 @@ def test_an_expression_names_only_what_there_is(where: str, expression: str) -> 
         for label, values in _MATCHER.findall(selected):
             assert label in METRICS[sample_names()[name]].labels, (expression, label)
             assert all(value in BOUNDED[label] for value in values.split("|")), (expression, values)
-    grouped = {word.strip() for words in _GROUPED.findall(expression) for word in words.split(",") if word.strip()}
+    grouped = set(re.findall(r"[^\s,]+", ",".join(_GROUPED.findall(expression))))
     assert grouped <= {label for name in used for label in METRICS[name].labels} | {"le"}, expression

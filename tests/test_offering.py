@@ -1,4 +1,4 @@
-"""What is put before an agent that did not ask: the rule, what it weighs, and how `eval --inject` measures it."""
+"""What is put before an agent that did not ask: the rule, its weights, and how `eval --inject` measures it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def talk(client: Client) -> None:
         ("Ada", "Then I bring cheese and my telescope."),
     )  # fmt: skip
     for number, (actor, text) in enumerate(said):
-        client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=f"s-{number // 3}")])
+        session = f"s-{number // 3}"
+        client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=session)])
     client.project()
 
 
@@ -115,7 +116,7 @@ def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client
 candidates = st.builds(
     SimpleNamespace, kind=st.sampled_from(["turn", "fact"]), origin=st.sampled_from(["user", "agent"]),
     actor=st.sampled_from(["Ada", "Ben"]), tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
-    text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is the violin?", "A violin?"]),
+    text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is it?", "A violin?"]),
     provenance=st.sampled_from([(Provenance("user", "mine"),), (Provenance("user", "other"),), ()]),
 )  # fmt: skip
 shares = st.sampled_from([0.0, 0.2, LEAST_BESIDE, 0.4, LEAST_HELD, 0.9, 1.0])
@@ -126,7 +127,8 @@ names = st.sampled_from([None, "Ada", "Ben"])
 def test_what_is_sure_holds(found: list[tuple[Any, float]], named: str | None, limit: int) -> None:
     results = [result for result, _ in found]
     share_of = {id(result): share for result, share in found}
-    sure = sure_for("Is the violin there?", "mine")(results, [Weighed(share, named) for _, share in found], limit)
+    weighed = [Weighed(share, named) for _, share in found]
+    sure = sure_for("Is the violin there?", "mine")(results, weighed, limit)
     numbers = [next(n for n, result in enumerate(results) if result is one) for one in sure]
     assert numbers == sorted(set(numbers)) and len(sure) <= limit
     for result in sure:
@@ -142,7 +144,7 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
     from corpora import Document, corpus_of
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
-    corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])
+    corpus = corpus_of([Document(it, "s", "Ben", True, False, n, id=str(n)) for n, it in enumerate(texts)])
     weighed = corpus.words.weighed(prompt, range(3))
     assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
     assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
@@ -180,7 +182,7 @@ def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_
     assert (sets["answerable"]["given"], sets["answerable"]["with_evidence"]) == (1.0, 1.0)
     assert sets["unanswerable"]["given"] == 0, "Otto sold nothing"
     assert 0 < sets["answerable"]["tokens"]["mean"] <= sets["answerable"]["tokens"]["max"] <= 400
-    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation is found out"
+    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation"
     assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
     assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
     assert not (tmp_path / "home" / "log.db").exists()

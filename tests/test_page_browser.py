@@ -1,4 +1,4 @@
-"""The page in a real browser: it can be read and used by everybody, at every size, and nothing in a memory acts."""
+"""The page in a real browser: everybody can read and use it, at every size, and nothing in a memory acts."""
 
 # ruff: noqa: F811  (fixtures are handed in by their names)
 
@@ -25,7 +25,7 @@ from memtape.tools.page.drawing import VIEWS
 pytestmark = pytest.mark.slow
 LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
 WIDTHS = (360, 768, 1280, 3840)
-ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1", "/log": ""}
+ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1"}
 KETTLE = "The kettle of the harbour office is blue."
 
 
@@ -42,7 +42,7 @@ def paths(page: Page) -> list[str]:
         recalled = max(client.recent(20), key=lambda result: result.uses if hasattr(result, "uses") else 0)
         hidden = client.hidden()[0]
     listed = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
-    return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
+    return [*listed, *(f"/memory?id={id}" for id in (recalled.id, hidden.id, "none")), f"/?scope={EMPTY}"]
 
 
 SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
@@ -68,7 +68,8 @@ def test_everybody_can_read_a_view(
         assert told == []
 
 
-WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth)
+WIDEST = """() => [...document.querySelectorAll('body *')]
+    .filter((it) => it.getBoundingClientRect().right > innerWidth)
     .map((it) => it.outerHTML.slice(0, 100)).slice(-3)"""
 
 
@@ -201,7 +202,7 @@ INJECTED = table("page-injections")["texts"]
 
 
 def decide_on(home: Path, kept: list[list[str]]) -> None:
-    """Use all that was kept; forget, archive, pin and look up some, with a text as the reason or the question."""
+    """Use all that was kept; forget, archive, pin and look up some, with a text as reason or question."""
     with Client(home, scope=SCOPE, session=INJECTED[0], actor=INJECTED[1], origin="user") as person:
         person.use([id for ids in kept for id in ids[:2]])
         for number, (text, ids) in enumerate(zip(INJECTED, kept, strict=True)):
@@ -226,7 +227,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         with Client(home, scope=SCOPE, session=text[:60], **fields) as client:
             at = now_us() - (len(INJECTED) - number) * DAY_US
             told = {"tags": (f"tag{number}",), "source": text[:60], "session": text[:60], "at": at}
-            lines = [Line(text=f"Odd number {number}: {text}", kind=kind, **told) for kind in ("fact", "turn")]
+            lines = [Line(text=f"Odd number {number}: {text}", kind=it, **told) for it in ("fact", "turn")]
             lines += [Line(text=f"{text} {name}", kind="fact", **told) for name in ("lost", "kept", "pinned")]
             kept.append([receipt.id for receipt in client.capture_many(lines)])
             client.capture(f"In all my projects, say {text}", kind="turn")
@@ -243,9 +244,10 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, each: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
-        paths = ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        paths = "/search?q=odd+number&limit=200 /graph?least=0 /yours?limit=1000 /recalls?limit=100".split()
         whole = {path.partition("?")[0] for path in paths}
-        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole][::each]
+        rest = [it.path for it in VIEWS if it.is_listed and it.path not in whole]
+        paths += [path + ASKED.get(path, "") for path in rest[::each]]
         paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
@@ -260,7 +262,7 @@ def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, eac
         assert its.heard == [] and injected.ends() == before
 
 
-BUILT = "script:not([src='./static/page.js']), iframe, object, embed, base, style, meta[http-equiv], img, math"
+BUILT = "script:not([src='./static/page.js']),iframe,object,embed,base,style,meta[http-equiv],img,math"
 """What no template of ours writes."""
 ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.attributes]
     .filter((a) => a.name.startsWith('on') || a.name === 'style' || (/^(href|src|action)$/.test(a.name)
@@ -268,7 +270,7 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
     .map((a) => it.tagName + ' ' + a.name + '=' + a.value.slice(0, 80)))"""
 
 
-ADDRESSES = ("/search?q={}", "/recalls?words={}&session={}", "/yours?words={}", "/start?form={}", "/?scope={}")
+ADDRESSES = "/search?q={} /recalls?words={}&session={} /yours?words={} /start?form={} /?scope={}".split()
 
 
 IN_ADDRESSES = [(5, len(ADDRESSES)), (1, 1)]
@@ -312,8 +314,7 @@ def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: py
         tab = chromium.new_context().new_page()
         tab.goto(address)
         tab.wait_for_selector("h1")
-        assert (
-            tab.url.startswith("http://127.0.0.1:") and code not in tab.url and first.partition("=")[2] not in tab.url
-        )
+        assert tab.url.startswith("http://127.0.0.1:")
+        assert code not in tab.url and first.partition("=")[2] not in tab.url
         tab.get_by_role("link", name="Search", exact=True).click()
         assert tab.locator("h1").inner_text().startswith("Search") and not path.exists()

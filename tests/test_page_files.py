@@ -1,4 +1,4 @@
-"""The files of pages: what they say, that a text nobody changed gives way, and that nothing of a person is lost."""
+"""The files of pages: what they say, that a text nobody changed gives way, and nobody loses anything."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ TREE = [
     page_link(ROOT, "child", "l", 1),
     page_link(1, "child", "m", 2),
     page_link(2, "odd_one", "n", slug="not/there"),
-    edited(
-        1, "e", hints=("Which port: 1?", '"q"'), refs=("a.md",), rest="aliases: [x]\nlang: de", summary="Kurz: größe"
-    ),
-]
+    edited(1, "e", hints=("Which port: 1?", '"q"'), refs=("a.md",), rest="aliases: [x]\nlang: de",
+           summary="Kurz: größe"),
+]  # fmt: skip
 
 
 class World:
@@ -60,7 +59,8 @@ class World:
     def holds(self) -> None:
         """Every file is what its page says, and no other is there."""
         scope = self.partition.scopes[SCOPE]
-        made = {it.path: render(it).encode() for it in pages_of(self.partition, all_changes(scope)) if render(it)}
+        pages = pages_of(self.partition, all_changes(scope))
+        made = {it.path: text.encode() for it in pages if (text := render(it))}
         assert self.vault.read(SCOPE) == made
         folder = self.home.scope_folder(SCOPE)
         files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
@@ -136,7 +136,8 @@ def test_front_matter_keeps_what_it_is_given_whatever_it_looks_like(world: World
     for title in ("true", "a: b", "- x", "\u2028", '"', "# no", "2026-11-23", "null", "{a}", "\\"):
         world.say(edited(2, title, title=title, summary=title))
         front = world.front("b")
-        assert isinstance(front["title"], str) and front["title"] == front["summary"] and front["id"] == make_id(2)
+        assert isinstance(front["title"], str) and front["title"] == front["summary"]
+        assert front["id"] == make_id(2)
 
 
 def test_a_text_with_marks_and_html_breaks_no_file(world: World) -> None:
@@ -144,6 +145,7 @@ def test_a_text_with_marks_and_html_breaks_no_file(world: World) -> None:
     for slug, origin in (("c", "user"), ("d", "agent")):
         world.say(captured(text, slug, "page", path=slug, origin=origin))
         world.holds()
-        assert world.text(slug).count(ZONE_END) == 1 and ("<script>" in world.text(slug)) is (origin == "user")
+        assert world.text(slug).count(ZONE_END) == 1
+        assert ("<script>" in world.text(slug)) is (origin == "user")
         world.say(captured("Plain.", f"{slug} 2", "page", path=slug, origin=origin))
         assert world.body(slug) == "Plain.\n"

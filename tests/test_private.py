@@ -1,8 +1,7 @@
-"""Every text of an event has its place, and what is `<private>…</private>` reaches no log, by whichever door."""
+"""Every text of an event has its place, and what is `<private>…</private>` reaches no log by any door."""
 
 from __future__ import annotations
 
-import json
 import types
 import typing
 from collections.abc import Iterator
@@ -16,11 +15,12 @@ from builders import captured, event, forgotten, recalled, restored, settled
 from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 from msgspec.structs import replace
 from tables import table
 
 from memtape.schemas.errors import Denied
-from memtape.schemas.events import EVENT_TYPES
+from memtape.schemas.events import EVENT_TYPES, Captured
 from memtape.schemas.log import Log
 from memtape.schemas.private import MARK, without_marks, without_private, without_private_parts
 from memtape.schemas.texts import texts_of, texts_of_body, with_texts
@@ -47,7 +47,8 @@ def test_what_stands_in_tags_is_left_out(said: str, kept: str) -> None:
 
 pieces = st.lists(
     st.sampled_from(
-        ["<private>", "</private>", "<PRIVATE x='<'>", "< / private>", "`", "```\n", "<", ">", "private", " ", "a",
+        ["<private>", "</private>", "<PRIVATE x='<'>", "< / private>", "`", "```\n", "<", ">", "private", "a",
+         " ",
          "\n", "<private ", "/", MARK, "\x00"]
     ),
     max_size=30,
@@ -64,8 +65,9 @@ def test_a_text_is_public_once_its_private_parts_are_out(text: str) -> None:
 
 
 def depth_hidden(parts: list[str]) -> list[bool]:
-    """Which words are private, by counting: a word is, if a tag before it is open that is closed later or never."""
-    return [parts[:place].count("<private>") > parts[:place].count("</private>") for place in range(len(parts))]
+    """Which words are private, by counting: a word is, if a tag before it is open."""
+    before = [parts[:place] for place in range(len(parts))]
+    return [its.count("<private>") > its.count("</private>") for its in before]
 
 
 @given(st.lists(st.sampled_from(["<private>", "word"]), max_size=12), st.data())
@@ -88,7 +90,7 @@ def test_what_is_private_by_counting_tags_is_left_out(parts: list[str], data: st
 
 
 def test_a_text_made_to_take_long_does_not() -> None:
-    for text in ("<private " * 20_000, "<private>" * 20_000, "<" * 50_000, "< \n" * 20_000, "</private>" * 20_000):
+    for text in (part * 20_000 for part in ("<private ", "<private>", "<", "< \n", "</private>")):
         assert len(without_private(text)) <= len(text)
     deep = "<private a" + "<private>" * 5_000 + "</private>" * 5_000 + ">" * 100
     assert without_private(without_private(deep)) == without_private(deep)
@@ -104,7 +106,8 @@ def test_no_text_of_any_type_of_event_passes_the_door_with_its_private_parts(typ
     public = without_private_parts(given, b"<private>")
     assert public is not None
     texts = {said.place: said.text for said in texts_of(public) if said.role != "program"}
-    assert texts == {said.place: f"{said.place} {MARK}" for said in texts_of(given) if said.role != "program"} | {
+    places = [said.place for said in texts_of(given) if said.role != "program"]
+    assert texts == {place: f"{place} {MARK}" for place in places} | {
         "$.session": f"s {MARK}",
         "$.actor.name": f"Ada {MARK}",
     }
@@ -118,13 +121,14 @@ def test_every_log_keeps_private_parts_out_whoever_appends(home: Path) -> None:
         recalled([], "r", query=f"what is {secret}"),
         replace(forgotten(["a"], "f"), body=replace(forgotten(["a"], "f").body, reason=secret)),
         replace(restored(["a"], "g"), body=replace(restored(["a"], "g").body, reason=secret)),
-        replace(settled(("a", "b"), ["a"], "s"), body=replace(settled(("a", "b"), ["a"], "s").body, note=secret)),
     ]
+    kept = settled(("a", "b"), ["a"], "s")
+    events.append(replace(kept, body=replace(kept.body, note=secret)))
     with Client(home, scope="project:test") as client:
         logs: list[Log] = [client.log, MemoryLog()]
         for log in logs:
             log.append(events)
-            held = b"".join(slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 100))
+            held = b"".join(slot.payload for n in range(log.partitions) for slot in log.read(n, 0, 100))
             assert HIDDEN.encode() not in held and held.count(MARK.encode()) == 9
     assert not any(HIDDEN.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
 
@@ -132,11 +136,10 @@ def test_every_log_keeps_private_parts_out_whoever_appends(home: Path) -> None:
 def held(home: Path) -> list[str]:
     """Return the texts of all captures, and make sure that nothing private stands in any file of a home."""
     with Client(home, scope="project:test") as client:
-        slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 1_000)]
+        bodies = [event.body for event in events_of(client.log)]
         client.project()
     assert not [path for path in home.rglob("*") if path.is_file() and HIDDEN.encode() in path.read_bytes()]
-    told = [json.loads(slot.payload) for slot in slots]
-    return [it["body"]["text"] for it in told if it["type"] == "captured"]
+    return [body.text for body in bodies if isinstance(body, Captured)]
 
 
 def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: Path) -> None:
@@ -165,16 +168,18 @@ def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: P
     (notes / "a.md").write_text(
         f"# Title\n\nkept one\n\n<private>\n\n- {HIDDEN}\n\n# {HIDDEN}\n</private>\n\nkept two\n"
     )
-    (notes / "b.md").write_text(f"---\npermalink: b\n---\n- [tech] kept three\n<private>\n- [tech] {HIDDEN}\n")
+    (notes / "b.md").write_text(f"---\npermalink: b\n---\n- [t] kept three\n<private>\n- [t] {HIDDEN}\n")
     (notes / "c.md").write_text(f"<private>{HIDDEN}")
-    (notes / "d.html").write_text(f"<p>kept four <private>{HIDDEN}</p><p>{HIDDEN}</private></p><p>kept five</p>")
+    page = f"<p>kept four <private>{HIDDEN}</p><p>{HIDDEN}</private></p><p>kept five</p>"
+    (notes / "d.html").write_text(page)
     session = tmp_path / "session.jsonl"
     hidden, cut = f"<private>{HIDDEN}</private>", f"<private>{f'{HIDDEN} ' * 900}</private>"
+    answer = {"type": "text", "text": f"<private>{HIDDEN}"}
     called = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": f"cat {hidden}"}}
     answered = {"type": "tool_result", "tool_use_id": "t", "content": f"kept seven {cut}"}
     said = [
         {"type": "user", "uuid": "1", "message": {"content": f"kept six {hidden}"}},
-        {"type": "assistant", "uuid": "2", "message": {"content": [{"type": "text", "text": f"<private>{HIDDEN}"}]}},
+        {"type": "assistant", "uuid": "2", "message": {"content": [answer]}},
         {"type": "assistant", "uuid": "4", "message": {"content": [called]}},
         {"type": "user", "uuid": "3", "message": {"content": [answered]}},
     ]
@@ -182,11 +187,11 @@ def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: P
     session.write_bytes(t.lines(rows))
     with Client(home, scope="project:test") as client:
         importer = Importer(client, "project:test")
-        sources = [*named_files(notes), ImportSource(session, CLAUDE_CODE, "session.jsonl", str(tmp_path), "s")]
-        summary = importer.take(sources)
+        told = ImportSource(session, CLAUDE_CODE, "session.jsonl", str(tmp_path), "s")
+        summary = importer.take([*named_files(notes), told])
     assert summary.skipped["private as a whole, and not taken"] == 2 and not summary.problem_count
     texts = "\n".join(held(home))
-    assert all(f"kept {number}" in texts for number in ("one", "two", "three", "four", "five", "six", "seven"))
+    assert all(f"kept {number}" in texts for number in "one two three four five six seven".split())
 
 
 def test_text_of_a_document_that_only_looks_like_a_tag_is_no_element() -> None:
@@ -199,7 +204,8 @@ def test_what_is_private_in_a_zone_stays_in_its_file_and_is_not_taken(home: Path
         client.capture("something")
         client.project()
         page = Home(home).scope_folder("project:test") / "MEMORY.md"
-        written = f"- kept one <private>{HIDDEN}\n- {HIDDEN}\n</private>\n- <private>{HIDDEN}</private>\n- kept two\n"
+        hidden = f"<private>{HIDDEN}</private>"
+        written = f"- kept one <private>{HIDDEN}\n- {HIDDEN}\n</private>\n- {hidden}\n- kept two\n"
         text = page.read_text()
         start = text.index(ZONE_START) + len(ZONE_START)
         page.write_text(f"{text[:start]}\n{written}{text[text.index(ZONE_END) :]}")
@@ -213,19 +219,20 @@ def test_what_is_private_in_a_zone_stays_in_its_file_and_is_not_taken(home: Path
 
 def test_an_id_tells_nothing_of_what_is_private_and_a_hook_and_an_import_meet() -> None:
     one, other = ("the key is <private>a</private>", "the key is <private>b</private>")
-    assert heard("s", "user", one) == heard("s", "user", other) and digest(one) == digest("the key is [private]")
+    assert heard("s", "user", one) == heard("s", "user", other)
+    assert digest(one) == digest("the key is [private]")
 
 
 def test_a_cut_shows_nothing_that_ends_behind_it(home: Path) -> None:
     redactor = Redactor(Home(home))
     text = f"`<private>` {HIDDEN} {'x ' * 9_000}`</private>`"
-    assert HIDDEN not in redactor.head(text, 2_000) and HIDDEN not in redactor.head(f"<private>{HIDDEN}" + text, 50)
+    assert HIDDEN not in redactor.head(text, 2_000) + redactor.head(f"<private>{HIDDEN}{text}", 50)
     assert redactor.text("the password is <private>x</private>.") == "the password is [private]."
     assert without_marks("[private] a [private]") == "a"
 
 
 def filled(hint: Any, place: str, texts: dict[str, str]) -> Any:
-    """Make a value of a type in which every text is its place, and note it; ids, scopes and fixed words are none."""
+    """Make a value of a type in which every text is its place, and note it; ids and fixed words are none."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is typing.Annotated:
         pattern = next((meta.pattern for meta in arguments[1:] if isinstance(meta, msgspec.Meta)), None)
@@ -274,7 +281,8 @@ def test_every_text_of_a_body_is_yielded_at_its_place_and_can_be_changed(type: s
 
 def test_the_names_of_a_header_are_texts_also_of_an_event_without_a_body() -> None:
     blank = event("captured", None, "x", session="a session", name="Ada")
-    assert {said.place: said.text for said in texts_of(blank)} == {"$.session": "a session", "$.actor.name": "Ada"}
+    found = {said.place: said.text for said in texts_of(blank)}
+    assert found == {"$.session": "a session", "$.actor.name": "Ada"}
 
 
 def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
@@ -283,16 +291,4 @@ def test_what_somebody_said_is_told_apart_from_names_and_labels() -> None:
         for said in texts_of_body(filled(EVENT_TYPES[type].body, "$.body", {})):
             roles.setdefault(said.role, []).append(f"{type} {said.place.removeprefix('$.body.')}")
     told = {role: " ".join(place for place in places if "[1]" not in place) for role, places in roles.items()}
-    assert told == {role: " ".join(places.split()) for role, places in ROLES.items()}
-
-
-ROLES = {
-    "statement": """captured media[0].caption captured text recalled query recalled trace[0].query forgotten reason
-        restored reason edited hints[0] edited rest edited summary edited title settled note archived reason
-        decided reason embedded reason""",
-    "label": """captured media[0].uri captured path captured source captured tags[0] recalled filters.not_tags[0]
-        recalled filters.tags[0] linked slug edited refs[0] edited slug scope_changed name""",
-    "name": "captured branch recalled filters.not_sessions[0] recalled filters.sessions[0]",
-    "program": """recalled lanes[0] recalled trace[0].by embedded embedder configured settings.embedder
-        configured settings.embedder_next configured settings.fold_cosines_hundredths configured settings.retrievers""",
-}
+    assert told == table("text-roles")["roles"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from commanding import call
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +26,7 @@ SCOPES = ("project:a", "project:b")
 
 
 class Said(NamedTuple):
-    """A capture: its words, kind and scope, whether development made it, how old it is, and if it was forgotten."""
+    """A capture: its words, kind and scope, if development made it, its age, and if it was forgotten."""
 
     text: str
     kind: Any
@@ -54,7 +53,7 @@ def hidden(client: Client, ids: list[str]) -> list[bool]:
 
 
 @given(st.lists(SAID, min_size=3, max_size=8), st.sampled_from([0, 7, 7]), st.booleans())
-def test_what_is_old_goes(tmp_path_factory: pytest.TempPathFactory, said: list[Said], days: int, every: bool) -> None:
+def test_what_is_old_goes(tmp_path_factory: Any, said: list[Said], days: int, every: bool) -> None:
     home, log = Home(tmp_path_factory.mktemp("home")), MemoryLog()
     before = NOW - days * DAY_US
     with pytest.MonkeyPatch.context() as patch:
@@ -115,10 +114,13 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     def run(*words: str) -> Any:
         return call(*words, home=home, scope="project:a", code=None)
 
+    def found(*words: str) -> Any:
+        return document(*words, home=home, scope="project:a")
+
     for number in range(3):
-        assert run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard").exit_code == 0
-    assert run("capture", "Trial number 1 of the crane.").exit_code == 0
-    assert run("capture", "The crane is ours.", "--tag", "mine").exit_code == 0
+        run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard")
+    run("capture", "Trial number 1 of the crane.")
+    run("capture", "The crane is ours.", "--tag", "mine")
     assert "Nothing that is shown is tagged env:dev" in run("admin", "prune").output  # Younger than 7 days.
     told = run("admin", "prune", "--before", "0s", "--dry-run").output
     assert "2 captures tagged env:dev" in told and "would be forgotten" in told and "Trial number 2" in told
@@ -126,13 +128,16 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     refused = run("admin", "prune", "--before", "0s")
     assert refused.exit_code == 1 and "Nothing was forgotten.\nConfirm it, or give --yes." in refused.output
     assert "Nothing was forgotten" in run("admin", "prune", "--before", "0s", "--json").output
-    assert json.loads(run("admin", "prune", "--tag", "other", "--before", "0s", "--json").stdout)["items"] == []
+    assert found("admin", "prune", "--tag", "other", "--before", "0s")["items"] == []
     done = run("admin", "prune", "--before", "0s", "--yes").output
     undo = done.partition("To undo: memtape ")[2].partition(", and so")[0].split()
     assert "Forgot 2 captures." in done and undo[0] == "restore"
-    found = json.loads(run("search", "crane", "--json").stdout)["results"]
-    assert sorted(it["text"] for it in found) == ["The crane is ours.", "Trial number 1 of the crane."]
+    assert sorted(it["text"] for it in found("search", "crane")["results"]) == [
+        "The crane is ours.",
+        "Trial number 1 of the crane.",
+    ]
     call(*undo, home=home)
-    assert len(json.loads(run("search", "crane", "--json").stdout)["results"]) == 3
-    assert "1 more are hidden already" not in run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
+    assert len(found("search", "crane")["results"]) == 3
+    mine = run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
+    assert "1 more are hidden already" not in mine
     assert "The views are what the log says." in call("verify", home=home).output

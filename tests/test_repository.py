@@ -1,4 +1,4 @@
-"""What a repository says of its project: one line for what it is built with, one for what was committed lately."""
+"""What a repository says of its project: one line for what it is built with, one for its last commits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
 
-from memtape.schemas.scopes import partition_of
 from memtape.tools.agents import hooks
 from memtape.tools.capture import repository
 from memtape.tools.capture.repository import MOST_CHARS, repository_lines
@@ -75,7 +75,7 @@ def test_a_manifest_of_any_bytes_says_something_or_nothing(data: bytes, name: st
 
 
 @pytest.mark.parametrize(
-    "text", ["[project]\ndependencies = 3\n", "[project\n", "[]", "\xff", '[project]\ndependencies = [["a"]]\n']
+    "text", ["[project]\ndependencies = 3\n", "[project\n", "[]", "\xff", '[project]\ndependencies = [["a"]]']
 )
 def test_a_manifest_that_makes_no_sense_is_passed_over(project: Path, text: str) -> None:
     (project / "pyproject.toml").write_text(text)
@@ -100,8 +100,9 @@ def test_a_session_that_ends_captures_what_has_changed(project: Path, tmp_path: 
     end()
     with Client(tmp_path / "home", folder=project) as client:
         items = {item.text for item in client.context().items if item.section == "repository"}
-        assert len(items) == 2 and "Built with: make" in items and all(len(text) <= MOST_CHARS for text in items)
-        captured = client.log.read(partition_of(client.scope, client.log.partitions), 0, 9, types=("captured",))
+        assert len(items) == 2 and "Built with: make" in items
+        assert all(len(text) <= MOST_CHARS for text in items)
+        captured = [event for event in events_of(client.log) if event.type == "captured"]
         assert len(captured) == 2, "each line once"
     (project / "Makefile").unlink()
     (project / "mix.exs").write_text("\n")

@@ -49,7 +49,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 def ids(client: Client, **fields: Any) -> list[str]:
     """Texts stand for ids: of turns that say the same either may be told."""
-    return [it.text for it in client.search("kayaks", 1_000, filters=make_filters(0, **fields), quiet=True).results]
+    filters = make_filters(0, **fields)
+    return [it.text for it in client.search("kayaks", 1_000, filters=filters, quiet=True).results]
 
 
 @given(
@@ -124,8 +125,9 @@ def test_every_kind_has_a_source() -> None:
 
 
 def test_what_is_no_quota_is_refused(client: Client) -> None:
-    assert quotas_of([" turns = 3 , documents=0", "pages=1000"]) == {"turns": 3, "documents": 0, "pages": 1_000}
-    for wrong in ("turns", "turn=3", "turns=", "turns=-1", "turns=1.5", "turns=1001", "turns=3,turns=3", "", "turns=٣"):
+    quotas = quotas_of([" turns = 3 , documents=0", "pages=1000"])
+    assert quotas == {"turns": 3, "documents": 0, "pages": 1_000}
+    for wrong in (*"turns turn=3 turns= turns=-1 turns=1.5 turns=1001 turns=3,turns=3 turns=٣".split(), ""):
         with pytest.raises(MemtapeError, match=r"no source|no quota|two quotas") as told:
             client.search("kayaks", quotas=[wrong])
         assert told.value.hint

@@ -1,4 +1,4 @@
-"""Standing pages: what is open and what closes it, who is told of, and pages within their length whatever is said."""
+"""Standing pages: what is open and what closes it, who is told of, and pages within their length."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def written(events: list[Event], path: str) -> str:
     return render(page(state_of(events).scopes[SCOPE], path, Settings()))
 
 
-def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: str = "s", **fields: Any) -> Event:
-    actor = fields.pop("actor", {"user": "Ada", "agent": "codex"}.get(by, by))
-    return captured(text, id, "turn", actor=actor, origin=by, session=session, sent=START + after * MINUTE, **fields)
+def turn(text: str, id: object, *, by: str = "user", after: int = 0, **fields: Any) -> Event:
+    fields = {"actor": {"user": "Ada", "agent": "codex"}.get(by, by), "session": "s", **fields}
+    return captured(text, id, "turn", origin=by, sent=START + after * MINUTE, **fields)
 
 
 @pytest.mark.parametrize(("text", "kind"), table("open-ends")["cases"])
@@ -106,7 +106,7 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
 RAN = "ran `certbot renew api.example.org certificate`"
 ENDINGS: dict[str, tuple[bool, Event]] = {
     "a later statement": (True, turn("I renewed the certificate of api.example.org.", 1, after=1)),
-    "an agent that did it": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
+    "an agent": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
     "an action": (True, turn(f"{RAN}: ok", 1, by="tool", after=1, tags=action_tags("command", 0))),
     "forgotten": (True, forgotten(["task"], "f", sent=START + MINUTE)),
     "withdrawn": (True, withdrawn(["task"], "w", sent=START + MINUTE)),
@@ -176,20 +176,23 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
         for n in range(40)
     ]
     events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), pinned([3], "p")]
-    events += [captured("Always run the tests.", "rule"), captured("Never mention thing7 again.", "o", "turn")]
+    order = "Never mention thing7 again."
+    events += [captured("Always run the tests.", "rule"), captured(order, "o", "turn")]
     scope = state_of(events).scopes[SCOPE]
-    rows = [row for birth in scope.leading.worthiest(scope) if (row := memory_row(scope, name_of(scope, birth)))]
+    names = [name_of(scope, birth) for birth in scope.leading.worthiest(scope)]
+    rows = [row for name in names if (row := memory_row(scope, name))]
     known = [known_of(row) for row in rows]
     orders = [
-        Known(id="o", scope=SCOPE, kind="turn", text="Never mention thing7 again.", at=START, last_at=START, order=0,
-              actor="Ada", origin="user"),
+        Known(id="o", scope=SCOPE, kind="turn", text=order, at=START, last_at=START, order=0, actor="Ada",
+              origin="user"),
     ]  # fmt: skip
     now = max(row.last_at for row in rows)
     told = [item.id for item in items_of([*reversed(known), *orders], now) if item.section == "facts"]
     essentials = page(scope, ESSENTIALS, Settings())
     assert isinstance(essentials, StandingPage)
-    assert [line.id for line in essentials.lines if line.section != "Standing instructions"] == told
-    assert [line.id for line in essentials.lines if line.section == "Standing instructions"] == [make_id("rule")]
+    ids = [(line.id, line.section == "Standing instructions") for line in essentials.lines]
+    assert [id for id, is_rule in ids if not is_rule] == told
+    assert [id for id, is_rule in ids if is_rule] == [make_id("rule")]
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
 
 
@@ -207,7 +210,8 @@ def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
 
 
 def test_what_people_want_left_out_stands_on_no_page() -> None:
-    events = [captured("Ada's divorce is on Monday.", "f"), turn("Remind me to call the divorce lawyer tomorrow.", "t")]
+    events = [captured("Ada's divorce is on Monday.", "f")]
+    events += [turn("Remind me to call the divorce lawyer tomorrow.", "t")]
     events += [turn("The divorce is settled by now.", "r", after=1)]
     paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
     assert all("divorce" in written(events, path) for path in paths)
@@ -216,9 +220,11 @@ def test_what_people_want_left_out_stands_on_no_page() -> None:
 
 
 def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_want_it() -> None:
-    """The pages that a change touches include `MEMORY.md`, so that an order that comes or ends is seen at once."""
-    events = [configured(), captured("Ada's divorce is on Monday.", "f"), captured("The reef is charted.", "g")]
-    events += [
+    """The pages that a change touches include `MEMORY.md`: an order that comes or ends is seen at once."""
+    events = [
+        configured(),
+        captured("Ada's divorce is on Monday.", "f"),
+        captured("The reef is charted.", "g"),
         captured("Finish the divorce", "aim", kind="goal"),
         turn("Never mention my divorce again.", "o", after=2),
     ]
@@ -373,4 +379,5 @@ def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> N
         client.project()
     with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
         found = [it for it in client.context().items if it.section == "tasks"]
-    assert [(it.text, it.page) for it in found] == [("Which of the two `ledger` tables should stay?", THREADS)]
+    asked = "Which of the two `ledger` tables should stay?"
+    assert [(it.text, it.page) for it in found] == [(asked, THREADS)]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from met import events_of
 
-from memtape.schemas.codec import decode
 from memtape.schemas.events import Event
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import hooks
@@ -40,7 +40,8 @@ def hostile(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("memtape", "click", "orjson", "msgspec", "runpy", "json"):
-        (folder / f"{name}.py").write_text(f"open({str(folder / 'ran')!r}, 'a').write({name!r})\nraise SystemExit(3)\n")
+        said = f"open({str(folder / 'ran')!r}, 'a').write({name!r})\nraise SystemExit(3)\n"
+        (folder / f"{name}.py").write_text(said)
     return folder
 
 
@@ -52,7 +53,7 @@ def until(true: Callable[[], object]) -> None:
 
 
 def ran(folder: Path, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(list(words), cwd=folder, input=data, env=ENVIRONMENT, capture_output=True, check=False)
+    return subprocess.run(list(words), cwd=folder, input=data, env=ENVIRONMENT, capture_output=True)
 
 
 def test_what_is_started_in_a_foreign_folder_runs_nothing_of_it(hostile: Path) -> None:
@@ -65,7 +66,8 @@ def test_what_is_started_in_a_foreign_folder_runs_nothing_of_it(hostile: Path) -
 
 def test_the_end_of_a_session_runs_nothing_of_its_folder(hostile: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "cwd": str(hostile), "message": {"content": "Missed."}}
+    row = {"type": "user", "uuid": "u1", "sessionId": "s-1", "cwd": str(hostile)}
+    row |= {"message": {"content": "Missed."}}
     (hostile / "s-1.jsonl").write_text(json.dumps(row) + "\n")
     # The folder and the transcript are told as seen from there.
     told = {"hook_event_name": "SessionEnd", "session_id": "s-1", "cwd": ".", "transcript_path": "s-1.jsonl"}
@@ -74,8 +76,7 @@ def test_the_end_of_a_session_runs_nothing_of_its_folder(hostile: Path, tmp_path
 
     def taken() -> list[Event]:
         with Client(home, scope=scope_of_folder(hostile, Home(home))) as client:
-            slots = [slot for number in range(client.log.partitions) for slot in client.log.read(number, 0, 10)]
-            return [event for slot in slots if (event := decode(slot.payload)).scope == client.scope]
+            return [event for event in events_of(client.log) if event.scope == client.scope]
 
     until(lambda: [event.type for event in taken()] == ["captured"])
     assert not (hostile / "ran").exists()
@@ -96,7 +97,7 @@ def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(event: str, tmp_p
 def test_a_long_prompt_is_left_to_another_process_at_once_which_keeps_its_ends(tmp_path: Path) -> None:
     home = tmp_path / "home"
     prompt = "A line of the tide tables. " * 40_000
-    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(tmp_path), "prompt": prompt}
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(tmp_path), "prompt": prompt}
     assert hooks.run("claude", home, json.dumps(told).encode()) == b""
     scope = scope_of_folder(tmp_path, Home(home))
 

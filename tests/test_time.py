@@ -1,4 +1,4 @@
-"""Recovery, rebuilding and the past: a restart goes on, a rebuild changes nothing, and every position can be asked."""
+"""Recovery, rebuilding and the past: a restart goes on, a rebuild changes nothing, any position is asked."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def test_a_snapshot_holds_no_text_of_a_turn(home: Home, often: None, monkeypatch
     """Rows that change later, pages of the day and a state that is folded on read it of the log."""
     monkeypatch.setattr(projection, "HELD", 3)
     with Client(home.path, scope="project:a", origin="user") as client:
-        said = [client.capture(f"The zebra-quartz number {n} is blue.", "turn", session="s").id for n in range(50)]
+        texts = [f"The zebra-quartz number {n} is blue." for n in range(50)]
+        said = [client.capture(text, "turn", session="s").id for text in texts]
         client.project()
         snapshots = list(home.current().path.rglob("*.snapshot"))
         assert snapshots and all(b"zebra" not in path.read_bytes() for path in snapshots)
@@ -352,7 +353,8 @@ def test_every_position_of_the_past_can_be_asked(home: Home, stepped: EmbeddedLo
 def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> None:
     log = EmbeddedLog(home.log_path)
     start = time.time_ns() // 1_000 + MINUTE  # After the settings, which the log was made with just now.
-    turns = [captured(f"number {n}", n, "turn", scope="project:a", sent=start + n * MINUTE) for n in range(10)]
+    sent = [start + n * MINUTE for n in range(10)]
+    turns = [captured(f"number {n}", n, "turn", scope="project:a", sent=at) for n, at in enumerate(sent)]
     then = to_datetime(start + 4 * MINUTE).isoformat()
     log.append(turns)
     with Client(home.path, scope="project:a", log=log) as client:
@@ -390,7 +392,8 @@ def test_a_diff_names_what_was_added_folded_revised_and_forgotten(home: Home) ->
         assert changes.added == []  # What is new is named once.
         assert [(changed.id, len(changed.captures)) for changed in changes.folded] == [(first.id, 1)]
         assert (changes.turns, changes.forgotten) == (1, [])
-        assert [changed.id for changed in client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten] == [first.id]
+        forgotten = client.diff(f"{number}:{middle}", f"{number}:{end}").forgotten
+        assert [changed.id for changed in forgotten] == [first.id]
         assert [changed.id for changed in client.diff(f"{number}:{end}", "0s").restored] == [first.id]
         with pytest.raises(MemtapeError, match="before the first"):
             client.diff(f"{number}:{end}", f"{number}:{start}")

@@ -1,4 +1,4 @@
-"""The commands of the tree: what they draw and write, and what is no tree, refused at the door with a next step."""
+"""The commands of the tree: what they draw and write, and what is no tree, refused with a next step."""
 
 from __future__ import annotations
 
@@ -50,12 +50,14 @@ def test_pages_are_written_drawn_shown_and_moved() -> None:
     assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
     shown = document("show", "deploy/staging")
     assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]
-    assert shown["edges"] == [["depends_on", "backups", True]] and shown["backlinks"] == [["child", "deploy", True]]
+    assert shown["edges"] == [["depends_on", "backups", True]]
+    assert shown["backlinks"] == [["child", "deploy", True]]
     assert document("show", shown["row"]["id"])["row"]["slug"] == "deploy/staging"
     assert document("show", shown["row"]["id"][:23])["row"]["slug"] == "deploy/staging"
     tree("move", "deploy/staging", "staging", "--under", "_root")
     assert [it["name"] for it in document("draw")["top"]["children"]] == ["deploy", "staging"]
-    assert document("show", "backups")["backlinks"] == [["child", "deploy", True], ["depends_on", "staging", True]]
+    found = document("show", "backups")["backlinks"]
+    assert found == [["child", "deploy", True], ["depends_on", "staging", True]]
 
 
 def test_a_page_is_edited_upon_the_version_that_was_seen() -> None:
@@ -69,7 +71,7 @@ def test_a_page_is_edited_upon_the_version_that_was_seen() -> None:
     assert document("show", "deploy")["row"]["beside"] == []
     tree("edit", "deploy", "--title", "Deploying")
     assert document("show", "deploy")["row"]["title"] == "Deploying"
-    assert [it["stands"] for it in document("show", "deploy")["history"]] == ["current", "before", "before", "before"]
+    assert [it["stands"] for it in document("show", "deploy")["history"]] == ["current", *["before"] * 3]
     assert "stands beside" in tree("edit", "deploy", "On Mondays.", origin="agent").stdout
     assert document("show", "deploy")["text"] == "On Wednesdays and Fridays."
     assert "trusted more" in tree("edit", "deploy", "--title", "Mine", origin="agent", code=1).output
@@ -108,8 +110,9 @@ def test_a_link_may_wait_for_its_page_and_end(client: Client) -> None:
 def test_a_broken_tree_is_mended_and_each_step_says_how_it_is_undone(client: Client) -> None:
     ids = {slug: client.tree.new(slug, f"The page {slug}.").id for slug in ("a", "b", "c")}
     client.tree.link("a", "b", "child")
-    client.append("linked", Linked(id=ids["b"], on=True, relation="child", slug=None, to=ids["a"]), "project:a")
-    client.append("linked", Linked(id=ids["c"], on=True, relation="child", slug=None, to=ids["c"]), "project:a")
+    for above, below in ("ba", "cc"):
+        link = Linked(id=ids[above], on=True, relation="child", slug=None, to=ids[below])
+        client.append("linked", link, "project:a")
     client.tree.link("a", "c")
     client.forget(ids["c"])
     found = {it["kind"] for it in document("check")["problems"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def counts(scope: Scope) -> dict[str, tuple[int, int]]:
 
 SAID = turn("I opened 8081 for you.", "answer", 2)
 LATER, LATE = turn("I opened 8081 for you.", "later", 4), turn("I opened 8081 for you.", "late", 62)
-LATE_PROMPT = captured("Which port?", "p", "turn", origin="user", session="s", sent=START + MINUTE + 1_000_000)
+LATE_PROMPT = captured("Which port?", "p", "turn", session="s", sent=START + MINUTE + 1_000_000)
 LOOK, THANKS = turn("Let me look.", "first", 2), turn("Thanks. What else?", "thanks", 3, origin="user")
 MUCH_LATER = make_tick(0, START + 50 * MINUTE)
 TWICE = (used(["port", "port"], "u1"), used(["port"], "u2"))
@@ -63,19 +64,19 @@ START_ALL = asked(["port", "proxy"], "start", query="", lanes=unasked_lanes("sta
 STARTS = [asked(["proxy"], f"start {n}", query="", lanes=unasked_lanes("start", 900)) for n in range(4)]
 SEARCHES = [asked(["port"], "r0"), asked([], "r1"), asked([], "r2")]
 BOTH = turn("I opened 8081 in infra/proxy.toml of Mira.", "both", 2)
-NOTE = captured("I opened 8081 for you.", "note", "journal", origin="agent", session="s", sent=START + 2 * MINUTE)
+NOTE = captured("I opened 8081.", "note", "journal", origin="agent", session="s", sent=START + 2 * MINUTE)
 
 
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        ((asked(["port", "proxy"]), asked(["port"], "r2", 2)), {"port": (2, 0), "proxy": (1, 0)}),  # Looking is no use.
+        ((asked(["port", "proxy"]), asked(["port"], "r2", 2)), {"port": (2, 0), "proxy": (1, 0)}),  # Seen.
         ((turn("Is it 8081?", "q", 0, origin="user"), RECALL, SAID), {"port": (1, 0)}),  # The user knew it.
         ((RECALL, LATE_PROMPT, SAID), {"port": (1, 1)}),  # A prompt captured late ends nothing.
         ((RECALL, SAID, erased(["r"], "e")), {}),  # An erased recall was never shown.
         ((*TWICE, TWICE[0]), {"port": (0, 2)}),  # A repeated event counts once.
         ((used(["port"], "u"), forgotten(["port"], "f")), {"port": (0, 1)}),  # Forgetting does not count.
-        ((asked(["port", "proxy"]), SAID), {"port": (1, 1), "proxy": (1, 0)}),  # The answer carries the port alone.
+        ((asked(["port", "proxy"]), SAID), {"port": (1, 1), "proxy": (1, 0)}),  # It carries the port alone.
         # Neither the user, a tool, another session, none, a note, nor what names no specifics tells of use.
         ((RECALL, turn("Fine, 8081 then.", "user", 2, origin="user")), {"port": (1, 0)}),
         ((RECALL, turn("It was 8081 in the log.", "tool", 2, origin="tool")), {"port": (1, 0)}),
@@ -103,7 +104,7 @@ def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, i
 
 @given(st.integers(0, 1), st.integers(0, 4))
 def test_a_transcript_in_pieces_says_the_same_uses(before_first: int, before_second: int) -> None:
-    """Recalls stand on the log as they happen, and turns when they are captured or imported: at once, or after all."""
+    """Recalls stand on the log as they happen, and turns when they are captured or imported, however late."""
     recalls = [asked(["port"], "r1", 2), asked(["proxy", "port"], "r2", 6, query="proxy")]
     said = [
         turn("Where does staging listen?", "p1", 1, origin="user"),
@@ -120,7 +121,8 @@ def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
     live = [asked(["port", "proxy"]), turn("I opened 8081 for you.", "answer", 4)]
     thanks = turn("Thanks.", "thanks", 5, origin="user")
     imported = [turn("Mira set that up.", "between", 2), turn("I opened 8081 for you.", "answer", 4)]
-    for events in ([*live, *imported, thanks], [*live, thanks, *imported], [live[0], *imported, live[1], thanks]):
+    recall, said = live
+    for events in ([*live, *imported, thanks], [*live, thanks, *imported], [recall, *imported, said, thanks]):
         assert counts(scope_of(PORT, PROXY, *events)) == {"port": (1, 1), "proxy": (1, 1)}
 
 
@@ -148,7 +150,8 @@ def test_what_was_never_captured_or_was_erased_counts_for_nobody() -> None:
 def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> None:
     scope = scope_of(used(["global one"], "u"))
     rows = [row_of(scope, change) for change in all_changes(scope) if change.table == "uses"]
-    assert [(row.id, row.used) for row in rows if isinstance(row, UseRow)] == [(other_row_id(make_id("global one")), 1)]
+    used_of = [(row.id, row.used) for row in rows if isinstance(row, UseRow)]
+    assert used_of == [(other_row_id(make_id("global one")), 1)]
     assert make_id("global one") not in repr(rows)
 
 
@@ -156,12 +159,12 @@ def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> No
 def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]) -> None:
     at = [START + hour * 3_600_000_000 for hour in hours]
     # Without ticks the clock would clamp them.
-    ticked = [event for n, sent in enumerate(at) for event in (make_tick(0, sent), used(["port"], f"u{n}", sent=sent))]
-    scope = scope_of(PORT, *ticked)
+    ticked = [(make_tick(0, sent), used(["port"], f"u{n}", sent=sent)) for n, sent in enumerate(at)]
+    scope = scope_of(PORT, *chain(*ticked))
     if at:
         use = scope.usage.own[0]
         assert (use.used, use.last) == (len(at), max(at))
-        # What fell out of the window at some time does not come back, so that only later times can be missing.
+        # What fell out of the window once does not come back, so that only later times can be missing.
         assert list(use.times) == sorted(use.times)
         assert len(use.times) <= MAX_TIMES
         assert all(max(at) - time <= HOT_WINDOW_US for time in use.times)
@@ -208,7 +211,8 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         receipt = memory.use([port, style, port], recall)
         memory.project()
         shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
-        assert {row.id: row.used for row in shard.rows(UseRow, "project:a")} == {port: 1, other_row_id(style): 1}
+        counted = {row.id: row.used for row in shard.rows(UseRow, "project:a")}
+        assert counted == {port: 1, other_row_id(style): 1}
         assert [memory.show(id).used for id in (port, style)] == [1, 1]
         assert memory.verify().ok
         end = sum(memory.log.ends())
@@ -218,5 +222,6 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         with pytest.raises(MemtapeError, match="has no recall it"):
             memory.use([port], "it")
         assert sum(memory.log.ends()) == end
-    with Client(tmp_path, scope="global", origin="agent") as agent, pytest.raises(MemtapeError, match="operator"):
+    agent = Client(tmp_path, scope="global", origin="agent")
+    with agent, pytest.raises(MemtapeError, match="operator"):
         agent.use([style])

@@ -1,4 +1,4 @@
-"""Servers and hooks of one host together: who is answered when, what is recorded of it, and whose session it is."""
+"""Servers and hooks of one host together: who is answered when, what is recorded, and whose session it is."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WAIT_S = 300.0
 
 
 class Ready(HookResponder):
-    """Offers a text for every hook, and notes which prompts it was asked for, which offers were recorded, and whose."""
+    """Offers a text for every hook, and notes what was asked, which offers were recorded, and whose."""
 
     def __init__(self, text: str = "Something.", slowly: Callable[[], object] = lambda: None) -> None:
         self.text, self.slowly = text, slowly
@@ -108,7 +108,7 @@ def at(home: Path, project: Path, session: str | None = None) -> Client:
 
 
 @pytest.mark.slow
-def test_views_that_are_made_hold_up_no_hook(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_making_views_holds_up_no_hook(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
     answering = HookResponder(home)
     projecting, go_on = threading.Event(), threading.Event()
@@ -186,7 +186,8 @@ def test_a_slow_scope_holds_up_no_other(home: Path, project: Path, monkeypatch: 
 
     monkeypatch.setattr(Client, "offer", slowly)
     answering = HookResponder(home)
-    with ThreadPoolExecutor(1) as others, at(home, project) as client, Client(home, scope="project:slow") as other:
+    other = Client(home, scope="project:slow")
+    with ThreadPoolExecutor(1) as others, at(home, project) as client, other:
         other.capture(PORT)
         other.session = "s-2"
         slow = others.submit(answering.offer, other, QUESTION)
@@ -207,7 +208,8 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
             assert go_on.wait(WAIT_S)
 
     data = told(project, "UserPromptSubmit", prompt="Where is staging?")
-    with warm(home, Ready(slowly=slowly)), socket.socket(socket.AF_UNIX) as silent, ThreadPoolExecutor(1) as others:
+    silent = socket.socket(socket.AF_UNIX)
+    with warm(home, Ready(slowly=slowly)), silent, ThreadPoolExecutor(1) as others:
         silent.connect(str(home / "serving" / "server.sock"))
         slow = others.submit(handed, home, data)
         assert begun.wait(WAIT_S)
@@ -248,7 +250,8 @@ def test_a_prompt_is_asked_for_before_it_is_captured(host: str, home: Path, proj
     held: list[list[str]] = []
 
     def texts() -> None:
-        held.append([event.body.text for event in events_of(home, project) if isinstance(event.body, Captured)])
+        bodies = [event.body for event in events_of(home, project)]
+        held.append([body.text for body in bodies if isinstance(body, Captured)])
 
     answering = Ready(slowly=texts)
     with warm(home, answering):
@@ -286,7 +289,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
     assert memory.close() and answering.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere hosts start hooks themselves")
 @pytest.mark.parametrize("line", ["exec $0 $1 $2 $3", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"])
 def test_a_session_is_found_behind_a_shell(home: Path, tmp_path: Path, line: str) -> None:
     Home(home)
@@ -294,7 +297,8 @@ def test_a_session_is_found_behind_a_shell(home: Path, tmp_path: Path, line: str
     script.write_text(
         "import sys; from pathlib import Path\n"
         "from memtape.tools.agents.sessions import end_session, tell_session, told_session\n"
-        "do = {'tell': lambda home: tell_session(home, 'project:a', 's-9'), 'end': end_session}.get(sys.argv[2])\n"
+        "tell = lambda home: tell_session(home, 'project:a', 's-9')\n"
+        "do = {'tell': tell, 'end': end_session}.get(sys.argv[2])\n"
         "print(do(Path(sys.argv[1])) if do else told_session(Path(sys.argv[1]), sys.argv[2]))"
     )
 

@@ -25,13 +25,14 @@ from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
+EXPECTED = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
 
 
 def prompt(number: int, words: str = "") -> dict[str, Any]:
     """Return a row of Claude Code with a prompt of its own."""
     return {
-        "type": "user", "uuid": f"n{number}", "sessionId": "s", "timestamp": t.at(number % 3_000), "cwd": "/x",
-        "message": {"role": "user", "content": f"Prompt number {number}. {words}"},
+        "type": "user", "uuid": f"n{number}", "sessionId": "s", "timestamp": t.at(number % 3_000),
+        "cwd": "/x", "message": {"role": "user", "content": f"Prompt number {number}. {words}"},
     }  # fmt: skip
 
 
@@ -105,7 +106,8 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
     first, second = threading.Event(), threading.Event()
 
     def told(indexed: Indexed | str) -> None:
-        (first if isinstance(indexed, Indexed) and indexed.path and indexed.path.stem == "before" else second).set()
+        path = indexed.path if isinstance(indexed, Indexed) else None
+        (first if path and path.stem == "before" else second).set()
 
     with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
         watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)
@@ -113,7 +115,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
         thread.start()
         try:
             assert first.wait(30)
-            # What falls between the first look and the watching is found at the end; this goes on until it is seen.
+            # What falls between the first look and the watching is found at the end; this goes on until then.
             for number in range(1_000):
                 write(folder / f"new{number}.jsonl", [prompt(1_000 + 60 * number + k) for k in range(60)])
                 if second.wait(1):
@@ -169,15 +171,14 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
-    expected = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
     dry = document("import", "--all", "--dry-run")
-    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (expected, True, ["project:x (new)"])
+    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (EXPECTED, True, ["project:x (new)"])
     with Client(hosts / "home", scope=SCOPE) as client:
         assert sum(client.log.ends()) == client.log.partitions
     assert not (hosts / "home/imports.json").exists()
     assert not (hosts / "home/folders.json").exists()
     shown = call("import", "--all").output
-    assert f"Took {expected}; 0 there already; 3 files read." in shown and "Skipped because" in shown
+    assert f"Took {EXPECTED}; 0 there already; 3 files read." in shown and "Skipped because" in shown
     again = document("import", "--all")
     assert (again["taken"], again["unchanged"]) == (0, 3)
     [scope] = json.loads((hosts / "home/folders.json").read_text()).values()
@@ -192,8 +193,8 @@ def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     assert "ba<U+001B>d.jsonl, byte 0: not JSON" in result.stderr
     assert "none: there is no such file" in result.stderr
     assert "\x1b" not in result.output
-    for words, code in (([bad], 1), ([hosts / "none"], 1), ([hosts / "home"], 0)):  # An empty folder is no error.
-        assert document("import", *words, scope=SCOPE, code=code)["files"] == 0
+    for path, code in ((bad, 1), (hosts / "none", 1), (hosts / "home", 0)):  # An empty folder is no error.
+        assert document("import", path, scope=SCOPE, code=code)["files"] == 0
 
 
 def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +224,7 @@ def test_watch_takes_what_there_is_and_ends_in_peace(hosts: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     seen = [json.loads(process.stdout.readline()) for _ in range(3)]
-    assert sum(entry["taken"] for entry in seen) == len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
+    assert sum(entry["taken"] for entry in seen) == EXPECTED
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")

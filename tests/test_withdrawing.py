@@ -1,4 +1,4 @@
-"""A file that was edited or deleted takes back what it had said; what others say, and what people decided, stays."""
+"""A file that was edited or deleted takes back what it had said; what others say or people decided stays."""
 
 from __future__ import annotations
 

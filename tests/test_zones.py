@@ -1,4 +1,4 @@
-"""Zones of people in pages: found in any bytes, kept to the byte, lost in no life of a page; what leads beside them.
+"""Zones of people in pages: found in any bytes, kept to the byte, lost in no life of a page; and what leads.
 
 What becomes of their texts on the log is in `test_zones_taken.py`.
 """
@@ -45,9 +45,10 @@ START_LINE, END_LINE = ZONE_START.encode(), ZONE_END.encode()
 PAGES = st.sampled_from((b"", b"# A page\n", b"# A page\n\n- one\n- two\n\nlinks\n", b"\xc3\xa9\n"))
 ZONES = st.binary(max_size=60).filter(lambda data: b"<!--" not in data)
 LINES = st.sampled_from(
-    ("- a", "  - b c", "* x", "1. one", "12) two", "para", "  cont", "", "# head", "---", "***", "<!-- c -->", "```",
-     "    code", "~~~", "> q", "- [ ] task", "-", "- - z", "- # no head", "- ```", "+ + +", "\t- t", "- 1. x", "- ---",
-     "- <!-- a -->", "## ", "- 2) ", "-x", "1.x", "1. ---", "- - -", "1. -", "\x0b", "é", "- \u2028")
+    ("- a", "  - b c", "* x", "1. one", "12) two", "para", "  cont", "", "# head", "---", "***", "<!-- c -->",
+     "```", "    code", "~~~", "> q", "- [ ] task", "-", "- - z", "- # no head", "- ```", "+ + +", "\t- t",
+     "- 1. x", "- ---", "- <!-- a -->", "## ", "- 2) ", "-x", "1.x", "1. ---", "- - -", "1. -", "\x0b", "é",
+     "- \u2028")
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ DAMAGED = {
     "two starts": lambda text: text.replace(ZONE_START, f"{ZONE_START}\n{ZONE_START}"),
     "two ends": lambda text: text.replace(ZONE_END, f"{ZONE_END}\n{ZONE_END}"),
     "two zones": lambda text: text + text[text.index(ZONE_START) :],
-    "the wrong order": lambda text: text.replace(ZONE_START, "x").replace(ZONE_END, ZONE_START).replace("x", ZONE_END),
+    "the wrong order": lambda text: text.replace(ZONE_END, ZONE_START).replace(ZONE_START, ZONE_END, 1),
     "words beside a mark": lambda text: text.replace(ZONE_START, f"{ZONE_START} mine"),
     "words before a mark": lambda text: text.replace(ZONE_END, f"and {ZONE_END}"),
     "a mark with a slip": lambda text: text.replace("from here", "from hre"),
@@ -178,7 +179,7 @@ class Writer:
         """What was saved with damaged marks, or with changes beside the zone."""
 
     def save(self) -> None:
-        """Save the page: with another zone, moved, with damaged marks, or with words of their own beside the zone."""
+        """Save the page: with another zone, moved, with damaged marks, or with words beside the zone."""
         try:
             before = self.path.read_bytes()
         except FileNotFoundError:
@@ -189,7 +190,8 @@ class Writer:
         if before in self.whole:
             self.whole.remove(before)  # They change what they had saved themselves.
         how = self.rng.choice(("zone", "zone", "zone", "moved", "crlf", "damaged", "beside"))
-        mine = b"%s\n- mine %d\n\xff%d\n%s" % (START_LINE, *(self.rng.randrange(10**9) for _ in "ab"), END_LINE)
+        one, other = (self.rng.randrange(10**9) for _ in "ab")
+        mine = b"%s\n- mine %d\n\xff%d\n%s" % (START_LINE, one, other, END_LINE)
         data = joined(found.ours, mine)
         if how == "moved":
             data = mine + b"\n\n" + found.ours
@@ -317,8 +319,8 @@ def in_order(scope: Scope) -> list[int]:
 def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_latest_and_models_last() -> None:
     texts = ("latest", "older", "confirmed", "recalled", "recalled more", "used", "pinned", "of a model")
     events = [
-        captured(f"The {text} thing.", text, origin="model" if text == "of a model" else "user", sent=START - number)
-        for number, text in enumerate(texts)
+        captured(f"The {it} thing.", it, origin="user" if it in texts[:-1] else "model", sent=START - number)
+        for number, it in enumerate(texts)
     ]
     events.append(captured("The confirmed thing.", "again", sent=START - 100))
     events += [recalled(["recalled"], f"a {number}") for number in range(1)]
@@ -370,8 +372,9 @@ def test_the_lines_of_the_zone_are_those_of_people(facts: int, own: int, lines: 
     source = zone_source("MEMORY.md")
     events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
     events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]
-    events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone"), captured("a goal", "g", "goal")]
-    events += [captured("a plan\n" * 50, "p", "plan"), captured("A claim.", "claim", source=source, origin="agent")]
+    events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone")]
+    events += [captured("A claim.", "claim", source=source, origin="agent")]
+    events += [captured("a goal", "g", "goal"), captured("a plan\n" * 50, "p", "plan")]
     events += [captured("said", f"t{day}", "turn", sent=START + day * DAY_US) for day in range(3)]
     _, scope = scope_of(events)
     index = page(scope, "MEMORY.md", Settings(memory_page_lines=lines))

@@ -1,4 +1,4 @@
-"""What people write in zones becomes events: each text once, whatever happens between, and taken back with its line."""
+"""What people write in zones becomes events: each text once, and taken back with its line."""
 
 from __future__ import annotations
 
@@ -92,6 +92,11 @@ def body_of(event: Event) -> Captured:
     return event.body
 
 
+def sourced(home: Home) -> list[Event]:
+    """The captures that come of a file."""
+    return [it for it in events(home) if isinstance(it.body, Captured) and it.body.source]
+
+
 def once_each(found: list[Event]) -> bool:
     """Whether no capture stands on the log twice."""
     counts = Counter(event.id for event in found if isinstance(event.body, Captured))
@@ -110,8 +115,9 @@ def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home
     put(page, NOTE, "# Mine", "- Backups run at three.", "", "A paragraph", "of two lines.")
     written = page.read_bytes()
     project()
-    (first, second) = (event for event in events(home) if isinstance(event.body, Captured) and event.body.source)
-    assert (body_of(first).text, body_of(second).text) == ("Backups run at three.", "A paragraph\nof two lines.")
+    first, second = sourced(home)
+    texts = [body_of(first).text, body_of(second).text]
+    assert texts == ["Backups run at three.", "A paragraph\nof two lines."]
     assert (first.actor.origin, body_of(first).kind, first.session) == ("user", "fact", None)
     assert abs(first.at - page.stat().st_mtime_ns // 1_000) < 60_000_000
     assert page.read_bytes().endswith(parts(written).zone + b"\n")  # type: ignore[union-attr, operator]
@@ -136,8 +142,7 @@ def test_the_zone_of_another_page_is_taken_too_and_no_note_of_somebodys(home: Ho
     (page.parent / "MEMORY (yours).md").write_text(marked.replace("page", "copy"))
     project()
     assert shown(home, zone_source("memories/001.md")) == ["In a page."]
-    assert not [event for event in events(home) if isinstance(event.body, Captured) and "idea" in event.body.text]
-    assert sum(isinstance(event.body, Captured) and event.body.source is not None for event in events(home)) == 1
+    assert [body_of(event).text for event in sourced(home)] == ["In a page."]
     other.unlink()
     project()
     run("rebuild")
@@ -195,7 +200,7 @@ def test_what_is_forgotten_stays_in_the_file_and_is_not_captured_anew(home: Home
     (id,) = (id for id, event in living(events(home)).items() if "Zebrafish" in body_of(event).text)
     run("forget", id, "--scope", SCOPE)
     project()
-    for lines in (("- Other.",), ("- Other.", "- The codename is Zebrafish.", "- The codename is Zebrafish.")):
+    for lines in (["- Other."], ["- Other.", *["- The codename is Zebrafish."] * 2]):
         put(page, *lines)
         project()
     assert page.read_text().count("Zebrafish") == 2
@@ -218,7 +223,7 @@ def test_what_is_erased_is_named_by_file_and_line_and_is_not_captured_again(home
     for lines in ([f"- {text}", "- Other."], [f"- {text}", f"- {text}"], ["- Other."], [f"- {text}"]):
         put(page, *lines)
         project()
-        assert not [one for one in events(home) if isinstance(one.body, Captured) and "Zebrafish" in one.body.text]
+        assert not [it for it in sourced(home) if "Zebrafish" in body_of(it).text]
         assert text in page.read_text() or f"- {text}" not in lines
     (page.parent / "text").write_text(text)
     assert "your zone" in run("verify", "--erased", id, "--text", str(page.parent / "text"), code=1).stdout
@@ -240,7 +245,7 @@ def test_nothing_of_the_zone_of_global_is_captured_and_the_zone_stays(home: Home
     assert "only operators write to global" in project().stderr
     assert "- Mine for all." in page.read_text()
     assert "only operators write to global" in run("status").stdout
-    assert not [one for one in events(home) if isinstance(one.body, Captured) and one.body.source]
+    assert sourced(home) == []
     assert run("verify").exit_code == 0
 
 
@@ -316,7 +321,7 @@ LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading",
 @example(631973105)
 @example(3279921165)
 def test_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """Edits, captures, runs, rebuilds, kills and losses at random; then the log, the zone and the page agree."""
+    """Edits, captures, runs, rebuilds, kills and losses at random; then log, zone and page agree."""
     rng = random.Random(seed)
     home = Home(tmp_path_factory.mktemp("life"))
     page = home.scope_folder(SCOPE) / "MEMORY.md"
@@ -339,9 +344,8 @@ def test_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactor
         zone = parts(page.read_bytes())
         assert zone is not None and zone.zone is not None
         said = [point.text for point in points(inner(zone.zone).decode())]
-        assert sorted(body_of(event).text for event in living(found).values()) == sorted(dict.fromkeys(said)), (
-            f"seed {seed}"
-        )
+        texts = sorted(body_of(event).text for event in living(found).values())
+        assert texts == sorted(dict.fromkeys(said)), f"seed {seed}"
         assert once_each(found), f"seed {seed}: captured twice"
         assert page.read_bytes().count(ZONE_START.encode()) == 1
         assert client.verify().ok and kept(home) == [], f"seed {seed}"

@@ -1,6 +1,6 @@
 """Small files in every format that is imported, made from what is known of the formats; for tests alone.
 
-Their rows stand in `data/transcripts`. `@SESSION@`, `@CWD@` and `@LONG@` there are what differs from test to test.
+Their rows stand in `data/transcripts`; `@SESSION@`, `@CWD@` and `@LONG@` there differ from test to test.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def gemini_row(id: str, type: str, content: Any, second: int, **more: Any) -> di
 
 
 def chatgpt() -> list[dict[str, Any]]:
-    """Return the conversations of an export: an ordinary one, one without a current node, and one in a circle."""
+    """Return the conversations of an export: an ordinary one, one without a current node, one in a circle."""
     return rows_of("chatgpt")
 
 
