@@ -52,21 +52,13 @@ def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly(name: st
 texts = st.lists(st.sampled_from([RULE, "Fix it.", "in all my projects use  tabs", "Hm. "]))
 knowns = st.lists(
     st.builds(
-        Known,
-        id=st.sampled_from("abcdef"),
-        scope=st.sampled_from(["project:a", "global"]),
-        kind=st.sampled_from(["turn", "fact", "document"]),
-        text=texts.map(" ".join),
-        at=st.integers(0, 3),
-        last_at=st.just(0),
-        order=st.integers(0, 3),
-        actor=st.just(""),
+        Known, id=st.sampled_from("abcdef"), scope=st.sampled_from(["project:a", "global"]),
+        kind=st.sampled_from(["turn", "fact", "document"]), text=texts.map(" ".join), at=st.integers(0, 3),
+        last_at=st.just(0), order=st.integers(0, 3), actor=st.just(""), valid_to=st.none() | st.just(1),
         origin=st.sampled_from(["user", "operator", "agent", "tool", "web", "model"]),
-        valid_to=st.none() | st.just(1),
     ),
-    max_size=6,
-    unique_by=lambda it: it.id,
-)
+    max_size=6, unique_by=lambda it: it.id,
+)  # fmt: skip
 
 
 @given(knowns, st.randoms())

@@ -23,29 +23,11 @@ from msgspec import inspect
 from msgspec.structs import replace
 from tables import table
 
+from memtape.schemas import events as ev
 from memtape.schemas import upcasts
 from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import (
-    EVENT_TYPES,
-    MAX_AT_LEAD_US,
-    Actor,
-    Body,
-    Captured,
-    Decided,
-    Embedded,
-    Event,
-    Input,
-    Linked,
-    Operation,
-    Origin,
-    Part,
-    Settled,
-    Ticked,
-    make_configured,
-    make_tick,
-    tick_id,
-)
+from memtape.schemas.events import EVENT_TYPES, Body, Captured, Decided, Embedded, Event
 from memtape.schemas.ids import ID_PATTERN
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
@@ -126,7 +108,7 @@ relations = st.sampled_from(("child", "related", "odd_one"))
 def decisions(draw: st.DrawFn) -> Decided:
     """What was decided of some inputs, why an attempt failed, or the end of a pass."""
     named = draw(st.lists(ids, min_size=1, max_size=6, unique=True))
-    inputs, attempt = tuple(Input(id=id, seq=draw(counts)) for id in named), draw(st.integers(1, 3))
+    inputs, attempt = tuple(ev.Input(id=id, seq=draw(counts)) for id in named), draw(st.integers(1, 3))
     match draw(st.sampled_from(("decided", "failed", "ended"))):
         case "failed":
             why = draw(texts(1, 100))
@@ -134,26 +116,26 @@ def decisions(draw: st.DrawFn) -> Decided:
         case "ended":
             return Decided(attempt=attempt, inputs=(), operations=(), reason=None, until=draw(counts))
     by = draw(ids.filter(lambda id: id not in named))
-    operations = [Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
+    operations = [ev.Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
     if len(named) > 3:
         op = draw(st.sampled_from(("remove", "conflict")))
-        operations.append(Operation(by=named[2], ids=tuple(named[3:]), op=op))
+        operations.append(ev.Operation(by=named[2], ids=tuple(named[3:]), op=op))
     chosen = tuple(operations[draw(st.integers(0, 1)) :])
     return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
 
 
-parts = st.integers(1, 10**6).flatmap(lambda n: st.builds(Part, st.just(n), st.integers(0, n - 1)))
+parts = st.integers(1, 10**6).flatmap(lambda n: st.builds(ev.Part, st.just(n), st.integers(0, n - 1)))
 OWN_STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "captured": body_of(Captured, part=some(parts)).filter(lambda it: bool(it.media or it.text.strip())),
     "decided": decisions(),
     "linked": st.one_of(
-        body_of(Linked, relation=st.just("holds"), slug=st.none(), to=st.none()),
-        body_of(Linked, relation=st.just("replaced_by"), slug=st.none(), to=ids),
-        body_of(Linked, relation=relations, slug=st.none(), to=ids),
-        body_of(Linked, relation=relations, slug=slugs, to=st.none()),
+        body_of(ev.Linked, relation=st.just("holds"), slug=st.none(), to=st.none()),
+        body_of(ev.Linked, relation=st.just("replaced_by"), slug=st.none(), to=ids),
+        body_of(ev.Linked, relation=relations, slug=st.none(), to=ids),
+        body_of(ev.Linked, relation=relations, slug=slugs, to=st.none()),
     ),
     "settled": st.lists(ids, min_size=2, max_size=2, unique=True).flatmap(
-        lambda two: body_of(Settled, ids=st.just(tuple(two)), keep=st.sampled_from((tuple(two), (two[1],))))
+        lambda two: body_of(ev.Settled, ids=st.just(tuple(two)), keep=st.sampled_from((tuple(two), (two[1],))))
     ),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
@@ -169,13 +151,13 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(EVENT_TYPES), blank: 
     """Any event that may stand on a log; with `blank`, now and then one that was erased."""
     type = draw(st.sampled_from(types))
     body: Body | None = draw(BODY_STRATEGIES[type])
-    id = tick_id(body) if isinstance(body, Ticked) else draw(ids)
+    id = ev.tick_id(body) if isinstance(body, ev.Ticked) else draw(ids)
     if blank and EVENT_TYPES[type].can_be_blank and draw(st.integers(0, 9)) == 0:
         body = None
     sent = draw(st.integers(0, MAX_TIME_US))
     return Event(
-        actor=Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(Origin)))),
-        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))), body=body, id=id,
+        actor=ev.Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(ev.Origin)))),
+        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + ev.MAX_AT_LEAD_US))), body=body, id=id,
         refs=(draw(ids),) if type == "embedded" else draw(st.lists(ids, max_size=20).map(tuple)),
         scope=None if not EVENT_TYPES[type].has_scope else draw(st.from_regex(SCOPE_PATTERN)), sent=sent,
         session=draw(some(texts(1, 200))), type=type, v=version_of(type),
@@ -232,8 +214,8 @@ RECALL = recalled(["a", "b"], "r", query="A secret query?", scope="project:secre
 TOMBSTONE = forgotten(["a"], "f", scope="project:secret")
 EDIT = edited("a", "v", title="A secret title", scope="project:secret")
 LINK = page_link("a", "child", "l", "b", scope="project:secret")
-TICK = make_tick(3, START)
-SETTINGS = make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
+TICK = ev.make_tick(3, START)
+SETTINGS = ev.make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
 
 
 def put(event: Event, path: str, raw: str | bytes) -> bytes:

@@ -6,26 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
-from builders import (
-    MINUTE,
-    START,
-    as_seen,
-    captured,
-    configured,
-    decided,
-    event,
-    forgotten,
-    histories,
-    linked,
-    make_id,
-    recalled,
-    restored,
-    settled,
-    slots,
-    unfolded,
-    used,
-)
+from builders import MINUTE, START, captured, configured, decided, forgotten, linked, make_id, settled, slots, used
 from commanding import call as command
 from commanding import document
 from hypothesis import given
@@ -154,7 +137,7 @@ def test_people_are_asked_once_both_sides_were_affirmed(first: tuple[str, str], 
 def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms_neither() -> None:
     assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
     asked = [
-        recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
+        builders.recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
         said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
     ]
     assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
@@ -251,9 +234,9 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
             case "forgotten":
                 made = forgotten(some[:1], f"f{number}", **common)
             case "restored":
-                made = restored(list(some), f"u{number}", **common)
+                made = builders.restored(list(some), f"u{number}", **common)
             case "unfolded":
-                made = unfolded(some[:1], f"x{number}", **common)
+                made = builders.unfolded(some[:1], f"x{number}", **common)
             case "linked":
                 to = pair[1] if draw(st.booleans()) else None
                 relation = "holds" if to is None else "replaced_by"
@@ -265,10 +248,10 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))
                 made = settled((pair[0], pair[1]), list(keep), f"s{number}", **common)
         events.append(made)
-    return as_seen(events)
+    return builders.as_seen(events)
 
 
-anything = st.one_of(disputes(), histories())
+anything = st.one_of(disputes(), builders.histories())
 
 
 @given(anything)
@@ -373,7 +356,7 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     assert "> A: The \\*staging\\* database listens on port 5433." in text and "](memories/001.md)" in text
     assert "settle" in text and "medium, both were affirmed" in text
     ids = (make_id("old"), make_id("new"))
-    done = event("settled", Settled(ids=ids, keep=ids[1:], note="We *moved*."), "n")
+    done = builders.event("settled", Settled(ids=ids, keep=ids[1:], note="We *moved*."), "n")
     assert "B is kept" in told(*RAISED, done) and "> We \\*moved\\*." in told(*RAISED, done)
     hidden = told(*RAISED, done, forgotten(["old"], "gone"))
     assert "5433" not in hidden and "A: no longer shown" in hidden

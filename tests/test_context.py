@@ -59,22 +59,16 @@ texts = st.one_of(
 def knowns(draw: st.DrawFn) -> list[Known]:
     return [
         Known(
-            id=f"id-{number}",
-            scope=draw(st.sampled_from(("project:a", "project:a", "global"))),
+            id=f"id-{number}", scope=draw(st.sampled_from(("project:a", "project:a", "global"))), text=draw(texts),
             kind=draw(st.sampled_from(("fact", "insight", "goal", "plan", "journal", "turn", "document"))),
-            text=draw(texts),
-            at=NOW - draw(st.integers(0, 400)) * DAY_US,
-            last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
-            order=number,
-            actor=draw(st.sampled_from(("Ada", "<b>\n"))),
+            at=NOW - draw(st.integers(0, 400)) * DAY_US, last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
+            actor=draw(st.sampled_from(("Ada", "<b>\n"))), order=number, replaced=draw(st.booleans()),
             origin=draw(st.sampled_from(("operator", "user", "agent", "tool", "web", "model"))),
-            confirmations=draw(st.integers(0, 20)),
-            importance_given=draw(st.none() | st.integers(0, 100)),
-            replaced=draw(st.booleans()),
+            confirmations=draw(st.integers(0, 20)), importance_given=draw(st.none() | st.integers(0, 100)),
             tags=draw(st.sampled_from(((), (), ("flush",)))),
         )
         for number in range(draw(st.integers(0, 14)))
-    ]
+    ]  # fmt: skip
 
 
 budgets = st.one_of(st.integers(1, 120), st.integers(100, 3_000))

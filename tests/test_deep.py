@@ -10,21 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.lanes import MOST_LOOKS
-from memtape.state.ranking.deep import (
-    GATED,
-    HOPS,
-    LOOKED_AT,
-    RULES,
-    STEPS,
-    DeepSearch,
-    Field,
-    Judge,
-    Spot,
-    StepDecision,
-    deepened,
-    merged,
-    walk,
-)
+from memtape.state.ranking import deep
+from memtape.state.ranking.deep import RULES, DeepSearch, Judge, Spot, StepDecision
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
@@ -48,10 +35,10 @@ def looks(draw: st.DrawFn) -> list[dict[Spot, float]]:
 
 @given(looks(), st.dictionaries(spots, st.floats(0, 1), max_size=8), st.sets(spots, max_size=8))
 def test_looks_are_ordered(seen: list[dict[Spot, float]], lent: dict[Spot, float], kinds: set[Spot]) -> None:
-    order = merged(seen, lent, sorted(kinds))
+    order = deep.merged(seen, lent, sorted(kinds))
     assert sorted(order) == sorted({spot for look in seen for spot in look} | lent.keys())
     assert all(first > second for first, second in pairwise(order.values()))
-    assert list(order.items()) == list(merged(seen, lent, sorted(kinds)).items())
+    assert list(order.items()) == list(deep.merged(seen, lent, sorted(kinds)).items())
 
 
 graphs = st.dictionaries(
@@ -67,7 +54,7 @@ def test_a_walk_keeps_its_budgets(graph: dict[int, list[tuple[int, float]]], see
         asked.append(spot)
         return sorted(graph.get(spot, []), key=lambda edge: -edge[1])
 
-    reached = walk(seeds, near)
+    reached = deep.walk(seeds, near)
     started = list(dict.fromkeys(seeds))[:SEEDS]
     assert len(reached) <= EDGE_HITS and not reached.keys() & set(started)
     assert set(asked[: len(started)]) == set(started) and len(asked) <= SEEDS + EDGE_HITS
@@ -75,17 +62,17 @@ def test_a_walk_keeps_its_budgets(graph: dict[int, list[tuple[int, float]]], see
     beside = [*started, *reached]
     for spot in reached:
         assert any(spot in [other for other, _ in near(its)[:HITS_A_SEED]] for its in beside)
-    assert reached == walk(seeds, near)
+    assert reached == deep.walk(seeds, near)
 
 
-def field(corpus: Corpus, texts: Sequence[str], among: Among = lambda places: places) -> Field:
+def field(corpus: Corpus, texts: Sequence[str], among: Among = lambda places: places) -> deep.Field:
     def rank(query: str) -> Ranking:
         return corpus.rank(query, among=among, now=NOW)
 
-    return Field(corpus, rank, among, lambda place: texts[place], str, NOW, None)
+    return deep.Field(corpus, rank, among, lambda place: texts[place], str, NOW, None)
 
 
-def fields_of(*scopes: Sequence[str]) -> list[Field]:
+def fields_of(*scopes: Sequence[str]) -> list[deep.Field]:
     fields = []
     for number, texts in enumerate(scopes):
         documents = [
@@ -111,7 +98,7 @@ class Recorded:
         return StepDecision([spot for n, spot in enumerate(spots) if keep[n % len(keep)]])
 
     def gate(self, search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
-        assert len(spots) <= GATED
+        assert len(spots) <= deep.GATED
         self.gates += 1
         queries = self.queries or [""]
         return StepDecision(spots, queries[(search.look - 1) % len(queries)])
@@ -122,14 +109,14 @@ texts = st.lists(questions, min_size=1, max_size=25)
 
 
 def run(scopes: Sequence[Sequence[str]], question: str, judge: Judge, wanted: int = 10) -> DeepSearch:
-    return deepened(question, fields_of(*scopes), judge, wanted, lambda: 0)
+    return deep.deepened(question, fields_of(*scopes), judge, wanted, lambda: 0)
 
 
 def seen_once(scopes: Sequence[Sequence[str]], question: str) -> set[Spot]:
     """Return what a first look sees."""
-    search = DeepSearch(question, fields_of(*scopes), RULES, LOOKED_AT)
+    search = DeepSearch(question, fields_of(*scopes), RULES, deep.LOOKED_AT)
     search.look = 1
-    STEPS["scouts"](search)
+    deep.STEPS["scouts"](search)
     return set(search.looks[0])
 
 
@@ -138,7 +125,7 @@ def test_a_search_by_rules_holds_one_look(scopes: list[list[str]], question: str
     search, again = run(scopes, question, RULES, wanted), run(scopes, question, RULES, wanted)
     assert (list(search.found.items()), search.trace) == (list(again.found.items()), again.trace)
     assert 1 <= search.look <= MOST_LOOKS
-    assert [it.step for it in search.trace] == [*STEPS] * search.look
+    assert [it.step for it in search.trace] == [*deep.STEPS] * search.look
     assert seen_once(scopes, question) <= search.found.keys()
     rankings = search.ordered()
     for scope, ranking in enumerate(rankings):
@@ -182,7 +169,7 @@ def test_turns_beside_what_was_found_are_reached_and_those_that_ask_are_not() ->
     search = run([said], "postgres staging", Recorded([], []).judge)
     reached = {int(id) for id in next(taken for taken in search.trace if taken.step == "edges").ids}
     assert reached and not reached & (seen | {8})
-    assert all(any(abs(place - other) <= HOPS for other in seen) for place in reached)
+    assert all(any(abs(place - other) <= deep.HOPS for other in seen) for place in reached)
     assert {spot.place for spot in search.found} == seen | reached and next(iter(search.found)).place == 6
 
 
@@ -194,10 +181,10 @@ def test_what_was_used_with_what_was_found_is_reached_over_two_hops() -> None:
         for text, id, others in zip(said, "abcd", near, strict=True)
     ]
     judge = Recorded([], []).judge
-    found = deepened("postgres staging", [field(corpus_of(documents), said)], judge, 10, lambda: 0).found
+    found = deep.deepened("postgres staging", [field(corpus_of(documents), said)], judge, 10, lambda: 0).found
     assert [spot.place for spot in found] == [0, 1, 2]
     strict = field(corpus_of(documents), said, lambda places: places[places != 1])
-    found = deepened("postgres staging", [strict], judge, 10, lambda: 0).found
+    found = deep.deepened("postgres staging", [strict], judge, 10, lambda: 0).found
     assert 1 not in [spot.place for spot in found]
 
 

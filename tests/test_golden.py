@@ -43,7 +43,7 @@ DIGESTS = "c65d3477f9418eaf"
 """Digest of the `content_digest` of each golden event: it tells a repetition from another event.
 
 A `configured` is left out, since its content grows when a setting is introduced; nothing compares it. A new
-version of a type changes the digests of its old events, which are lifted to it, and so the rules of its subjects.
+version of a type changes the digests of its old events, which are lifted to it, and its subjects' rules.
 """
 
 

@@ -2,7 +2,7 @@
 
 `tests/golden/log/pNN.jsonl` holds the payloads of one partition, one on a line. They are never edited once a
 release has written such. `leaves.json` is their tree of digests, `unread.json` the offsets of dead letters.
-A leaf's name ends with the version of its rule. Whoever changes a rule raises that version and pins leaves
+A leaf's name ends with the version of its rule. Whoever changes a rule raises it and pins the leaves
 anew, with a line in `CHANGELOG.md`; the `.jsonl` files stay.
 
 `python tests/test_golden_log.py pin` writes the leaves again. A new type of event stands at the end of a `.jsonl`

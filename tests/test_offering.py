@@ -1,4 +1,4 @@
-"""What is put before an agent that did not ask: the rule, its weights, and how `eval --inject` measures it."""
+"""What is put before an agent that did not ask: the rule, its weights, and how `eval` measures it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import DATA
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
@@ -150,26 +151,9 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
     assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
 
 
-LOCOMO = [{
-    "sample_id": f"conv-{name}",
-    "conversation": {
-        "speaker_a": name, "speaker_b": "Otto", "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [
-            {"speaker": name, "dia_id": "D1:1", "text": f"I sold my {thing} to a museum in {place}."},
-            {"speaker": "Otto", "dia_id": "D1:2", "text": "Congratulations, that is splendid news."},
-        ],
-    },
-    "qa": [
-        {"question": f"To which museum did {name} sell the {thing}?", "evidence": ["D1:1"], "category": 4},
-        {"question": f"To which museum did Otto sell his {thing}?", "evidence": ["D1:1"], "category": 5},
-        {"question": "Where is it?", "evidence": ["D9:9"], "category": 1},
-    ],
-} for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))]  # fmt: skip
-
-
 def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:
     file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
-    file.write_text(json.dumps(LOCOMO))
+    file.write_bytes((DATA / "offering-locomo.json").read_bytes())
     turns = [{"id": "1", "text": "Please plan my week.", "role": "user"}]
     asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
     talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))

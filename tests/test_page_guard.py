@@ -76,7 +76,7 @@ def test_nobody_comes_in_beside_the_folder_of_the_page(stranger: httpx.Client, p
 
 
 @pytest.mark.parametrize(
-    "host", [*"evil.example evil.example:{port} 127.0.0.1 127.0.0.1:1 0.0.0.0:{port} [::1]:{port}".split(" "), ""]
+    "host", ["evil.example", "evil.com:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
 )
 def test_a_name_that_points_here_is_not_the_page(page: Page, host: str) -> None:
     named = host.format(port=page.port)

@@ -15,16 +15,8 @@ from hypothesis import strategies as st
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.lanes import LANES, Lane
 from memtape.state.index.entries import KINDS
-from memtape.state.ranking.lanes import (
-    DENSE_HITS,
-    EDGE_HITS,
-    HITS_A_SEED,
-    HOT_HITS,
-    PERHAPS_HITS,
-    SPARSE_HITS,
-    Hit,
-    is_perhaps,
-)
+from memtape.state.ranking import lanes as most
+from memtape.state.ranking.lanes import Hit, is_perhaps
 from memtape.state.ranking.ranker import Corpus
 from memtape.state.text.passages import best_passage
 from memtape.state.vectors.recorded import quantised
@@ -39,25 +31,14 @@ texts = st.one_of(
 EDGES = st.tuples(st.sampled_from("01234567"), st.sampled_from([0.1, 1, 3]))
 documents = st.lists(
     st.builds(
-        Document,
-        text=texts,
-        session=st.sampled_from([None, "s", "t"]),
-        speaker=st.sampled_from(["Ada", "Ben"]),
-        turn=st.booleans(),
-        answers=st.booleans(),
-        kind=st.sampled_from(KINDS),
-        at=st.integers(0, 300).map(lambda day: START + day * DAY),
-        ages_from=st.sampled_from([None, START, START - 100 * DAY]),
-        uses=st.integers(0, 60),
-        hot=st.sampled_from([0, 1, 7]),
-        confidence=st.sampled_from([0, 0.5, 1]),
-        neighbours=st.lists(st.tuples(st.sampled_from("01234567"), st.sampled_from([0.1, 1, 3])), max_size=3).map(
-            tuple
-        ),
+        Document, text=texts, session=st.sampled_from([None, "s", "t"]), speaker=st.sampled_from(["Ada", "Ben"]),
+        turn=st.booleans(), answers=st.booleans(), kind=st.sampled_from(KINDS), uses=st.integers(0, 60),
+        at=st.integers(0, 300).map(lambda day: START + day * DAY), hot=st.sampled_from([0, 1, 7]),
+        ages_from=st.sampled_from([None, START, START - 100 * DAY]), confidence=st.sampled_from([0, 0.5, 1]),
+        neighbours=st.lists(EDGES, max_size=3).map(tuple),
     ),
-    min_size=1,
-    max_size=8,
-).map(lambda made: [document._replace(id=str(n), at=document.at + n) for n, document in enumerate(made)])
+    min_size=1, max_size=8,
+).map(lambda made: [it._replace(id=str(n), at=it.at + n) for n, it in enumerate(made)])  # fmt: skip
 
 
 def quantised_of(*values: float) -> np.ndarray:
@@ -163,13 +144,13 @@ def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> No
 
 
 def test_lanes_are_capped_and_counted() -> None:
-    made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(SPARSE_HITS + 50)]
+    made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(most.SPARSE_HITS + 50)]
     hub = tuple((f"x{n:03}", 1.0) for n in range(200))
     made = [document._replace(neighbours=hub) for document in made]
     led_to = [place("Elsewhere.", id) for id, _ in hub]
     told = corpus_of(made + led_to, vectors_of([1] * len(made) + [0] * 200)).rank("kayak", vectors_of([1])[0])
-    assert told.counts["sparse"] == SPARSE_HITS and told.counts["dense"] == DENSE_HITS
-    assert told.counts["hot"] == HOT_HITS and told.counts["edges"] == HITS_A_SEED <= EDGE_HITS
+    assert told.counts["sparse"] == most.SPARSE_HITS and told.counts["dense"] == most.DENSE_HITS
+    assert told.counts["hot"] == most.HOT_HITS and told.counts["edges"] == most.HITS_A_SEED <= most.EDGE_HITS
     assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"
 
 
@@ -217,8 +198,8 @@ def test_where_less_than_three_texts_are_found_what_is_nearest_is_shown_as_perha
     corpus = corpus_of([place(f"text {n}", f"{n}") for n in range(len(cosines))], vectors)
     hits = ranked(corpus, "else", quantised_of(1, 0))
     perhaps = [hit.place - near for hit in hits if is_perhaps(hit)]
-    assert perhaps == list(range(max(0, PERHAPS_HITS - near)))
-    assert len(hits) == max(near, PERHAPS_HITS)
+    assert perhaps == list(range(max(0, most.PERHAPS_HITS - near)))
+    assert len(hits) == max(near, most.PERHAPS_HITS)
 
 
 @given(st.text(max_size=300), st.integers(5, 80))

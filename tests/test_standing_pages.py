@@ -7,20 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
-from builders import (
-    START,
-    archived,
-    captured,
-    configured,
-    decided,
-    forgotten,
-    histories,
-    make_id,
-    pinned,
-    slots,
-    withdrawn,
-)
+from builders import START, captured, configured, forgotten, histories, make_id, slots
 from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,8 +98,8 @@ ENDINGS: dict[str, tuple[bool, Event]] = {
     "an agent": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
     "an action": (True, turn(f"{RAN}: ok", 1, by="tool", after=1, tags=action_tags("command", 0))),
     "forgotten": (True, forgotten(["task"], "f", sent=START + MINUTE)),
-    "withdrawn": (True, withdrawn(["task"], "w", sent=START + MINUTE)),
-    "archived": (True, archived(["task"], "a", sent=START + MINUTE)),
+    "withdrawn": (True, builders.withdrawn(["task"], "w", sent=START + MINUTE)),
+    "archived": (True, builders.archived(["task"], "a", sent=START + MINUTE)),
     "thirty days": (True, turn("Something else entirely.", 1, after=31 * 24 * 60)),
     "a plan": (False, turn("I will renew the certificate of api.example.org.", 1, after=1)),
     "what is not done": (False, turn("I have not renewed the certificate of api.example.org.", 1, after=1)),
@@ -175,7 +164,7 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
         captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
         for n in range(40)
     ]
-    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), pinned([3], "p")]
+    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), builders.pinned([3], "p")]
     order = "Never mention thing7 again."
     events += [captured("Always run the tests.", "rule"), captured(order, "o", "turn")]
     scope = state_of(events).scopes[SCOPE]
@@ -201,7 +190,7 @@ def name_of(scope: Scope, birth: int) -> str:
 
 
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=2, sent=START + MINUTE)]
+    events = [captured("The reef is charted.", "old"), builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
     events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
     assert "reef" in written(events[:1], BUFFER)
     assert written(events[:2], BUFFER) == ""
