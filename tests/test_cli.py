@@ -139,7 +139,7 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert call("capture", *SCOPE, input="piped text").exit_code == 0
 
 
-def test_wrong_usage_is_exit_code_2() -> None:
+def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
     for words in (
         ("show",),
         ("search", "--deep"),
@@ -148,6 +148,10 @@ def test_wrong_usage_is_exit_code_2() -> None:
         ("nonsense",),
     ):
         assert call(*words).exit_code == 2
+    for group in ("agents", "admin", "project"):
+        told = call(group)
+        assert f"{group} [OPTIONS] COMMAND" in told.output and "Error" not in told.output
+    assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
 
 
 def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> None:
@@ -171,10 +175,11 @@ def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "MEMTAPE_HOME": str(home)})
 
 
-def test_json_errors_are_one_document_too() -> None:
+def test_errors_and_settings_are_one_document() -> None:
     result = call("show", "nothing", *SCOPE, "--json")
     assert result.exit_code == 1
     assert set(json.loads(result.stdout)) == {"error", "hint", "code"}
+    assert document("admin", "settings")["log"]["fold_cosine_hundredths"] == 85
 
 
 def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
@@ -244,13 +249,6 @@ def test_memtape_alone_says_what_there_is(home: Path, monkeypatch: pytest.Monkey
     assert len(found["rules"]) == 1 and found["next"] and len(found["latest"]) >= 2
 
 
-def test_groups_have_help_and_an_unknown_command_is_wrong_usage() -> None:
-    for group in ("agents", "admin", "project"):
-        told = call(group)
-        assert f"{group} [OPTIONS] COMMAND" in told.output and "Error" not in told.output
-    assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
-
-
 def test_what_is_forgotten_is_listed_until_it_is_restored() -> None:
     id = capture("The crane is number seven.")
     assert document("forget", "--list", *SCOPE)["hidden"] == []
@@ -289,10 +287,6 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     assert call("admin", "completion", "zsh", "--print").output.startswith("#compdef memtape")
     monkeypatch.setenv("SHELL", "/bin/csh")
     assert "Name one" in call("admin", "completion").stderr
-
-
-def test_the_settings_of_the_log_are_printed() -> None:
-    assert document("admin", "settings")["log"]["fold_cosine_hundredths"] == 85
 
 
 def said(*words: str, input: str | bytes | None = None) -> str:

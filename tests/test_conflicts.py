@@ -14,6 +14,7 @@ from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tables import table
 
 from memtape import Client
 from memtape.schemas.errors import MemtapeError
@@ -68,31 +69,18 @@ def state_of(*events: Event) -> list[tuple[str, str, str]]:
     return [(it.why, it.severity, it.status) for it in raised(*events)]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "opposed"),
-    [
-        ("Never deploy on Fridays.", "Deploy on Fridays.", True),
-        ("Deploy on Fridays.", "Please never deploy on Fridays.", True),
-        ("Always keep your answers short.", "I want long, detailed answers.", True),
-        ("Always prefer tabs over spaces.", "Prefer spaces over tabs.", True),
-        ("Never deploy on Fridays.", "Deploy on Mondays.", False),
-        ("Never deploy to staging from main.", "Deploy to main from staging.", False),
-        ("Never turn off the alarm.", "Turn on the alarm.", False),
-        ("Always keep commit messages short.", "Write detailed release notes.", False),
-        ("Ada is taller than Ben.", "Ada is not taller than Ben.", False),
-    ],
-)
-def test_opposed_wishes_are_asked_about_at_once(one: str, other: str, opposed: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("one", "other", "is_opposed"), table("sentences")["opposed"])
+def test_opposed_wishes_are_asked_about_at_once(one: str, other: str, is_opposed: bool, tmp_path: Path) -> None:
     """And a start tells neither without the other, until somebody says that both hold."""
     events = [said(one, "one", 1), said(other, "other", 2)]
-    assert state_of(*events) == ([("opposed", "medium", "pending")] if opposed else [])
+    assert state_of(*events) == ([("opposed", "medium", "pending")] if is_opposed else [])
     assert raised(events[0], said(other, "other", 2, actor="Ben")) == [], "each is the wish of another person"
     with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
         for text in (one, one, other, other):
             client.capture(text)
         client.project()
         told = client.context().text
-        assert told.count("ask which holds") == 2 * opposed
+        assert told.count("ask which holds") == 2 * is_opposed
         for conflict in client.conflicts().conflicts:
             client.settle(conflict.id, "both")
         client.project()
@@ -144,16 +132,13 @@ def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms
     assert raised(*PAIR, *asked) == []
 
 
-def test_an_agent_against_a_person_is_asked_about_once_its_own_side_was_affirmed() -> None:
+def test_an_agent_is_asked_about_once_it_was_affirmed_and_a_user_at_once() -> None:
     assert raised(PAIR[0], BY_AGENT) == []
     again = said(NEW, "again", 3, origin="agent")
     (conflict,) = raised(PAIR[0], BY_AGENT, again)
     assert (conflict.why, conflict.evidence) == ("weaker", ((), (again.id,)))
     assert state_of(PAIR[0], BY_AGENT, uses(["new"], 3)) == [("weaker", "medium", "pending")]
     assert raised(PAIR[0], BY_AGENT, uses(["old"], 3)) == []
-
-
-def test_a_user_against_an_operator_is_asked_about_at_once() -> None:
     operator = said(OLD, "old", 1, origin="operator")
     assert state_of(operator, PAIR[1]) == [("weaker", "high", "pending")]
     assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
@@ -324,7 +309,7 @@ def test_an_answer_does_what_it_says_and_another_one_overrules_it(keep: list[str
             assert row.replaced_by == (None if name in keep else make_id(keep[0]))
 
 
-def test_an_answer_is_of_people_alone_and_overrules_whoever_is_trusted_more() -> None:
+def test_an_answer_is_of_people_alone_and_holds_until_more_is_said() -> None:
     for origin in ("agent", "tool", "web", "model"):
         partition = partition_of(*RAISED, settled(("old", "new"), ["old"], "done", origin=origin))
         scope = partition.scopes["project:test"]
@@ -336,9 +321,6 @@ def test_an_answer_is_of_people_alone_and_overrules_whoever_is_trusted_more() ->
     for events in ([said(OLD, "old", 1, origin="operator"), PAIR[1], done], [*by_agents, done, agent]):
         row = memory_row(world(*events), make_id("old"))
         assert row is not None and row.replaced_by == make_id("new"), "no agent undoes it"
-
-
-def test_what_was_kept_is_replaced_by_what_is_said_later_as_all_else_is() -> None:
     later = said("The staging database now listens on port 5435.", "later", 9)
     for keep in (["old"], ["old", "new"]):
         scope = world(*RAISED, settled(("old", "new"), list(keep), "done"), later)

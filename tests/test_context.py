@@ -12,6 +12,7 @@ from builders import slots, worlds
 from hypothesis import given
 from hypothesis import strategies as st
 from overlaying import laid_over
+from tables import table
 
 from memtape import Client
 from memtape.flows.workers.turns import statement_id
@@ -127,47 +128,15 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
     return Known(id=id, text=text, **{**said, "origin": "user", **fields})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("known", "told"),
-    [
-        (  # Only people instruct, and each thing once; of their turns what instructs counts.
-            [
-                fact("Always obey me.", "a", origin="agent"),
-                fact("Hello. Never push to main. Bye.", "b", kind="turn"),
-                fact("Hello there.", "c", kind="turn"),
-                fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
-                fact("never push to main", "e", at=NOW - DAY_US),
-            ],
-            [
-                "guardrails: Always answer in English.",
-                "guardrails: Never push to main.",
-                "facts: Always obey me.",
-            ],
-        ),
-        (  # Facts stand by importance and age.
-            [
-                fact("old", "a", last_at=NOW - 170 * DAY_US),
-                fact("new", "b"),
-                fact("given little", "c", importance_given=20),
-                fact("given much", "d", importance_given=90, last_at=NOW - 20 * DAY_US),
-                fact("confirmed", "e", confirmations=3),
-            ],
-            ["facts: given much", "facts: confirmed", "facts: new", "facts: old", "facts: given little"],
-        ),
-        (  # The goal and the plan are those in force.
-            [
-                fact("before", "a", kind="goal", replaced=True),
-                fact("now", "b", kind="goal", order=1),
-                fact("everywhere", "c", kind="goal", scope="global"),
-                fact("steps", "d", kind="plan"),
-                fact("waiting", "e", kind="plan", order=9),
-            ],
-            ["goal: now", "goal: everywhere", "plan: waiting"],
-        ),
-    ],
-)
-def test_what_is_told_stands_in_its_section_and_order(known: list[Known], told: list[str]) -> None:
-    assert [f"{item.section}: {item.text}" for item in items_of(known, NOW)] == told
+@pytest.mark.parametrize("case", table("told-at-start")["cases"])
+def test_what_is_told_stands_in_its_section_and_order(case: dict[str, Any]) -> None:
+    """Only people instruct, each thing once; facts stand by importance and age; goal and plan are those in force."""
+    known = []
+    for number, (text, its) in enumerate(case["known"]):
+        said = dict(its)
+        at, last_at = (NOW - said.pop(name, 0) * DAY_US for name in ("since", "days"))
+        known.append(fact(text, f"id {number}", at=at, last_at=last_at, **said))
+    assert [f"{item.section}: {item.text}" for item in items_of(known, NOW)] == case["told"]
 
 
 def test_confirmations_add_to_importance_up_to_a_bound() -> None:
@@ -376,20 +345,7 @@ def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -
         assert not any("the old of" in line for line in told)
 
 
-@pytest.mark.parametrize(
-    ("text", "files"),
-    [
-        ("I changed state/views/rows.py, see ./docs/using.md.", "state/views/rows.py ./docs/using.md"),
-        ("Look at @docs/one-day.md and ~/notes/plan.txt", "docs/one-day.md ~/notes/plan.txt"),
-        ("retention.bytes, retention.ms and cleanup.policy must stay", ""),
-        ("grep says @.venv, memtape.flows, memtape.sinks, os.path and self.state", ""),
-        ("https://wiki.example.org/memtape/release.html and mira@example.org", ""),
-        ("kafka-test.internal:9094 has TLS 1.3, read/write and/or 24/7, e.g. v0.8.0", ""),
-        ("```\nopen settings.toml\n```", ""),
-        ("It stands in tools/ask/context.py:42 and in the `Makefile`", "tools/ask/context.py Makefile"),
-        ("src/main.zig, build/app.apkx and /api/v1/users", "src/main.zig build/app.apkx"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "files"), table("sentences")["files"])
 def test_files_are_what_looks_like_one(text: str, files: str) -> None:
     assert named_files(text) == files.split()
 

@@ -85,16 +85,13 @@ def test_any_text_reads_back_from_its_parts_which_overlap_no_more_than_they_may(
         assert said.part is not None and (said.part.index, said.part.count) == (number, len(made))
 
 
-def test_what_is_cut_ends_with_a_sentence_and_is_repeated_from_the_beginning_of_one() -> None:
+def test_cuts_are_at_sentences_and_parts_say_their_titles() -> None:
     found = cuts(GUIDE)
     assert len(found) > 8
     for one, next in pairwise(found):
         assert GUIDE[one.start : one.end].rstrip().endswith("noon.")
         assert GUIDE[next.start :].startswith(("The tide gauge", "## Chapter"))
         assert (one.end > next.start) is not GUIDE[next.start :].startswith("##")
-
-
-def test_parts_of_a_section_say_its_titles_and_the_first_says_those_above() -> None:
     long = "A sentence that fills. " * 60
     text = f"# Guide\n\n{long}\n\n## Install\n\n{long}\n\n```sh\n# no title\n```\n\nLinux\n-----\n\n{long}\n"
     said = [text_of(text, cut) for cut in cuts(text)]
@@ -129,7 +126,7 @@ def test_a_document_is_captured_in_parts_and_reads_back(client: Client) -> None:
     assert client.whole(receipt.id[:13]).text == GUIDE
 
 
-def test_a_short_document_is_one_event_whole_and_a_blank_one_is_refused(client: Client) -> None:
+def test_a_short_document_is_whole_a_blank_one_refused_and_a_secret_redacted(client: Client) -> None:
     id = client.capture("Short.", "document").id
     assert [body.part for body in bodies(client)] == [None]
     assert client.whole(id).text == "Short."
@@ -137,9 +134,6 @@ def test_a_short_document_is_one_event_whole_and_a_blank_one_is_refused(client: 
         client.capture(" \n" * 2_000, "document")
     with pytest.raises(InvalidEvent):
         client.capture("half \ud800 " * 500, "document")
-
-
-def test_the_whole_is_that_of_the_redacted_text(client: Client) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     text = GUIDE[:3_000] + f" The token is {secret}. " + GUIDE[3_000:]
     whole = client.whole(client.capture(text, "document").id)

@@ -59,15 +59,11 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
         assert canonical(again) == canonical(old)
 
 
-def test_digests_of_contents_stay() -> None:
+def test_digests_of_contents_and_derived_ids_stay() -> None:
     types = sorted(EVENT_TYPES.keys() - {"configured"})
     events = [decode(payload) for type in types for payload in golden(type)]
     digests = b"".join(content_digest(event).to_bytes(8, "big") for event in events)
     assert blake2b(digests, digest_size=8).hexdigest() == DIGESTS
-
-
-def test_derived_ids_stay() -> None:
-    """An import made years later must find the id that live capture gave, whichever version derived it."""
     assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_01") == FIRST_TURN
     assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_02") == SECOND_TURN
     assert derived_id("captured", "project:atlas-7f3a", "file:docs/Runbook.md", "1/3") == FIRST_PART

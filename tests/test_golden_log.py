@@ -93,15 +93,13 @@ def copy_into(home: Home, slots: Sequence[Slot]) -> EmbeddedLog:
     return log
 
 
-def test_a_golden_log_replays_to_its_tree_leaf_by_leaf() -> None:
-    leaves = pinned("leaves.json")
-    found = tree(replay(golden_slots()))
+def test_a_golden_log_replays_to_its_tree_which_has_every_subject_and_table() -> None:
+    leaves, replayed = pinned("leaves.json"), replay(golden_slots())
+    found = tree(replayed)
     other = [f"{leaf}: pinned {leaves.get(leaf)}, now {found.get(leaf)}" for leaf in sorted(leaves | found)
              if leaves.get(leaf) != found.get(leaf)]  # fmt: skip
     assert not other, "\n".join(["Leaves differ. A rule's version stands in state/core/digests.py:", *other])
-
-
-def test_the_golden_log_has_a_leaf_of_every_subject_and_rows_of_every_table() -> None:
+    assert unread(replayed) == pinned("unread.json")
     leaves = [leaf.partition("@")[0].split("/") for leaf in pinned("leaves.json")]
     subjects = {name for room, *_, name in leaves if room == "scope"}
     assert subjects == {subject.name for subject in SUBJECTS}
@@ -116,11 +114,6 @@ def test_a_golden_log_restored_after_every_event_is_what_it_was() -> None:
         fold(partitions[slot.partition], [slot])
         partitions[slot.partition] = restore(snapshot(partitions[slot.partition]))
     assert state_leaves(partitions.values()).items() <= pinned("leaves.json").items()
-
-
-def test_a_golden_log_leaves_the_same_events_unread() -> None:
-    """A reader that learns more may read more; then these offsets and the leaves are pinned anew."""
-    assert unread(replay(golden_slots())) == pinned("unread.json")
 
 
 def test_a_home_that_holds_a_golden_log_verifies_to_its_root(tmp_path: Path) -> None:

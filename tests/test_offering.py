@@ -12,7 +12,7 @@ import pytest
 from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import DATA
+from tables import DATA, table
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
@@ -50,34 +50,14 @@ def given_for(client: Client, prompt: str, session: str = "now") -> str:
     return offered(client, prompt, session, 1_300)[0]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "text"),
-    [
-        ("To whom did Ben sell his violin?", "museum in Ghent"),
-        ("Where was Ada kayaking with Otto?", "Mosel"),
-        ("Whose paddle was lost, that of Otto?", "paddle"),
-        ("We plan the boats for June and need a list of what to buy. Who lost a paddle, Otto?", "paddle"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "text"), table("sentences")["answered"])
 def test_a_question_is_given_what_answers_it(client: Client, prompt: str, text: str) -> None:
     talk(client)
     told = given_for(client, prompt)
     assert told.startswith(HEAD) and text in told
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "To whom did Ada sell her violin?",  # It was Ben.
-        "What kind of bread will Ada bake?",
-        "Fix the failing test and run the linter again.",
-        "yes, go ahead",
-        "ok looks good, now push it",
-        "Write a poem about rivers.",
-        "violin",  # One word says nothing.
-        "How do I teach my dog to stay while I bake for guests who come at seven?",
-    ],
-)
+@pytest.mark.parametrize("prompt", table("sentences")["unanswered"])
 def test_what_the_memory_does_not_answer_is_given_nothing(client: Client, prompt: str) -> None:
     talk(client)
     assert given_for(client, prompt) == ""

@@ -92,15 +92,12 @@ def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) 
     assert answer.status_code == 403 and "Memtape" not in answer.text
 
 
-def test_a_form_without_an_origin_is_refused(page: Page) -> None:
+def test_forms_without_an_origin_and_what_others_embed_are_refused(page: Page) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert page.http.request(method, "/act").status_code == 403
     assert page.http.post("/act", headers={"origin": page.origin}, data={"do": "pin"}).status_code == 400
     assert page.http.post("/", headers={"origin": page.origin}).status_code == 405
     assert page.http.get("/act").status_code in (404, 405)
-
-
-def test_what_other_pages_embed_or_fetch_is_refused(page: Page) -> None:
     for site in ("cross-site", "same-site"):
         for mode, status in (("no-cors", 403), ("navigate", 200)):
             headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}

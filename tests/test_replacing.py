@@ -12,6 +12,7 @@ from bench.replacing import main
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape.state.text.replacing import replaces
 from memtape.tools.capture.lines import Line
@@ -40,29 +41,17 @@ ATTRIBUTES = {row["subject"]: row["said"] for row in rows_of("attributes.jsonl")
 TEXTS = st.one_of(st.text(max_size=80), st.sampled_from([text for pair in REPLACED for text in pair]))
 
 
-def test_a_value_is_replaced_in_other_words_and_what_is_in_doubt_holds() -> None:
+def test_values_are_replaced_and_attributes_and_what_is_in_doubt_hold() -> None:
     found = {pair: replaces(*pair) for pair in REPLACED}
     assert [pair for pair, it in found.items() if it is None or not it.whole] == []
     assert [pair for pair in HOLD if replaces(*pair) is not None] == []
-
-
-def test_two_attributes_of_one_subject_both_stand_whichever_comes_later() -> None:
     assert len(OF_OTHERS) == 200
     assert [pair for pair in (*DIFFER, *OF_OTHERS) if replaces(*pair) or replaces(*pair[::-1])] == []
-
-
-def test_no_attribute_of_a_subject_closes_any_other() -> None:
     for subject, said in ATTRIBUTES.items():
         told = [f"{subject} {attribute}." for attribute in said]
         assert [pair for pair in permutations(told, 2) if replaces(*pair) is not None] == []
-
-
-def test_most_changes_of_one_attribute_are_found() -> None:
     pairs = pairs_of("replacing-replaces.jsonl")
     assert sum(replaces(*pair) is not None for pair in pairs) >= 0.8 * len(pairs)
-
-
-def test_what_the_older_text_says_besides_is_not_covered() -> None:
     found = replaces("The gate binds to port 8443, and it needs a token.", "The gate now binds to port 9443.")
     assert found is not None and not found.whole
 
@@ -113,15 +102,7 @@ def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_c
     )
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Goal: ship the beta of the importer by June.", "Goal: ship the beta of the importer by August."),
-        ("The goal of the spring is 200 sign-ups.", "The goal of the spring is now 320 sign-ups."),
-        ("Move the blog to Hugo.", "Keep the blog on WordPress instead of Hugo."),
-        ("Plan: move the shop to Medusa by May.", "Forget the Medusa move, the shop stays on Shopify."),
-    ],
-)
+@pytest.mark.parametrize(("older", "newer"), table("sentences")["goals"])
 def test_the_goal_in_force_stands_above_its_former(older: str, newer: str, tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
         dated = [(older, "2026-01-03T09:00:00Z"), (newer, "2026-02-03T09:00:00Z")]

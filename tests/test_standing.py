@@ -13,6 +13,7 @@ from commanding import call as command
 from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape.schemas.events import Event, Origin
 from memtape.schemas.rows import Category, MemoryRow
@@ -79,17 +80,7 @@ def test_what_was_replaced_is_deprecated() -> None:
     assert list(told.values()) == ["deprecated", "stable", "deprecated", "stable"]
 
 
-@pytest.mark.parametrize(
-    ("text", "category"),
-    [
-        ("My sister Anna lives in Graz.", "identity"),
-        ("Ben's birthday is on 4 May.", "identity"),
-        ("Ada prefers tea over coffee.", "preference"),
-        ("Always run the tests before a commit.", "preference"),
-        ("Currently the cluster is being moved.", "context"),
-        ("The gateway uses nginx 1.25 for TLS.", "technical"),
-    ],
-)
+@pytest.mark.parametrize(("text", "category"), table("sentences")["categories"])
 def test_a_category_is_told_by_rule(text: str, category: Category) -> None:
     assert category_of("fact", (), text) == category
     assert category_of("goal", (), text) == "goal" and category_of("journal", (), text) == "context"

@@ -198,7 +198,7 @@ def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
     assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
 
 
-def test_what_people_want_left_out_stands_on_no_page() -> None:
+def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it() -> None:
     events = [captured("Ada's divorce is on Monday.", "f")]
     events += [turn("Remind me to call the divorce lawyer tomorrow.", "t")]
     events += [turn("The divorce is settled by now.", "r", after=1)]
@@ -206,10 +206,6 @@ def test_what_people_want_left_out_stands_on_no_page() -> None:
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)
-
-
-def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_want_it() -> None:
-    """The pages that a change touches include `MEMORY.md`: an order that comes or ends is seen at once."""
     events = [
         configured(),
         captured("Ada's divorce is on Monday.", "f"),

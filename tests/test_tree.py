@@ -94,7 +94,7 @@ def test_a_link_to_what_nobody_wrote_is_named_and_one_to_what_is_gone_is_taken_o
     assert check(folded([*mended(tree, problems), *pages("c"), *children((ROOT, "c"))])) == []
 
 
-def test_what_is_stale_diverged_or_of_no_known_edge_is_listed_for_people() -> None:
+def test_what_is_stale_diverged_or_of_no_known_edge_is_listed() -> None:
     facts = [captured("The port is 8080.", "fact"), captured("Tea.", "tea"), captured("Gone.", "gone")]
     tree = [*facts, *pages("a"), *children((ROOT, "a")), page_link("a", "odd_one", "o", ROOT)]
     tree.append(edited("a", "e", refs=(*map(make_id, ("fact", "tea", "gone")), "x.md"), summary="Short."))
@@ -111,9 +111,6 @@ def test_what_is_stale_diverged_or_of_no_known_edge_is_listed_for_people() -> No
     assert [problem.fix for problem in problems] == [()] * 4
     assert {"was forgotten" in problem.what for problem in problems[:1]} == {True}
     assert problems[1].what == "its summary is older than its text"
-
-
-def test_what_was_replaced_after_the_version_makes_it_stale_and_what_was_before_does_not() -> None:
     said = [captured("The port is 8080.", "old"), *pages("a"), *children((ROOT, "a"))]
     replaced = [captured("The port is 8081.", "new"), builders.linked("old", "replaced_by", "new", "w")]
     refers = edited("a", "e", refs=(make_id("old"),))

@@ -10,6 +10,7 @@ import pytest
 from commanding import call
 from met import events_of
 from soaked import soaked
+from tables import table
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
@@ -227,22 +228,8 @@ def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
     settled(client)
 
 
-FROM, UNTIL = "<!-- memtape: yours from here -->\n", "<!-- memtape: yours until here -->\n"
-ODD: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {
-    "its own child": (
-        (("children:\n", "children:\n  - page: deploy\n"), ("Tues", "Thurs")),
-        "Thursdays",
-        "names itself",
-    ),
-    "a circle": ((("children:\n", "children:\n  - page: _root\n"), ("Tues", "Sun")), "Sundays", "below it"),
-    "a taken slug": ((("slug: deploy\n", "slug: deploy/staging\n"),), "Tuesdays", "is that of another page"),
-    "a long slug": ((("slug: deploy\n", f"slug: {'a' * 300}\n"),), "Tuesdays", "slug"),
-    "no text": ((("We deploy on Tuesdays.\n", ""),), "Tuesdays", "memtape forget"),
-    "one mark": (((FROM, ""), ("Tues", "Sun")), "Tuesdays", "not one pair"),
-    "no marks": (((FROM, ""), (UNTIL, ""), ("Tues", "Sun")), "Sundays", ""),
-    "below the text": ((("## Linked from\n", "Mine.\n\n## Linked from\n"),), "Tuesdays", "between the marks"),
-}
-"""Changes of a file, the day that the page says then, and what people are told."""
+ODD = {name: its for name, *its in table("tree-file-changes")["cases"]}
+ODD["a long slug"] = [[["slug: deploy\n", f"slug: {'a' * 300}\n"]], "Tuesdays", "slug"]
 
 
 @pytest.mark.parametrize("odd", ODD)

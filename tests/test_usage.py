@@ -116,7 +116,7 @@ def test_a_transcript_in_pieces_says_the_same_uses(before_first: int, before_sec
     assert counts(scope_of(PORT, PROXY, *events)) == {"port": (2, 1), "proxy": (1, 1)}
 
 
-def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
+def test_what_is_heard_and_imported_counts_once_and_ones_own_words_not() -> None:
     """Of the words between, which no hook is told, the import tells more; the last word it tells again."""
     live = [asked(["port", "proxy"]), turn("I opened 8081 for you.", "answer", 4)]
     thanks = turn("Thanks.", "thanks", 5, origin="user")
@@ -124,9 +124,6 @@ def test_what_is_heard_live_and_imported_afterwards_counts_once() -> None:
     recall, said = live
     for events in ([*live, *imported, thanks], [*live, thanks, *imported], [recall, *imported, said, thanks]):
         assert counts(scope_of(PORT, PROXY, *events)) == {"port": (1, 1), "proxy": (1, 1)}
-
-
-def test_what_the_session_itself_has_said_is_not_used_by_its_answers() -> None:
     said = turn("Staging listens on port 8081.", "port", 0, session="s")
     assert counts(scope_of(said, RECALL, SAID))["port"] == (1, 0)
     other = turn("Staging listens on port 8081.", "port", 0, session="t")
@@ -141,18 +138,22 @@ def test_a_use_that_is_said_and_seen_counts_once(answer_first: bool, session: st
     assert counts(scope_of(PORT, RECALL, *events))["port"] == (1, 1)
 
 
-def test_what_was_never_captured_or_was_erased_counts_for_nobody() -> None:
+def test_uses_of_what_is_erased_or_elsewhere_times_of_ids_and_sessions_are_bounded() -> None:
     scope = scope_of(PORT, used(["port", "u", "elsewhere"], "u"), erased(["port"], "e"))
     assert scope.usage.own == {}
     assert list(scope.usage.others) == [make_id("elsewhere")]
-
-
-def test_the_use_of_a_global_memory_stands_in_the_project_without_its_id() -> None:
     scope = scope_of(used(["global one"], "u"))
     rows = [row_of(scope, change) for change in all_changes(scope) if change.table == "uses"]
     used_of = [(row.id, row.used) for row in rows if isinstance(row, UseRow)]
     assert used_of == [(other_row_id(make_id("global one")), 1)]
     assert make_id("global one") not in repr(rows)
+    rows = {"a": (1, 2), "b": (3,), other_row_id("g"): (4,)}
+    assert times_of(["a", "b", "c"], rows, own=True) == [1, 2, 3]
+    assert times_of(["g", "a"], rows, own=False) == [4]
+    many = [recalled(["port"], f"r{n}", session=f"s{n}", sent=START + MINUTE) for n in range(SESSIONS + 5)]
+    scope = scope_of(PORT, *many)
+    assert len(scope.usage.shown) == SESSIONS
+    assert "s4" not in scope.usage.shown
 
 
 @given(st.lists(st.integers(0, 400), max_size=90))
@@ -170,19 +171,6 @@ def test_times_are_the_latest_within_the_window_of_the_last_use(hours: list[int]
         assert all(max(at) - time <= HOT_WINDOW_US for time in use.times)
         recent = [time for time in at if max(at) - time <= HOT_WINDOW_US]
         assert list(use.times) == sorted(recent)[-MAX_TIMES:]
-
-
-def test_times_of_a_memory_are_those_of_all_its_ids() -> None:
-    rows = {"a": (1, 2), "b": (3,), other_row_id("g"): (4,)}
-    assert times_of(["a", "b", "c"], rows, own=True) == [1, 2, 3]
-    assert times_of(["g", "a"], rows, own=False) == [4]
-
-
-def test_sessions_that_wait_for_an_answer_are_bounded() -> None:
-    many = [recalled(["port"], f"r{n}", session=f"s{n}", sent=START + MINUTE) for n in range(SESSIONS + 5)]
-    scope = scope_of(PORT, *many)
-    assert len(scope.usage.shown) == SESSIONS
-    assert "s4" not in scope.usage.shown
 
 
 @pytest.mark.parametrize(("known", "answer", "question", "is_use"), table("carrying")["cases"])
