@@ -26,11 +26,6 @@ CATEGORIES = {
     ops.CATEGORY_SPACE: str.isspace,
     ops.CATEGORY_WORD: lambda it: it.isalnum() or it == "_",
 }
-OPPOSITES = {
-    ops.CATEGORY_NOT_DIGIT: ops.CATEGORY_DIGIT,
-    ops.CATEGORY_NOT_SPACE: ops.CATEGORY_SPACE,
-    ops.CATEGORY_NOT_WORD: ops.CATEGORY_WORD,
-}
 
 
 class TooManySteps(Exception):
@@ -63,7 +58,7 @@ def _is_in(char: str, op: Any, value: Any) -> bool:
     if op is ops.RANGE:
         return bool(value[0] <= ord(char) <= value[1])
     assert op is ops.CATEGORY, op
-    kind = OPPOSITES.get(value, value)
+    kind = getattr(ops, str(value).replace("_NOT_", "_"))  # What a category is the opposite of.
     return bool(CATEGORIES[kind](char)) == (kind is value)
 
 

@@ -24,6 +24,7 @@ from memtape.tools.page.drawing import VIEWS
 
 pytestmark = pytest.mark.slow
 LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
+EIGHTHS = (("light", 0, 8), ("dark", 4, 8))
 WIDTHS = (360, 768, 1280, 3840)
 ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1"}
 KETTLE = "The kettle of the harbour office is blue."
@@ -45,11 +46,7 @@ def paths(page: Page) -> list[str]:
     return [*listed, *(f"/memory?id={id}" for id in (recalled.id, hidden.id, "none")), f"/?scope={EMPTY}"]
 
 
-SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
-"""In which scheme views are looked at, from which view on, and each how many of them."""
-
-
-@pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
+@pytest.mark.parametrize(("scheme", "first", "each"), soaked([*EIGHTHS, ("light", 0, 1), ("dark", 0, 1)], *EIGHTHS))
 def test_everybody_can_read_a_view(
     chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
 ) -> None:
@@ -88,11 +85,9 @@ def click(its: Tab, name: str) -> None:
 
 
 ACTS = (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin"))
-BY_CLICKS = [(False, 1), (False, 3), (True, 3)]
-"""With script or without, and so many of the actions."""
 
 
-@pytest.mark.parametrize(("with_script", "count"), soaked(BY_CLICKS, BY_CLICKS[0]))
+@pytest.mark.parametrize(("with_script", "count"), soaked([(False, 1), (False, 3), (True, 3)], (False, 1)))
 def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: bool, count: int) -> None:
     with own.client() as client, tab(chromium, own.address, java_script_enabled=with_script) as its:
         id = client.capture(KETTLE).id
@@ -273,11 +268,7 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
 ADDRESSES = "/search?q={} /recalls?words={}&session={} /yours?words={} /start?form={} /?scope={}".split()
 
 
-IN_ADDRESSES = [(5, len(ADDRESSES)), (1, 1)]
-"""Each of so many texts, at each of so many of the addresses."""
-
-
-@pytest.mark.parametrize(("spread", "each"), soaked(IN_ADDRESSES, IN_ADDRESSES[0]))
+@pytest.mark.parametrize(("spread", "each"), soaked([(5, 5), (1, 1)], (5, 5)))
 def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each: int) -> None:
     with tab(chromium, page.address) as its:
         for number, text in enumerate(INJECTED[::spread]):
