@@ -107,6 +107,13 @@ def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() 
         [*PAIR, elsewhere, uses(["new"], 4)],
     ):
         assert raised(*affirmed) == []
+    assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
+    asked = [
+        builders.recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
+        said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
+    ]
+    assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
+    assert raised(*PAIR, *asked) == []
 
 
 @pytest.mark.parametrize("first", [("old", OLD), ("new", NEW)])
@@ -122,16 +129,6 @@ def test_people_are_asked_once_both_sides_were_affirmed(first: tuple[str, str], 
     assert (conflict.why, conflict.severity, conflict.status) == ("both_affirmed", "medium", "pending")
 
 
-def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms_neither() -> None:
-    assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
-    asked = [
-        builders.recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
-        said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
-    ]
-    assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
-    assert raised(*PAIR, *asked) == []
-
-
 def test_an_agent_is_asked_about_once_it_was_affirmed_and_a_user_at_once() -> None:
     assert raised(PAIR[0], BY_AGENT) == []
     again = said(NEW, "again", 3, origin="agent")
@@ -144,7 +141,7 @@ def test_an_agent_is_asked_about_once_it_was_affirmed_and_a_user_at_once() -> No
     assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
 
 
-def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
+def test_what_is_answered_elsewhere_is_not_asked_or_expires() -> None:
     word = linked("old", "replaced_by", "new", "word", sent=START + 3 * MINUTE)
     assert raised(*PAIR, word, uses(["old", "new"], 4)) == []
     assert raised(*PAIR, linked("old", "holds", None, "word"), uses(["old", "new"], 4)) == []
@@ -152,6 +149,10 @@ def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
     assert raised(*PAIR, third, uses(["old", "new"], 4)) == [], "both are past"
     (asked,) = raised(*PAIR, third, uses(["new", "third"], 4))
     assert asked.ids == (make_id("new"), make_id("third"))
+    word = linked("old", "replaced_by", "new", "word")
+    for ending in (forgotten(["old"], "gone"), said(THIRD, "third", 5), word):
+        (first, *_) = raised(*RAISED, ending)
+        assert (first.status, first.settled_at, first.kept) == ("expired", ending.at, None)
 
 
 KILN, FRIDAY = "The kiln is fired on Mondays by Mira.", "On Fridays Tomas has the kiln burning."
@@ -167,7 +168,7 @@ def opposed(by: str, *others: str, id: str = "model", minute: int = 5, seqs: Seq
     return replace(said, body=replace(said.body, inputs=inputs))
 
 
-def test_people_are_asked_once_where_a_model_says_that_both_cannot_hold() -> None:
+def test_people_are_asked_once_where_a_model_says_that_what_it_saw_cannot_hold() -> None:
     said_so = opposed("new", "old", seqs=(1, 0))
     (conflict,) = raised(*ALIKE, said_so)
     assert conflict.ids == (make_id("old"), make_id("new")), "whichever the model named first"
@@ -182,9 +183,6 @@ def test_people_are_asked_once_where_a_model_says_that_both_cannot_hold() -> Non
     scope = world(*ALIKE, said_so, kept)
     one, other = (scope.memory_of(make_id(name)) for name in ("old", "new"))
     assert one is not None and other is not None and holds(scope, one) and successor(scope, other) is one
-
-
-def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody() -> None:
     for events in (
         [*ALIKE, opposed("old", "new", seqs=(0, 7))],
         [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")],
@@ -286,13 +284,6 @@ def test_a_state_restored_anywhere_settles_the_same(events: list[Event], data: s
     partition = restore(snapshot(partition))
     fold(partition, rest[cut:])
     assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
-
-
-def test_what_nobody_needs_to_answer_expires() -> None:
-    word = linked("old", "replaced_by", "new", "word")
-    for ending in (forgotten(["old"], "gone"), said(THIRD, "third", 5), word):
-        (first, *_) = raised(*RAISED, ending)
-        assert (first.status, first.settled_at, first.kept) == ("expired", ending.at, None)
 
 
 @pytest.mark.parametrize("keep", [["old"], ["new"], ["old", "new"]])

@@ -15,6 +15,7 @@ from commanding import document
 from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from test_distilling import no_model as no_model  # A fixture.
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
 from memtape.schemas.events import Event, Recalled
@@ -173,15 +174,12 @@ def test_a_kind_is_found_no_query_is_asked_twice_and_as_many_come_as_are_wanted(
     assert len(run([said], "postgres", Recorded([], []).judge, 70).found) >= 70
 
 
-def test_texts_of_a_scope_never_answer_by_the_words_of_another() -> None:
+def test_scopes_count_their_own_words_and_turns_beside_a_find_are_reached() -> None:
     """Statistics of a scope are its own, in the later looks too."""
     own = ["Orders are in Postgres.", "The violin is out of tune."]
     alone = run([own, []], "Which databases do we use?", RULES).found
     beside = run([own, ["Cats sleep all day."] * 20], "Which databases do we use?", RULES).found
     assert [it for it in beside.items() if it[0].scope == 0] == list(alone.items())
-
-
-def test_turns_beside_what_was_found_are_reached_and_those_that_ask_are_not() -> None:
     said = [f"Nothing of note {n}." for n in range(12)]
     said[6], said[8] = "Postgres runs in staging.", "Shall we paint?"
     seen = {spot.place for spot in seen_once([said], "postgres staging")}
@@ -214,12 +212,6 @@ SAID = (
     "The office has a red door.",
 )  # fmt: skip
 QUESTION = "Which databases do we run?"
-
-
-@pytest.fixture(autouse=True)
-def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("", "_URL", "_KEY", "_COMMAND", "_INSECURE"):
-        monkeypatch.delenv(f"MEMTAPE_MODEL{name}", raising=False)
 
 
 @pytest.fixture(autouse=True)

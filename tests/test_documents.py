@@ -124,6 +124,10 @@ def test_a_document_is_captured_in_parts_and_reads_back(client: Client) -> None:
         assert (whole.text, whole.id, whole.path, whole.parts) == (GUIDE, receipt.id, "guide.md", len(said))
     client.project()
     assert client.whole(receipt.id[:13]).text == GUIDE
+    (result,) = client.search("tide gauge 2-41", limit=1).results
+    place = place_in(result.path)
+    assert place is not None and place.path == "guide.md" and "2-41" in result.text
+    assert result.text.startswith("Chapter 2\n\n")
 
 
 def test_a_short_document_is_whole_a_blank_one_refused_and_a_secret_redacted(client: Client) -> None:
@@ -140,14 +144,6 @@ def test_a_short_document_is_whole_a_blank_one_refused_and_a_secret_redacted(cli
     before, _, after = text.partition(secret)
     assert whole.text.startswith(before) and whole.text.endswith(after)
     assert secret not in whole.text and "[redacted:" in whole.text
-
-
-def test_a_search_says_titles_and_place(client: Client) -> None:
-    client.capture(GUIDE, "document", path="docs/guide.md")
-    (result,) = client.search("tide gauge 2-41", limit=1).results
-    place = place_in(result.path)
-    assert place is not None and place.path == "docs/guide.md" and "2-41" in result.text
-    assert result.text.startswith("Chapter 2\n\n")
 
 
 def test_a_part_that_is_forgotten_or_erased_is_named(client: Client) -> None:

@@ -59,7 +59,7 @@ def test_bytes_of_the_newest_version_are_written_again_as_they_were(type: str) -
         assert canonical(again) == canonical(old)
 
 
-def test_digests_of_contents_and_derived_ids_stay() -> None:
+def test_digests_of_contents_derived_ids_and_published_schemas_stay() -> None:
     types = sorted(EVENT_TYPES.keys() - {"configured"})
     events = [decode(payload) for type in types for payload in golden(type)]
     digests = b"".join(content_digest(event).to_bytes(8, "big") for event in events)
@@ -67,6 +67,9 @@ def test_digests_of_contents_and_derived_ids_stay() -> None:
     assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_01") == FIRST_TURN
     assert derived_id("captured", "project:atlas-7f3a", "claude:7c1e4f52", "msg_02") == SECOND_TURN
     assert derived_id("captured", "project:atlas-7f3a", "file:docs/Runbook.md", "1/3") == FIRST_PART
+    published = {file.name: file.read_bytes() for file in json_schemas.FOLDER.iterdir()}
+    assert {name: published.get(name) for name in json_schemas.files()} == json_schemas.files()
+    assert sorted(published) == sorted(f"{type}.v{version}.json" for type, version in FILES)
 
 
 @pytest.mark.parametrize("tick", list(map(decode, golden("ticked"))))
@@ -81,10 +84,3 @@ def test_ids_of_ticks_stay(tick: Event) -> None:
 def test_partitions_are_those_of_kafkas_clients(key: str, partitions: int) -> None:
     """So that a producer in another language, with the scope as its key, writes to the same partition."""
     assert partition_of(key, partitions) == (kafka_murmur2(key.encode()) & 0x7FFFFFFF) % partitions
-
-
-def test_the_published_schemas_are_those_of_the_types() -> None:
-    """`make schemas` writes them again after a change of the types; those of older versions stay."""
-    published = {file.name: file.read_bytes() for file in json_schemas.FOLDER.iterdir()}
-    assert {name: published.get(name) for name in json_schemas.files()} == json_schemas.files()
-    assert sorted(published) == sorted(f"{type}.v{version}.json" for type, version in FILES)

@@ -163,7 +163,11 @@ def test_what_an_agent_does_is_an_action(host: str, served: bool, home: Path, pr
     assert f"edited: {EDITED}" in context and "open: tested with `pytest -q`" in context
 
 
-def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
+def test_no_action_says_nothing_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
+    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
+    for data in ({}, wrong, COMMAND | DID["qwen"] | {"session_id": ""}):
+        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
+    assert acted(home, project) == [] and not latest_errors(home, 5)
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
     command = f"git push https://{secret}@x.example <private>heron</private>"
     pushed = told(project, "PostToolUse", **DID["opencode"], tool_input={"command": command})
@@ -173,13 +177,6 @@ def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Pat
     ((_, text, _),) = acted(home, project)
     assert text.startswith("ran `git push https://[redacted:") and secret not in text and "heron" not in text
     assert HomeCounts(home).tally(LEFT_OUT) == {"paused": 1}
-
-
-def test_a_call_that_says_nothing_is_no_action(home: Path, project: Path) -> None:
-    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
-    for data in ({}, wrong, COMMAND | DID["qwen"] | {"session_id": ""}):
-        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
-    assert acted(home, project) == [] and not latest_errors(home, 5)
 
 
 @pytest.mark.parametrize("served", soaked([False, True], True))

@@ -130,9 +130,6 @@ def test_every_metric_of_the_table_is_exposed_and_no_label_is_free(home: Path) -
     told = body.decode() + (home / NAME).read_bytes().decode("latin-1")
     for word in re.findall(r"\w{5,}", f"{SAID} {ASKED} {SCOPE} Deployments Tuesdays"):
         assert word not in told or word == "project"
-
-
-def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) -> None:
     note(home, [(LEFT_OUT, "the secret of Brunhilde", "", 3), (LEFT_OUT, "paused", "", 2)])
     note(home, [(FLUSHES, "brunhilde_ok", "", 1)])
     with Client(home, scope=SCOPE) as client:

@@ -92,7 +92,7 @@ def test_what_other_pages_send_is_refused(page: Page, method: str, origin: str) 
     assert answer.status_code == 403 and "Memtape" not in answer.text
 
 
-def test_forms_without_an_origin_and_what_others_embed_are_refused(page: Page) -> None:
+def test_bad_forms_long_bodies_and_what_others_embed_are_refused(page: Page) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert page.http.request(method, "/act").status_code == 403
     assert page.http.post("/act", headers={"origin": page.origin}, data={"do": "pin"}).status_code == 400
@@ -103,9 +103,6 @@ def test_forms_without_an_origin_and_what_others_embed_are_refused(page: Page) -
             headers = {"sec-fetch-site": site, "sec-fetch-mode": mode}
             assert page.http.get("/search", headers=headers).status_code == status
     assert page.http.get("/search", headers={"sec-fetch-site": "same-origin"}).status_code == 200
-
-
-def test_a_body_that_is_too_long_is_not_read(page: Page) -> None:
     headers = {"origin": page.origin}
     assert page.http.post("/act", headers=headers, content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
     assert page.http.post("/act", headers=headers, content=iter([b"do=pin"])).status_code == 413
@@ -142,15 +139,12 @@ def test_no_redirect_leads_elsewhere(page: Page, path: str) -> None:
     assert location.startswith(f"{page.folder}/")
 
 
-def test_every_answer_keeps_the_page_to_itself(page: Page, stranger: httpx.Client) -> None:
+def test_every_answer_keeps_the_page_to_itself_also_from_another_page(page: Page, stranger: httpx.Client) -> None:
     answers = [*map(page.http.get, PATHS), stranger.get("/"), page.http.get("/", headers={"host": "x"})]
     for answer in answers:
         assert all(answer.headers[name] == value for name, value in HEADERS.items()), answer.url
     policy = HEADERS["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
-
-
-def test_two_pages_have_a_folder_and_a_cookie_each(page: Page, stranger: httpx.Client) -> None:
     with served(page.home) as other:
         assert other.folder != page.folder
         for port in (page.port, other.port):

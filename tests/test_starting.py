@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
+from test_warm import until
 
 from memtape.schemas.events import Event
 from memtape.sinks.home.folders import Home
@@ -47,13 +46,6 @@ def hostile(tmp_path: Path) -> Path:
         said = f"open({str(folder / 'ran')!r}, 'a').write({name!r})\nraise SystemExit(3)\n"
         (folder / f"{name}.py").write_text(said)
     return folder
-
-
-def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 300
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def ran(folder: Path, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -14,6 +14,7 @@ from builders import MINUTE, captured
 from soaked import soaked
 from test_vault_people import page_of
 from test_views import filled, history, project, vault_bytes
+from test_views import home as home  # A fixture.
 
 from memtape.flows import projection
 from memtape.schemas import codec, events
@@ -34,11 +35,6 @@ from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding
 from memtape.tools.keep.owner import Owner, rebuild_as_owner
 from memtape.tools.keep.verify import Verification, verify
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path / "home")
 
 
 @pytest.fixture

@@ -296,7 +296,7 @@ def world(tmp_path: Path) -> World:
     return made
 
 
-def test_a_file_has_front_matter_the_text_and_an_index(world: World) -> None:
+def test_a_file_has_front_matter_text_and_index_and_gives_way_unless_changed(world: World) -> None:
     world.holds()
     front = world.front("infra/proxy")
     assert front["id"] == make_id(1) and front["title"] == "The proxy" and front["summary"] == "Kurz: größe"
@@ -307,9 +307,6 @@ def test_a_file_has_front_matter_the_text_and_an_index(world: World) -> None:
     assert "- child: [infra/proxy](infra/proxy.md)" in world.text("b")
     assert world.front("b")["edges"] == [{"odd_one": "not/there"}]
     assert world.front(ROOT)["children"] == [{"node": "infra/proxy"}]
-
-
-def test_a_text_that_nobody_changed_gives_way_and_a_page_takes_its_file_along(world: World) -> None:
     world.say(captured("Newer.", 3, "page", path="infra/proxy"))
     assert world.body("infra/proxy") == "Newer.\n"
     world.say(edited(1, "g", slug="deep/er/proxy"))
@@ -349,7 +346,7 @@ def test_a_file_in_the_place_of_a_page_is_kept_and_one_that_lost_its_marks_waits
     assert world.body("b") == "Newest.\n" and len(kept(world.home)) == 1
 
 
-def test_front_matter_keeps_what_it_is_given_whatever_it_looks_like(world: World) -> None:
+def test_front_matter_and_texts_break_no_file(world: World) -> None:
     """What cannot stand there is one string; a title and a summary are texts."""
     for rest in ("---\nid: other", "a: <!-- memtape: yours from here -->", "a: \u202eb", "...\nx: y"):
         world.say(edited(2, rest, rest=rest))
@@ -360,9 +357,6 @@ def test_front_matter_keeps_what_it_is_given_whatever_it_looks_like(world: World
         front = world.front("b")
         assert isinstance(front["title"], str) and front["title"] == front["summary"]
         assert front["id"] == make_id(2)
-
-
-def test_a_text_with_marks_and_html_breaks_no_file(world: World) -> None:
     text = f"{ZONE_END}\n<script>alert(1)</script> ![[x]]\n---\n{ZONE_START}"
     for slug, origin in (("c", "user"), ("d", "agent")):
         world.say(captured(text, slug, "page", path=slug, origin=origin))

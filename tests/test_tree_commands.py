@@ -44,28 +44,6 @@ def document(*words: str) -> Any:
     return json.loads(tree(*words, "--json").stdout)
 
 
-def test_pages_are_written_drawn_shown_and_moved() -> None:
-    tree("new", "deploy", "-", "--title", "Deploying", input="# How we deploy\n\nOn Tuesdays.\n")
-    tree("new", "deploy/staging", "Staging listens on port 5433.", "--hint", "staging port")
-    tree("new", "backups", "Backups run nightly.", "--under", "deploy", "--summary", "Nightly.")
-    tree("link", "deploy/staging", "backups", "--as", "depends_on")
-    assert tree().stdout.splitlines() == [
-        "_root  project:a (3 pages)", "└── deploy  Deploying", "    ├── deploy/staging",
-        "    └── backups",
-    ]  # fmt: skip
-    assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
-    shown = document("show", "deploy/staging")
-    assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]
-    assert shown["edges"] == [["depends_on", "backups", True]]
-    assert shown["backlinks"] == [["child", "deploy", True]]
-    assert document("show", shown["row"]["id"])["row"]["slug"] == "deploy/staging"
-    assert document("show", shown["row"]["id"][:23])["row"]["slug"] == "deploy/staging"
-    tree("move", "deploy/staging", "staging", "--under", "_root")
-    assert [it["name"] for it in document("draw")["top"]["children"]] == ["deploy", "staging"]
-    found = document("show", "backups")["backlinks"]
-    assert found == [["child", "deploy", True], ["depends_on", "staging", True]]
-
-
 def test_a_page_is_edited_upon_the_version_that_was_seen() -> None:
     first = document("new", "deploy", "On Tuesdays.")["version"]
     second = document("edit", "deploy", "On Wednesdays.")["version"]
@@ -144,9 +122,28 @@ def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.Monk
     assert document("show", "deploy")["text"] == "On Fridays."
 
 
-def test_a_scope_without_pages_says_what_to_do() -> None:
+def test_pages_are_written_drawn_shown_and_moved() -> None:
     assert "memtape tree new" in tree().stdout and tree("list").stdout and tree("check").stdout
     assert document("draw") == {"scope": "project:a", "top": None, "loose": [], "pages": 0}
+    tree("new", "deploy", "-", "--title", "Deploying", input="# How we deploy\n\nOn Tuesdays.\n")
+    tree("new", "deploy/staging", "Staging listens on port 5433.", "--hint", "staging port")
+    tree("new", "backups", "Backups run nightly.", "--under", "deploy", "--summary", "Nightly.")
+    tree("link", "deploy/staging", "backups", "--as", "depends_on")
+    assert tree().stdout.splitlines() == [
+        "_root  project:a (3 pages)", "└── deploy  Deploying", "    ├── deploy/staging",
+        "    └── backups",
+    ]  # fmt: skip
+    assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
+    shown = document("show", "deploy/staging")
+    assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]
+    assert shown["edges"] == [["depends_on", "backups", True]]
+    assert shown["backlinks"] == [["child", "deploy", True]]
+    assert document("show", shown["row"]["id"])["row"]["slug"] == "deploy/staging"
+    assert document("show", shown["row"]["id"][:23])["row"]["slug"] == "deploy/staging"
+    tree("move", "deploy/staging", "staging", "--under", "_root")
+    assert [it["name"] for it in document("draw")["top"]["children"]] == ["deploy", "staging"]
+    found = document("show", "backups")["backlinks"]
+    assert found == [["child", "deploy", True], ["depends_on", "staging", True]]
 
 
 def test_agents_read_and_write_pages_and_a_persons_text_stays(client: Client) -> None:

@@ -167,15 +167,12 @@ def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: 
     settled(client)
 
 
-def test_editors_of_windows_change_nothing(client: Client) -> None:
+def test_windows_changes_nothing_and_a_deleted_file_is_written_again(client: Client) -> None:
     path, end = file(client, "deploy"), sum(client.log.ends())
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     project(client)
     assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
-
-
-def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) -> None:
     id = client.tree.show("deploy/staging").row.id
     before = file(client, "deploy/staging").read_bytes()
     file(client, "deploy/staging").unlink()
