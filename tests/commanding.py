@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any
 
 from click.testing import CliRunner, Result
@@ -10,11 +11,10 @@ from click.testing import CliRunner, Result
 from memtape.tools.commands.cli import main
 
 
-def call(
-    *words: object, home: object = None, scope: str = "", code: int | None = 0, input: str | bytes | None = None
-) -> Result:
-    """Call a command at a home in a scope; it ends with this exit code (or any), and with no error of ours."""
-    told = [*map(str, words), *(("--home", str(home)) if home else ()), *(("--scope", scope) if scope else ())]
+def call(*words: object, home: object = None, scope: str = "", code: Any = 0, input: Any = None) -> Result:
+    """Call a command at a home in a scope; it ends with this exit code, or any, and no error of ours."""
+    options = [("--home", home)] * bool(home) + [("--scope", scope)] * bool(scope)
+    told = [str(word) for word in (*words, *chain(*options))]
     result = CliRunner().invoke(main, told, input=input)
     assert result.exception is None or isinstance(result.exception, SystemExit), (told, result.exception)
     assert code is None or result.exit_code == code, (told, result.output)

@@ -135,7 +135,7 @@ OWN_STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
         body_of(ev.Linked, relation=relations, slug=slugs, to=st.none()),
     ),
     "settled": st.lists(ids, min_size=2, max_size=2, unique=True).flatmap(
-        lambda two: body_of(ev.Settled, ids=st.just(tuple(two)), keep=st.sampled_from((tuple(two), (two[1],))))
+        lambda it: body_of(ev.Settled, ids=st.just(tuple(it)), keep=st.sampled_from((tuple(it), (it[1],))))
     ),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),

@@ -8,7 +8,7 @@ from typing import Any
 
 import builders
 import pytest
-from builders import MINUTE, START, captured, configured, decided, forgotten, linked, make_id, settled, slots, used
+from builders import MINUTE, START, captured, configured, forgotten, linked, make_id, settled, slots, used
 from commanding import call as command
 from commanding import document
 from hypothesis import given
@@ -70,7 +70,7 @@ def state_of(*events: Event) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("one", "other", "is_opposed"), table("sentences")["opposed"])
-def test_opposed_wishes_are_asked_about_at_once(one: str, other: str, is_opposed: bool, tmp_path: Path) -> None:
+def test_opposed_wishes_are_asked_about(one: str, other: str, is_opposed: bool, tmp_path: Path) -> None:
     """And a start tells neither without the other, until somebody says that both hold."""
     events = [said(one, "one", 1), said(other, "other", 2)]
     assert state_of(*events) == ([("opposed", "medium", "pending")] if is_opposed else [])
@@ -162,7 +162,8 @@ ALIKE = [said(KILN, "old", 1), said(FRIDAY, "new", 2)]
 def opposed(by: str, *others: str, id: str = "model", minute: int = 5, seqs: Sequence[int] = (0, 1)) -> Event:
     """Return the decision that these captures cannot both hold, as they were seen."""
     ids = tuple(map(make_id, (by, *others)))
-    said = decided((by, *others), [Operation(by=ids[0], ids=ids[1:], op="conflict")], id, origin="model",
+    conflict = Operation(by=ids[0], ids=ids[1:], op="conflict")
+    said = builders.decided((by, *others), [conflict], id, origin="model",
                    sent=START + minute * MINUTE)  # fmt: skip
     inputs = tuple(Input(id=id, seq=seq) for id, seq in zip(ids, seqs, strict=True))
     return replace(said, body=replace(said.body, inputs=inputs))
@@ -226,7 +227,7 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 made = linked(pair[0], relation, to, f"l{number}", draw(st.booleans()), **common)
             case "decided":
                 sides = Operation(by=make_id(pair[0]), ids=(make_id(pair[1]),), op="conflict")
-                made = decided(pair, [sides], f"d{number}", **common)
+                made = builders.decided(pair, [sides], f"d{number}", **common)
             case _:
                 keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))
                 made = settled((pair[0], pair[1]), list(keep), f"s{number}", **common)

@@ -60,7 +60,7 @@ texts = st.one_of(
 def knowns(draw: st.DrawFn) -> list[Known]:
     return [
         Known(
-            id=f"id-{number}", scope=draw(st.sampled_from(("project:a", "project:a", "global"))), text=draw(texts),
+            id=f"id-{number}", scope=draw(st.sampled_from(("project:a", "global"))), text=draw(texts),
             kind=draw(st.sampled_from(("fact", "insight", "goal", "plan", "journal", "turn", "document"))),
             at=NOW - draw(st.integers(0, 400)) * DAY_US, last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
             actor=draw(st.sampled_from(("Ada", "<b>\n"))), order=number, replaced=draw(st.booleans()),
@@ -130,7 +130,7 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
 
 @pytest.mark.parametrize("case", table("told-at-start")["cases"])
 def test_what_is_told_stands_in_its_section_and_order(case: dict[str, Any]) -> None:
-    """Only people instruct, each thing once; facts stand by importance and age; goal and plan are those in force."""
+    """Only people instruct, each thing once; facts stand by importance and age; goals are those in force."""
     known = []
     for number, (text, its) in enumerate(case["known"]):
         said = dict(its)
@@ -332,8 +332,9 @@ def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -
                 ("agent", agent, f"We decided to keep the {what} as it is."),
                 ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
             )
+            then = NOW + day * DAY_US
             memory.capture_many(
-                Line(text=text, kind="turn", origin=who, actor=by, session=f"s{day}", at=NOW + day * DAY_US + n)
+                Line(text=text, kind="turn", origin=who, actor=by, session=f"s{day}", at=then + n)
                 for n, (who, by, text) in enumerate(said)
             )
         told = left(memory)

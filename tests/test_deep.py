@@ -198,7 +198,8 @@ def test_what_was_used_with_what_was_found_is_reached_over_two_hops() -> None:
         for text, id, others in zip(said, "abcd", near, strict=True)
     ]
     judge = Recorded([], []).judge
-    found = rules.deepened("postgres staging", [field(corpus_of(documents), said)], judge, 10, lambda: 0).found
+    wide = field(corpus_of(documents), said)
+    found = rules.deepened("postgres staging", [wide], judge, 10, lambda: 0).found
     assert [spot.place for spot in found] == [0, 1, 2]
     strict = field(corpus_of(documents), said, lambda places: places[places != 1])
     found = rules.deepened("postgres staging", [strict], judge, 10, lambda: 0).found

@@ -5,7 +5,7 @@ release has written such. `leaves.json` is their tree of digests, `unread.json` 
 A leaf's name ends with the version of its rule. Whoever changes a rule raises it and pins the leaves
 anew, with a line in `CHANGELOG.md`; the `.jsonl` files stay.
 
-`python tests/test_golden_log.py pin` writes the leaves again. A new type of event stands at the end of a `.jsonl`
+`python tests/test_golden_log.py pin` writes the leaves again. A new type of event stands at the end of one
 file, in texts that every Unicode since version 13 (Python 3.10) treats alike.
 """
 

@@ -157,7 +157,7 @@ SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", 
         ("gemini", "after", True),
     ),
 )
-def test_turns_count_once_beside_deaths(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
+def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
     """Each turn meets a server that dies, and has its row in the transcript before its hook or after."""
     live = Live(host, home, project)
     for number, (role, text) in enumerate(SAID[:3]):

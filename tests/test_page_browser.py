@@ -24,7 +24,7 @@ from memtape.tools.page.drawing import VIEWS
 
 pytestmark = pytest.mark.slow
 LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
-EIGHTHS = (("light", 0, 8), ("dark", 4, 8))
+SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
 WIDTHS = (360, 768, 1280, 3840)
 ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1"}
 KETTLE = "The kettle of the harbour office is blue."
@@ -46,7 +46,7 @@ def paths(page: Page) -> list[str]:
     return [*listed, *(f"/memory?id={id}" for id in (recalled.id, hidden.id, "none")), f"/?scope={EMPTY}"]
 
 
-@pytest.mark.parametrize(("scheme", "first", "each"), soaked([*EIGHTHS, ("light", 0, 1), ("dark", 0, 1)], *EIGHTHS))
+@pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
 def test_everybody_can_read_a_view(
     chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
 ) -> None:

@@ -164,9 +164,9 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
         captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
         for n in range(40)
     ]
-    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), builders.pinned([3], "p")]
-    order = "Never mention thing7 again."
-    events += [captured("Always run the tests.", "rule"), captured(order, "o", "turn")]
+    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US)]
+    order, rule = "Never mention thing7 again.", "Always run the tests."
+    events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
     scope = state_of(events).scopes[SCOPE]
     names = [name_of(scope, birth) for birth in scope.leading.worthiest(scope)]
     rows = [row for name in names if (row := memory_row(scope, name))]
@@ -190,7 +190,8 @@ def name_of(scope: Scope, birth: int) -> str:
 
 
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old"), builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
+    events = [captured("The reef is charted.", "old")]
+    events += [builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
     events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
     assert "reef" in written(events[:1], BUFFER)
     assert written(events[:2], BUFFER) == ""

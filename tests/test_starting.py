@@ -1,4 +1,4 @@
-"""No file of a foreign project is run and no special file waited for; what a repository says of its project."""
+"""No file of a foreign project is run, no special file waited for; what a repository says of its project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of pages: its check against a naive one, its fixes, the walk, input of trouble, and the files of pages."""
+"""The tree of pages: its check against a naive one, its fixes, the walk, trouble, and the files of pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def mended(events: list[Event], problems: Iterable[TreeProblem]) -> list[Event]:
     """A history with what mends it, as an operator says it."""
     bodies = [body for problem in problems for body in problem.fix]
     name = f"after {len(events)}: fix"
-    return events + [builders.event("linked", body, f"{name} {n}", origin="operator") for n, body in enumerate(bodies)]
+    fixes = [builders.event("linked", it, f"{name} {n}", origin="operator") for n, it in enumerate(bodies)]
+    return events + fixes
 
 
 def told(problems: Iterable[TreeProblem]) -> list[tuple[str, str]]:

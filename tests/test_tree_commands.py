@@ -1,4 +1,4 @@
-"""The commands of the tree, which refuse what is no tree with a next step; and a folder of Markdown as its pages."""
+"""The commands of the tree, which refuse what is no tree with a next step; a folder of Markdown as pages."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
-from builders import START, captured, configured, decided, histories, make_id, pinned, recalled, slots, used, withdrawn
+from builders import START, captured, configured, decided, histories, make_id, recalled, slots, used
 from hypothesis import example, given
 from hypothesis import strategies as st
 from soaked import examples
@@ -326,7 +327,7 @@ def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_lates
     events += [recalled(["recalled"], f"a {number}") for number in range(1)]
     events += [recalled(["recalled more"], f"b {number}") for number in range(2)]
     events += [recalled(["of a model"], f"c {number}") for number in range(9)]
-    events += [used(["used"], "use"), used(["of a model"], "use of it"), pinned(["pinned"], "pin")]
+    events += [used(["used"], "use"), used(["of a model"], "use of it"), builders.pinned(["pinned"], "pin")]
     _, scope = scope_of(events)
     index = page(scope, "MEMORY.md", Settings())
     assert isinstance(index, IndexPage)
@@ -372,7 +373,7 @@ def test_the_lines_of_the_zone_are_those_of_people(facts: int, own: int, lines: 
     source = zone_source("MEMORY.md")
     events = [captured(f"fact {n} of {n * 7}\nwith a second line", n) for n in range(facts)]
     events += [captured(f"my line {number}", f"own {number}", source=source) for number in range(own)]
-    events += [captured("taken out", "out", source=source), withdrawn(["out"], "gone")]
+    events += [captured("taken out", "out", source=source), builders.withdrawn(["out"], "gone")]
     events += [captured("A claim.", "claim", source=source, origin="agent")]
     events += [captured("a goal", "g", "goal"), captured("a plan\n" * 50, "p", "plan")]
     events += [captured("said", f"t{day}", "turn", sent=START + day * DAY_US) for day in range(3)]
