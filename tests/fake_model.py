@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 _ORDER = re.compile(r"^\"?(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
 SEARCHING = "tool_search"
+NOTED = "Noted by the model."
 NO_TOOL = "There is no such tool among"
 _TOOLS = {"REMEMBER": ("add_memory", "text"), "RECALL": ("search_memories", "query")}
 
@@ -80,27 +81,28 @@ class FakeModel(Loopback):
     def reply(self, to: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
         """Answer in the form of whoever asks."""
         self.seen.append(Seen(to.path, json.dumps(asked), tuple(_tool_names(asked))))
-        if "count_tokens" in to.path or "countTokens" in to.path:
-            send(to, "application/json", b'{"input_tokens": 10, "totalTokens": 10}')
-        elif "/messages" in to.path:
-            if asked.get("stream"):
-                send(to, "text/event-stream", b"".join(map(_sse, _messages(asked, self.decide))))
-            else:
-                send(to, "application/json", json.dumps(_whole_message(asked)).encode())
-        elif "/chat/completions" in to.path:
-            chunks = _chunks(asked, self.decide)
-            if asked.get("stream"):
-                send(to, "text/event-stream", b"".join(map(_data, chunks)) + b"data: [DONE]\n\n")
-            else:
-                send(to, "application/json", json.dumps(_whole_completion(chunks)).encode())
-        elif "/responses" in to.path:
-            send(to, "text/event-stream", b"".join(map(_sse, _responses(asked, self.decide))))
-        elif "treamGenerateContent" in to.path:
-            send(to, "text/event-stream", _data(_generated(asked, self.decide)).replace(b"\n", b"\r\n"))
-        elif "enerateContent" in to.path:
-            send(to, "application/json", json.dumps(_generated(asked, self.decide)).encode())
-        else:
-            send(to, "application/json", b"{}")
+        streams, data = _answer(to.path, asked, self.decide)
+        send(to, "text/event-stream" if streams else "application/json", data)
+
+
+def _answer(path: str, asked: dict[str, Any], decide: Decide) -> tuple[bool, bytes]:
+    """Return whether an answer is a stream, and its bytes."""
+    streams = bool(asked.get("stream"))
+    if "count_tokens" in path or "countTokens" in path:
+        return False, b'{"input_tokens": 10, "totalTokens": 10}'
+    if "/messages" in path:
+        message = json.dumps(_message(asked, [{"type": "text", "text": NOTED}], "end_turn")).encode()
+        return streams, b"".join(map(_sse, _messages(asked, decide))) if streams else message
+    if "/chat/completions" in path:
+        chunks = _chunks(asked, decide)
+        whole = json.dumps(_whole_completion(chunks)).encode()
+        return streams, b"".join(map(_data, chunks)) + b"data: [DONE]\n\n" if streams else whole
+    if "/responses" in path:
+        return True, b"".join(map(_sse, _responses(asked, decide)))
+    if "enerateContent" in path:
+        made, streams = _generated(asked, decide), "treamGenerateContent" in path
+        return streams, _data(made).replace(b"\n", b"\r\n") if streams else json.dumps(made).encode()
+    return False, b"{}"
 
 
 def send(to: BaseHTTPRequestHandler, kind: str, data: bytes, status: int = 200, **headers: str) -> None:
@@ -132,7 +134,7 @@ def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, 
         elif role == "tool" and order is not None:
             answered, answers = text, answers + 1
     if order is None:
-        return "Noted by the model.", "", {}
+        return NOTED, "", {}
     suffix, argument = _TOOLS[order[0]]
     name = next((tool for tool in tools if tool.endswith(suffix)), "")
     # One host keeps the tools of servers back until they are searched for.
@@ -195,10 +197,6 @@ def _messages(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     events.append({"type": "message_delta", "delta": reason, "usage": {"output_tokens": 5}})
     events.append({"type": "message_stop"})
     return events
-
-
-def _whole_message(asked: dict[str, Any]) -> dict[str, Any]:
-    return _message(asked, [{"type": "text", "text": "Noted by the model."}], "end_turn")
 
 
 def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> dict[str, Any]:

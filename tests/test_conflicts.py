@@ -215,12 +215,8 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 made = captured(text, draw(names), at=at, **common)
             case "used":
                 made = used(list(some), f"w{number}", **common)
-            case "forgotten":
-                made = forgotten(some[:1], f"f{number}", **common)
-            case "restored":
-                made = builders.restored(list(some), f"u{number}", **common)
-            case "unfolded":
-                made = builders.unfolded(some[:1], f"x{number}", **common)
+            case "forgotten" | "restored" | "unfolded" as type:
+                made = getattr(builders, type)(some, f"{type} {number}", **common)
             case "linked":
                 to = pair[1] if draw(st.booleans()) else None
                 relation = "holds" if to is None else "replaced_by"

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import TABLES
 from memtape.sinks.vault import render
@@ -128,13 +126,6 @@ def test_a_home_that_holds_a_golden_log_verifies_to_its_root(tmp_path: Path) -> 
     assert verdict.state_hash == root(pinned("leaves.json"))
     assert verdict.events == len(golden_slots())
     log.close()
-
-
-def read(slot: Slot) -> Event | None:
-    try:
-        return decode(slot.payload)
-    except InvalidEvent:
-        return None
 
 
 def unread(replayed: Replay) -> dict[str, list[int]]:

@@ -172,7 +172,7 @@ def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: 
     assert len(live.ids()) == 3
 
 
-def test_a_slow_server_captures_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
@@ -182,6 +182,16 @@ def test_a_slow_server_captures_nothing(home: Path, project: Path, monkeypatch: 
         go_on.set()
         until(lambda: slow.scopes)
     assert not events_of(home, project, "captured") and not slow.recorded
+    started: list[str] = []
+    monkeypatch.setattr(forwarding, "start_one", lambda _right, words, *_: started.append(words[4]))
+    data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
+    for how in ("off", "alone", ""):
+        monkeypatch.setenv(HOOKS_VARIABLE, how)
+        hooks.leave_server("claude", home, data)
+        assert started == ([] if how else ["--stay"])
+    end_by_setting(home)
+    hooks.leave_server("claude", home, data)
+    assert started == ["--stay"]
 
 
 @pytest.mark.parametrize(
@@ -280,19 +290,6 @@ def test_a_server_left_behind_ends_by_itself(end: Callable[[Path], None], home: 
         end(home)
         assert running.wait(WAIT_S) == 0
     assert end is not rmtree or not home.exists()
-
-
-def test_no_server_is_left_if_unwanted(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[str] = []
-    monkeypatch.setattr(forwarding, "start_one", lambda _right, words, *_: started.append(words[4]))
-    data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    for how in ("off", "alone", ""):
-        monkeypatch.setenv(HOOKS_VARIABLE, how)
-        hooks.leave_server("claude", home, data)
-        assert started == ([] if how else ["--stay"])
-    end_by_setting(home)
-    hooks.leave_server("claude", home, data)
-    assert started == ["--stay"]
 
 
 SESSION = "7f3a2b10-0000-4000-8000-000000000009"

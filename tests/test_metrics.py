@@ -141,8 +141,16 @@ def test_every_metric_of_the_table_is_exposed_and_no_label_is_free(home: Path) -
     assert of(found, "memtape_flushes_total", outcome=OTHER) == 1
 
 
-def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
-    """Each of eight processes appends 200 times, three samples at once."""
+def test_a_measure_ends_nothing_and_no_note_of_many_processes_is_lost(tmp_path: Path) -> None:
+    note(tmp_path / "nowhere", [("error", "cli", "", 1)])
+    (tmp_path / NAME).mkdir()
+    note(tmp_path, [("error", "cli", "", -5)])
+    assert HomeCounts(tmp_path).sums("error", "cli") == (0, 0, ()) and not (tmp_path / "nowhere").exists()
+    (tmp_path / NAME).rmdir()
+    (tmp_path / NAME).write_bytes(b"no database" * 100)
+    note(tmp_path, [("error", "cli", "", 1)])
+    note(tmp_path, [("error", "cli", "", 1)])
+    assert HomeCounts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
     script = (
         "import sys\nfrom memtape.sinks.home.counts import note\n"
         "for n in range(200):\n"
@@ -158,18 +166,6 @@ def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
     )  # fmt: skip
     assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
     assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
-
-
-def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
-    note(tmp_path / "nowhere", [("error", "cli", "", 1)])
-    (tmp_path / NAME).mkdir()
-    note(tmp_path, [("error", "cli", "", -5)])
-    assert HomeCounts(tmp_path).sums("error", "cli") == (0, 0, ()) and not (tmp_path / "nowhere").exists()
-    (tmp_path / NAME).rmdir()
-    (tmp_path / NAME).write_bytes(b"no database" * 100)
-    note(tmp_path, [("error", "cli", "", 1)])
-    note(tmp_path, [("error", "cli", "", 1)])
-    assert HomeCounts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
 
 
 def test_a_command_is_measured_from_its_start_and_its_error_counted(home: Path) -> None:

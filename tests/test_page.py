@@ -226,7 +226,7 @@ def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Pa
         assert [client.show(id).hidden for id in (*ids, other)] == [False, False, True]
 
 
-def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
+def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
     with own.client() as client:
         (conflict,) = client.conflicts().conflicts
         assert conflict.id in own.get("/yours").text
@@ -236,9 +236,6 @@ def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
         assert client.conflicts().conflicts == ()
         assert conflict.id in own.get("/yours", settled="1").text
         asked_and_done(own, "settle", [conflict.id], keep="both")
-
-
-def test_a_rule_for_all_projects_is_declined_then_accepted(own: Page) -> None:
     with own.client() as client:
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits" and not rule.is_doubted]
         asks, done = asked_and_done(own, "decline", [rule.id])

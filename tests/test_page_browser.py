@@ -113,7 +113,7 @@ def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: boo
         assert its.heard == []
 
 
-def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
+def test_what_is_ticked_comes_back_and_the_log_is_live(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         count = len(client.archived(100).archived)
         its.go("/yours")
@@ -123,6 +123,13 @@ def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
         assert its.page.locator("main li").count() == count > 1
         click(its, "Bring back")
         assert client.archived(100).archived == () and its.heard == []
+    with own.client() as client, tab(chromium, own.address) as its:
+        its.go("/log")
+        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
+        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
+        id = client.capture(KETTLE).id
+        its.page.locator(f"#lines a[href*='{id}']").wait_for()
+        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
 
 
 def reach(its: Tab, name: str) -> None:
@@ -181,16 +188,6 @@ def test_sliders_answer_and_keep_the_keys(chromium: Any, page: Page) -> None:
         assert "the memory as of" in its.page.locator(".past").inner_text()
         its.page.get_by_role("link", name="Back to now").click()
         assert its.page.locator(".past").count() == 0 and its.heard == []
-
-
-def test_the_log_is_live_and_stays_short(chromium: Any, own: Page) -> None:
-    with own.client() as client, tab(chromium, own.address) as its:
-        its.go("/log")
-        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
-        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
-        id = client.capture(KETTLE).id
-        its.page.locator(f"#lines a[href*='{id}']").wait_for()
-        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
 
 
 INJECTED = table("page-injections")["texts"]

@@ -32,13 +32,6 @@ def stranger(page: Page) -> Iterator[httpx.Client]:
         yield http
 
 
-def raw(page: Page, data: bytes) -> str:
-    """Send bytes as they are, and return the status of the answer."""
-    with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
-        sent.sendall(data)
-        return sent.recv(4_096).split()[1].decode()
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_nobody_comes_in_without_the_token(stranger: httpx.Client, page: Page, path: str) -> None:
     name = f"memtape-{page.port}"
@@ -189,7 +182,9 @@ RAW = [
 @pytest.mark.parametrize(("path", "headers", "answers"), RAW)
 def test_what_is_no_view_is_not_served(page: Page, path: str, headers: str, answers: tuple[str, ...]) -> None:
     head = f"GET {page.folder}{path} HTTP/1.1\r\nHost: {page.origin[7:]}\r\n{headers}\r\n"
-    status = raw(page, head.format(port=page.port, token=page.token).encode())
+    with socket.create_connection(("127.0.0.1", page.port), 60) as sent:
+        sent.sendall(head.format(port=page.port, token=page.token).encode())
+        status = sent.recv(4_096).split()[1].decode()
     assert status in answers or (not answers and status != "101")
 
 

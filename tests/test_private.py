@@ -114,7 +114,7 @@ def test_no_text_of_any_type_of_event_passes_the_door_with_its_private_parts(typ
     assert without_private_parts(public, b"<private>") is None
 
 
-def test_every_log_keeps_private_parts_out_whoever_appends(home: Path) -> None:
+def test_every_log_keeps_private_parts_out_and_so_does_a_cut(home: Path) -> None:
     secret = f"<private>{HIDDEN}</private>"
     events = [
         captured(f"a {secret}", tags=(f"t {secret}",), path=secret, session=secret, actor=secret),
@@ -131,6 +131,11 @@ def test_every_log_keeps_private_parts_out_whoever_appends(home: Path) -> None:
             held = b"".join(slot.payload for n in range(log.partitions) for slot in log.read(n, 0, 100))
             assert HIDDEN.encode() not in held and held.count(MARK.encode()) == 9
     assert not any(HIDDEN.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
+    redactor = Redactor(Home(home))
+    text = f"`<private>` {HIDDEN} {'x ' * 9_000}`</private>`"
+    assert HIDDEN not in redactor.head(text, 2_000) + redactor.head(f"<private>{HIDDEN}{text}", 50)
+    assert redactor.text("the password is <private>x</private>.") == "the password is [private]."
+    assert without_marks("[private] a [private]") == "a"
 
 
 def held(home: Path) -> list[str]:
@@ -218,14 +223,6 @@ def test_an_id_tells_nothing_of_what_is_private_and_a_tag_of_it_is_no_element() 
     assert digest(one) == digest("the key is [private]")
     found = list(documents.take_document(b"<p>kept <private>x</private>, <b>bold</b></p>", ".html", "a", 0))
     assert isinstance(found[0], Record) and found[0].text == "kept [private], **bold**"
-
-
-def test_a_cut_shows_nothing_that_ends_behind_it(home: Path) -> None:
-    redactor = Redactor(Home(home))
-    text = f"`<private>` {HIDDEN} {'x ' * 9_000}`</private>`"
-    assert HIDDEN not in redactor.head(text, 2_000) + redactor.head(f"<private>{HIDDEN}{text}", 50)
-    assert redactor.text("the password is <private>x</private>.") == "the password is [private]."
-    assert without_marks("[private] a [private]") == "a"
 
 
 def filled(hint: Any, place: str, texts: dict[str, str]) -> Any:

@@ -104,7 +104,7 @@ def test_the_parts_add_up_to_the_relevance(made: list[Document], query: str, by_
         assert all(hit.parts.values())
 
 
-def test_what_of_a_question_counts_is_told() -> None:
+def test_what_of_a_question_counts_is_told_in_any_language() -> None:
     said = {"turn": True, "session": "s"}
     asked = place("How was it?", "1", speaker="Ben", **said)
     corpus = corpus_of([place("I went to the harbour.", "0", **said), asked, place("Gauges.", "2")])
@@ -115,6 +115,13 @@ def test_what_of_a_question_counts_is_told() -> None:
     assert corpus.words.held(0, "I went to the harbour.", reading) == (("harbour",), ())
     assert corpus.words.held(1, "How was it?", reading) == ((), ("harbour",))
     assert corpus.words.held(2, "Gauges.", reading) == ((), ())
+    for around, sentence, query in (
+        (RUSSIAN, "Серверы копирования починены.", "сервером"),
+        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
+    ):
+        corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
+        assert [hit.place for hit in corpus.rank(query).hits] == [1]
+        assert sentence in corpus.passages(query)(1)
 
 
 @given(documents, texts, st.sets(st.sampled_from(LANES)))
@@ -143,7 +150,7 @@ def test_filters_remove_and_move_nothing(made: list[Document], query: str) -> No
     ]
 
 
-def test_lanes_are_capped_and_counted() -> None:
+def test_lanes_are_capped_and_edges_never_lead_above_what_is_named() -> None:
     made = [place(f"kayak {n}", f"{n:04}", hot=1, at=START + n) for n in range(most.SPARSE_HITS + 50)]
     hub = tuple((f"x{n:03}", 1.0) for n in range(200))
     made = [document._replace(neighbours=hub) for document in made]
@@ -152,9 +159,6 @@ def test_lanes_are_capped_and_counted() -> None:
     assert told.counts["sparse"] == most.SPARSE_HITS and told.counts["dense"] == most.DENSE_HITS
     assert told.counts["hot"] == most.HOT_HITS and told.counts["edges"] == most.HITS_A_SEED <= most.EDGE_HITS
     assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"
-
-
-def test_edges_lead_to_what_the_question_does_not_name_and_never_above_what_it_does() -> None:
     made = [
         place("The violin is old.", "a", neighbours=(("c", 1.0),)),
         place("A violin.", "b"),
@@ -166,7 +170,7 @@ def test_edges_lead_to_what_the_question_does_not_name_and_never_above_what_it_d
     assert [hit.place for hit in ranked(corpus_of(made), "violin", lanes=("sparse",))] == [1, 0]
 
 
-def test_use_confidence_and_age_move_equals_and_turns_do_not_age() -> None:
+def test_use_confidence_age_and_vectors_move_what_they_may() -> None:
     same = "The port is 5433."
 
     def order(*made: Document) -> list[str]:
@@ -179,9 +183,6 @@ def test_use_confidence_and_age_move_equals_and_turns_do_not_age() -> None:
     assert order(place(same, "a", ages_from=START), place(same, "b", ages_from=later)) == ["b", "a"]
     turns = [place(same, id, turn=True, session=id, at=at) for id, at in (("a", START), ("b", later))]
     assert order(*turns) == ["a", "b"]
-
-
-def test_what_only_its_vector_finds_is_found_and_what_has_none_is_not_lost() -> None:
     made = [place(it, it[0]) for it in ("An old violin.", "Both feline friends.", "Cat sat.", "Dull stones.")]
     corpus = corpus_of(made, vectors_of([0, 2, 2, 0]))
     hits = ranked(corpus, "cat", vectors_of([2])[0])
@@ -227,16 +228,6 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
         assert client.log.ends() == ends
     with Client(tmp_path, scope="project:nobody") as nobody:
         assert nobody.search("tabs").results == []
-
-
-def test_a_sentence_is_read_in_the_language_of_its_text() -> None:
-    for around, sentence, query in (
-        (RUSSIAN, "Серверы копирования починены.", "сервером"),
-        (GERMAN, "Bücher verkauft, Katzen gefüttert.", "Buch verkaufen"),
-    ):
-        corpus = corpus_of([place("Hi.", "0"), place(f"{around}\n\n{sentence}\n\n{around}", "1")])
-        assert [hit.place for hit in corpus.rank(query).hits] == [1]
-        assert sentence in corpus.passages(query)(1)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from memtape.sinks.page_files import _PAGE
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
 from memtape.state.text.named import key_of_name, projects_named
 from memtape.state.text.open_ends import may_end, open_ends, said_of
@@ -168,7 +167,8 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     order, rule = "Never mention thing7 again.", "Always run the tests."
     events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
     scope = state_of(events).scopes[SCOPE]
-    names = [name_of(scope, birth) for birth in scope.leading.worthiest(scope)]
+    seqs = map(scope.memories.name_of, scope.leading.worthiest(scope))
+    names = [scope.captures.by_seq[seq].id for seq in seqs]
     rows = [row for name in names if (row := memory_row(scope, name))]
     known = [known_of(row) for row in rows]
     orders = [
@@ -183,10 +183,6 @@ def test_essentials_choose_facts_as_a_start_does() -> None:
     assert [id for id, is_rule in ids if not is_rule] == told
     assert [id for id, is_rule in ids if is_rule] == [make_id("rule")]
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
-
-
-def name_of(scope: Scope, birth: int) -> str:
-    return scope.captures.by_seq[scope.memories.name_of(birth)].id
 
 
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
@@ -222,7 +218,7 @@ def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it
     assert told[-1] == told[3]
 
 
-def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -> None:
+def test_projects_and_people_named_often_have_pages_and_are_bounded() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
     assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
@@ -236,6 +232,12 @@ def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -
     ada = written(events, "people/ada.md")
     assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
     assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
+    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
+    partition = state_of(events)
+    scope = partition.scopes[SCOPE]
+    assert len(scope.people.told) == PEOPLE_TOLD
+    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
+    assert len(paths) == PEOPLE_TOLD
 
 
 @pytest.mark.parametrize("name", table("open-ends")["hostile"])
@@ -251,15 +253,6 @@ def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) 
         assert not re.search(r"(?<!\\)\[\[|(?<!\\)<b>|\u202e", render(one))
     folder = Home(tmp_path).scope_folder(SCOPE)
     assert all(folder in path.parents for path in tmp_path.rglob("*.md"))
-
-
-def test_people_are_bounded_whoever_makes_up_names() -> None:
-    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
-    partition = state_of(events)
-    scope = partition.scopes[SCOPE]
-    assert len(scope.people.told) == PEOPLE_TOLD
-    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
-    assert len(paths) == PEOPLE_TOLD
 
 
 @given(histories())

@@ -335,7 +335,7 @@ def test_every_position_of_the_past_can_be_asked(home: Home, stepped: EmbeddedLo
         assert log.ends() == ends
 
 
-def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> None:
+def test_as_of_a_time_or_a_position_in_any_form(home: Home) -> None:
     log = EmbeddedLog(home.log_path)
     start = time.time_ns() // 1_000 + MINUTE  # After the settings, which the log was made with just now.
     sent = [start + n * MINUTE for n in range(10)]
@@ -349,9 +349,6 @@ def test_as_of_a_time_is_before_the_first_event_sent_after_it(home: Home) -> Non
         assert client.show(turns[2].id, as_of=then).turn is not None
         with pytest.raises(MemtapeError):
             client.show(turns[9].id, as_of=then)
-
-
-def test_positions_are_read_in_several_forms(home: Home) -> None:
     log = filled(home, 50)
     ends = dict(enumerate(log.ends()))
     assert parse_position("3:1", log, 0) == ends | {3: 1}

@@ -70,7 +70,7 @@ def told(problems: Iterable[TreeProblem]) -> list[tuple[str, str]]:
     return [(problem.kind, problem.slug) for problem in problems]
 
 
-def test_an_orphan_is_put_below_the_page_of_its_slug_else_below_the_root() -> None:
+def test_orphans_are_put_below_a_page_and_links_that_lead_nowhere_named_or_taken_off() -> None:
     """Below the root too where the page of its slug stands below the orphan."""
     tree = [*pages("a", "a/b", "a/b/c/d", "z/y", "a/b/e"), *children((ROOT, "a"), ("a/b", "a/b/e"))]
     tree += [*pages("p", "p/t"), *children((ROOT, "p"), ("p/t", "p"))]
@@ -81,9 +81,6 @@ def test_an_orphan_is_put_below_the_page_of_its_slug_else_below_the_root() -> No
         (page_id(ROOT), make_id("p/t")),
     ]  # fmt: skip
     assert check(folded(mended(tree, problems))) == []
-
-
-def test_a_link_to_what_nobody_wrote_is_named_and_one_to_what_is_gone_is_taken_off() -> None:
     tree = [*pages("a", "b"), *children((ROOT, "a"), ("a", "b")), page_link("a", "related", "r", slug="c")]
     assert told(check(folded(tree))) == [("dangling", "a")]
     tree.append(forgotten(["b"], "f"))
@@ -136,27 +133,15 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
             closing.append((living[source].id, living[target].id))
         else:
             kept.append((source, target))
-    there = reach(kept, -1)
-    has_child = {source for source, _ in kept}
+    there, has_child = reach(kept, -1), {source for source, _ in kept}
+    every = [(page, link) for page in living.values() for link in page.links.values()]
+    lost = [page for page in living.values() if page.birth not in there]
+    pages = scope.pages.by_birth
     return {
         "cycle": sorted(closing),
-        "orphan": sorted(
-            (page.id, "")
-            for page in living.values()
-            if page.birth not in there and (page.slug or page.birth in has_child)
-        ),
-        "dangling": sorted(
-            (page.id, link.slug or scope.pages.by_birth[link.to].id)
-            for page in living.values()
-            for link in page.links.values()
-            if link.to not in living
-        ),
-        "unknown_edge": sorted(
-            (page.id, link.relation)
-            for page in living.values()
-            for link in page.links.values()
-            if link.relation not in EDGES
-        ),
+        "orphan": sorted((page.id, "") for page in lost if page.slug or page.birth in has_child),
+        "dangling": sorted((it.id, link.slug or pages[link.to].id) for it, link in every if link.to not in living),
+        "unknown_edge": sorted((page.id, link.relation) for page, link in every if link.relation not in EDGES),
         "diverged": sorted((row.id, "") for row in rows.values() if row.beside),
     }
 

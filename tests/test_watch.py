@@ -170,7 +170,7 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
 
 
-def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
+def test_what_hosts_have_kept_is_taken_once_and_the_rest_is_named(hosts: Path) -> None:
     dry = document("import", "--all", "--dry-run")
     assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (EXPECTED, True, ["project:x (new)"])
     with Client(hosts / "home", scope=SCOPE) as client:
@@ -184,9 +184,6 @@ def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
     [scope] = json.loads((hosts / "home/folders.json").read_text()).values()
     found = document("search", "staging 5433", "--scope", scope)
     assert any("5433" in result["text"] for result in found["results"])
-
-
-def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     good = hosts / "claude/projects/-x/s.jsonl"
     bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
     result = call("import", good, bad, hosts / "none", "--scope", SCOPE)

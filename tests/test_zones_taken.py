@@ -149,7 +149,7 @@ def test_the_zone_of_another_page_is_taken_too_and_no_note_of_somebodys(home: Ho
     assert b"- In a page." in other.read_bytes() and run("verify").exit_code == 0
 
 
-def test_secrets_are_taken_out_and_the_line_is_captured_once(home: Home, page: Path) -> None:
+def test_secrets_are_taken_out_and_what_is_too_long_or_no_utf8_stays(home: Home, page: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     put(page, f"- The token is {secret}.")
     project()
@@ -161,9 +161,6 @@ def test_secrets_are_taken_out_and_the_line_is_captured_once(home: Home, page: P
     project()
     assert text in page.read_text()
     assert shown(home) == [text] and once_each(events(home))
-
-
-def test_what_is_too_long_or_no_utf8_is_told_and_stays(home: Home, page: Path) -> None:
     put(page, "- short", "- " + "long " * 20_000)
     said = project()
     assert "MEMORY.md, line 2 of your zone" in said.stderr and "long" in page.read_text()

@@ -55,11 +55,8 @@ class Session:
     """One host's session: it calls tools and waits for their answers."""
 
     def __init__(self, home: Path) -> None:
-        self.process = subprocess.Popen(
-            [*python_of(), "agents", "mcp", "--home", str(home), "--scope", SCOPE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        words = [*python_of(), "agents", "mcp", "--home", str(home), "--scope", SCOPE]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._asked = 0
         self._ask("initialize", HOST)
         self._tell({"method": "notifications/initialized"})
