@@ -140,8 +140,8 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
     return {
         "cycle": sorted(closing),
         "orphan": sorted((page.id, "") for page in lost if page.slug or page.birth in has_child),
-        "dangling": sorted((it.id, link.slug or pages[link.to].id) for it, link in every if link.to not in living),
-        "unknown_edge": sorted((page.id, link.relation) for page, link in every if link.relation not in EDGES),
+        "dangling": sorted((it.id, to.slug or pages[to.to].id) for it, to in every if to.to not in living),
+        "unknown_edge": sorted((it.id, to.relation) for it, to in every if to.relation not in EDGES),
         "diverged": sorted((row.id, "") for row in rows.values() if row.beside),
     }
 
