@@ -192,14 +192,11 @@ def test_every_order_of_keys_and_every_escape_is_read(event: Event, rng: random.
     assert encode(decode(other)) == payload
 
 
-@given(events(), st.integers(0, MAX_TIME_US))
-def test_sent_is_no_part_of_the_content(event: Event, sent: int) -> None:
-    """The same import run twice is a repetition, although its events were sent at different times."""
-    assert content_digest(replace(event, sent=sent)) == content_digest(event)
-
-
 @given(st.data())
-def test_everything_else_is_part_of_the_content(data: st.DataObject) -> None:
+def test_all_but_the_time_of_sending_is_part_of_the_content(data: st.DataObject) -> None:
+    """The same import run twice is a repetition, although its events were sent at different times."""
+    sent = data.draw(events())
+    assert content_digest(replace(sent, sent=data.draw(st.integers(0, MAX_TIME_US)))) == content_digest(sent)
     event = data.draw(events(blank=False))
     other = data.draw(events(types=(event.type,), blank=False))
     for field in ("actor", "at", "body", "id", "refs", "scope", "session"):

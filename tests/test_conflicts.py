@@ -235,7 +235,8 @@ anything = st.one_of(disputes(), builders.histories())
 
 
 @given(anything)
-def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event]) -> None:
+def test_no_pair_is_asked_about_twice_and_what_waits_has_living_sides(events: list[Event]) -> None:
+    """Nor has anything else replaced a side of what waits."""
     rest = slots([configured(), *events])
     partition = Partition(0, erasures_of(rest))
     known: dict[str, list[str]] = {}
@@ -255,20 +256,16 @@ def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event
                 assert len(new) == 2
                 assert [other for other in conflicts if pair_of(scope, conflicts[other]) == new] == [id]
                 assert conflicts[id].status in ("pending", "accepted", "dismissed")
-
-
-def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
-    return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
-
-
-@given(anything)
-def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list[Event]) -> None:
-    for scope in partition_of(*events).scopes.values():
+    for scope in partition.scopes.values():
         for conflict in scope.conflicts.pending:
             one, other = (scope.memory_of(side) for side in conflict.ids)
             assert one is not None and other is not None and one is not other
             assert one.canonical >= 0 and other.canonical >= 0
             assert successor(scope, one) in (None, other) and successor(scope, other) in (None, one)
+
+
+def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
+    return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
 
 
 @given(anything, st.data())

@@ -113,7 +113,7 @@ def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: boo
         assert its.heard == []
 
 
-def test_what_is_ticked_comes_back_and_the_log_is_live(chromium: Any, own: Page) -> None:
+def test_what_is_ticked_comes_back_the_log_is_live_and_recalls_are_filtered(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         count = len(client.archived(100).archived)
         its.go("/yours")
@@ -130,6 +130,22 @@ def test_what_is_ticked_comes_back_and_the_log_is_live(chromium: Any, own: Page)
         id = client.capture(KETTLE).id
         its.page.locator(f"#lines a[href*='{id}']").wait_for()
         assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
+    with tab(chromium, own.address) as its:
+        its.go("/recalls")
+        assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
+        its.page.get_by_label("How").select_option("start")
+        click(its, "Filter")
+        cards = its.page.locator("article.card").all_inner_texts()
+        assert cards and all("Unasked, at a start" in card for card in cards)
+        its.page.get_by_label("How").select_option("search")
+        click(its, "Filter")
+        question = its.page.locator("article.card .text").first.inner_text().strip("“”")
+        for link in ("ask again now", "as it was then"):
+            its.go("/recalls?by=search")
+            its.page.get_by_role("link", name=link).first.click()
+            its.page.wait_for_function("() => !document.querySelector('[data-making]')")
+            assert its.page.locator("#q").input_value() == question
+        assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
 def reach(its: Tab, name: str) -> None:
@@ -274,25 +290,6 @@ def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each
                 assert its.page.locator(BUILT).count() == 0
                 assert its.page.evaluate(ACTING) == []
         assert [line for line in its.heard if "status of 40" not in line] == []
-
-
-def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: Page) -> None:
-    with tab(chromium, own.address) as its:
-        its.go("/recalls")
-        assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
-        its.page.get_by_label("How").select_option("start")
-        click(its, "Filter")
-        cards = its.page.locator("article.card").all_inner_texts()
-        assert cards and all("Unasked, at a start" in card for card in cards)
-        its.page.get_by_label("How").select_option("search")
-        click(its, "Filter")
-        question = its.page.locator("article.card .text").first.inner_text().strip("“”")
-        for link in ("ask again now", "as it was then"):
-            its.go("/recalls?by=search")
-            its.page.get_by_role("link", name=link).first.click()
-            its.page.wait_for_function("() => !document.querySelector('[data-making]')")
-            assert its.page.locator("#q").input_value() == question
-        assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
 def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,22 +255,6 @@ def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) 
     assert all(folder in path.parents for path in tmp_path.rglob("*.md"))
 
 
-@given(histories())
-def test_days_of_people_are_those_of_what_is_shown(events: list[Event]) -> None:
-    scope = state_of(events).scopes.get(SCOPE)
-    if scope is None:
-        return
-    for key, person in scope.people.known.items():
-        shown = [
-            it.at // DAY_US
-            for it in scope.captures.by_seq.values()
-            if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
-            if not it.hidden and not it.made and it.turn < 0
-        ]
-        assert dict(Counter(shown)) == person.spoke
-        assert days_of(person) == ((min(shown), max(shown)) if shown else None)
-
-
 @given(histories(), st.data())
 def test_a_restored_state_writes_the_same_pages(events: list[Event], data: st.DataObject) -> None:
     rest = slots([configured(), *events])
@@ -286,9 +270,18 @@ def test_a_restored_state_writes_the_same_pages(events: list[Event], data: st.Da
 
 
 @given(histories())
-def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
+def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(events: list[Event]) -> None:
     partition = state_of(events)
     for scope in partition.scopes.values():
+        for key, person in scope.people.known.items():
+            shown = [
+                it.at // DAY_US
+                for it in scope.captures.by_seq.values()
+                if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
+                if not it.hidden and not it.made and it.turn < 0
+            ]
+            assert dict(Counter(shown)) == person.spoke
+            assert days_of(person) == ((min(shown), max(shown)) if shown else None)
         pages = pages_of(partition, all_changes(scope))
         there = {one.path for one in pages if render(one)}
         for one in pages:
