@@ -1,12 +1,14 @@
-"""The events as JSON Schema, for producers in other languages: `make schemas` writes them from the types.
+"""The events and the answers of verbs as JSON Schema, for other languages: `make schemas` writes them.
 
 A test compares the files with the types. The file of an older version stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import orjson
@@ -14,14 +16,18 @@ import orjson
 import memtape.schemas
 from memtape.schemas.events import EVENT_TYPES, Event, EventType
 from memtape.schemas.upcasts import version_of
+from memtape.tools.table import VERBS
+from memtape.tools.verb import answers_of
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FOLDER = Path(memtape.schemas.__file__).parent / "json"
 
 
 def files() -> dict[str, bytes]:
     """Return the bytes that each file of a newest version should have."""
     how = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    return {name: orjson.dumps(schema, option=how) for name, schema in json_schemas().items()}
+    schemas = json_schemas() | answer_schemas()
+    return {name: orjson.dumps(schema, option=how) for name, schema in schemas.items()}
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
@@ -29,11 +35,50 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {f"{name}.v{version_of(name)}.json": _schema(name, known) for name, known in EVENT_TYPES.items()}
 
 
+def answer_schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema of the answer of every verb, by file name below `answers`."""
+    found = {}
+    for name in VERBS:
+        kind = portable_type(answers_of(VERBS[name]))
+        words = name.replace(" --", "_").replace(" -", "_without_words").replace(" ", "_").replace("-", "_")
+        schema = {"$schema": DIALECT, "title": f"The answer of memtape {name}", **msgspec.json.schema(kind)}
+        found[f"answers/{words}.json"] = _portable(schema)
+    return found
+
+
+def portable_type(kind: Any, made: dict[Any, Any] | None = None) -> Any:
+    """Return a type whose JSON msgspec can describe: an event, or one of several structs, is any object."""
+    made = {} if made is None else made
+    inner = get_args(kind)
+    if kind is Event or (isinstance(kind, type) and hasattr(kind, "_fields")):
+        return dict[str, Any]
+    if get_origin(kind) in (Union, UnionType):
+        if sum(_is_struct(it) for it in inner) > 1:
+            return dict[str, Any]
+        return Union[tuple(portable_type(it, made) for it in inner)]  # noqa: UP007
+    if hasattr(kind, "__metadata__"):
+        return Annotated[(portable_type(inner[0], made), *kind.__metadata__)]
+    if get_origin(kind) in (list, tuple, dict, Mapping):
+        origin = dict if get_origin(kind) is Mapping else get_origin(kind)
+        return origin[tuple(it if it is ... else portable_type(it, made) for it in inner)]
+    if not _is_struct(kind):
+        return kind
+    if kind not in made:
+        hints = get_type_hints(kind, include_extras=True)
+        fields = [(name, portable_type(hints[name], made)) for name in kind.__struct_fields__]
+        made[kind] = msgspec.defstruct(kind.__name__, [(name, it, None) for name, it in fields], kw_only=True)
+    return made[kind]
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
 def _schema(name: str, known: EventType) -> dict[str, Any]:
     hints = {field.name: field.type for field in msgspec.structs.fields(Event)}
     hints |= {"body": known.body | None, "type": Literal[name], "v": Literal[version_of(name)]}
     event = msgspec.defstruct(name, list(hints.items()), forbid_unknown_fields=True, kw_only=True)
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(event)}
+    schema = {"$schema": DIALECT, **msgspec.json.schema(event)}
     portable: dict[str, Any] = _portable(schema)
     return portable
 
@@ -48,7 +93,7 @@ def _portable(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "answers").mkdir(parents=True, exist_ok=True)
     for name, data in files().items():
         (FOLDER / name).write_bytes(data)
         print(FOLDER / name)

@@ -112,7 +112,7 @@ def test_an_answer_survives_a_rebuild_and_is_asked_once(tmp_path: Path, answer: 
     with Client(tmp_path, scope="project:a", origin="user") as client:
         ((rule, before),) = client.proposals()
         assert before == "waits"
-        getattr(client, answer)(rule.id)
+        getattr(client, answer)([rule.id])
         expected = {"accept": "accepted", "decline": "declined"}[answer]
         assert [how for _, how in client.proposals()] == [expected], "from the tail or from the views"
         client.project()
@@ -130,11 +130,11 @@ def test_what_was_declined_can_be_accepted_and_what_was_accepted_forgotten(tmp_p
     said(tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client:
         rule = client.proposals()[0][0]
-        client.decline(rule.id)
-        client.accept(rule.id)
+        client.decline([rule.id])
+        client.accept([rule.id])
         assert [how for _, how in client.proposals()] == ["accepted"]
         with pytest.raises(MemtapeError, match="already"):
-            client.decline(rule.id)
+            client.decline([rule.id])
     assert RULE in run(tmp_path, "context", scope="project:b")
     with Client(tmp_path, scope="global", origin="operator") as everywhere:
         everywhere.forget(rule.id)
@@ -168,7 +168,7 @@ def test_only_people_answer_and_agents_have_no_tool_for_it(tmp_path: Path, origi
         ends = client.log.ends()
         for answer in (client.accept, client.decline):
             with pytest.raises(MemtapeError, match="Only people"):
-                answer(rule.id)
+                answer([rule.id])
         assert client.log.ends() == ends
     assert "Only people" in run(tmp_path, "settle", "--accept", "--all", code=1)
     assert not [name for name in TOOLS if "accept" in name or "propos" in name]
@@ -177,10 +177,10 @@ def test_only_people_answer_and_agents_have_no_tool_for_it(tmp_path: Path, origi
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     said(tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client, pytest.raises(NotFound):
-        client.accept("01234567")
-    assert "Give ids, or --all" in run(tmp_path, "settle", "--accept", "01234567", "--all", code=2)
-    assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=2)
-    assert "Say what is to be done" in run(tmp_path, "settle", "01234567", code=2)
+        client.accept(["01234567"])
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--accept", "01234567", "--all", code=1)
+    assert "Give ids, or --all" in run(tmp_path, "settle", "--decline", code=1)
+    assert "unexpected extra argument" in run(tmp_path, "settle", "01234567", code=2)
     assert "Give one of" in run(tmp_path, "settle", "01234567", "--keep", "A", "--accept", code=2)
 
 

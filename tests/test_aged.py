@@ -28,6 +28,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
+from memtape.tools.recalling import offer
 
 SCOPE = "project:mine"
 TURNS = (
@@ -75,7 +76,7 @@ def archive(client: Client, ids: list[str], on: bool = True) -> None:
 
 
 def offered(client: Client, prompt: str) -> list[str]:
-    return [result.id for result in client.offer(prompt, lambda results, *_: list(results), 5).results]
+    return [result.id for result in offer(client, prompt, lambda results, *_: list(results), 5).results]
 
 
 def finish(client: Client, state: str = "finished") -> None:
@@ -301,8 +302,7 @@ def check_filters(client: Client) -> None:
     """Filters narrow summaries too."""
 
     def asked(**narrowed: object) -> bool:
-        filters = make_filters(now_us(), **narrowed)  # type: ignore[arg-type]
-        results = client.search("lighthouse gateway", quiet=True, filters=filters).results
+        results = client.search("lighthouse gateway", quiet=True, **narrowed).results
         return any(result.sums for result in results)
 
     for passing in ({}, {"kinds": ["turn"]}, {"sessions": ["s-old"]}, {"since": "125d"}, {"until": "110d"}):

@@ -76,7 +76,7 @@ def test_capture_search_show_why_forget_restore() -> None:
     assert result["confirmations"] == 1
     assert {"text", "score", "at", "source"} <= set(result)
     assert found["lag"] == 0
-    assert found["watermark"][str(placed["partition"])] > placed["offset"]
+    assert found["watermark"][0]["offset"] > placed["offset"]
 
     shown = document("show", placed["id"], *SCOPE)
     assert shown["memory"]["tags"] == []  # The later capture speaks for the memory, and had no tag.
@@ -123,7 +123,7 @@ REFUSED = [
 @pytest.mark.parametrize(("words", "expected"), REFUSED)
 def test_bad_input_is_refused_in_one_sentence(words: list[str], expected: str) -> None:
     result = call(*words, *(() if "--scope" in words else SCOPE))
-    assert result.exit_code == 1 and expected in result.stderr, result.output
+    assert result.exit_code in (1, 2) and expected in result.stderr, result.output
     assert "Traceback" not in result.output and len(result.stderr) < 500
 
 
@@ -208,7 +208,7 @@ def test_an_explained_search_adds_up() -> None:
     why = told["results"][0]["why"]
     share = (sum(why["parts"].values()) - read["least"]) / (read["most"] - read["least"])
     assert abs(share * read["strength"] - why["relevance"]) < 1e-6 and why["terms"] == ["harbour", "gaug"]
-    assert "read" not in document("search", "harbour", *SCOPE)
+    assert not document("search", "harbour", *SCOPE)["read"]
     printed = call("search", "the harbour gauge, zebra", "--explain", *SCOPE).output
     told_by = ("holds harbour, gaug", "no text has: zebra", "too common: the", "+1.000 words", "strength")
     assert all(line in printed for line in told_by)
@@ -230,7 +230,7 @@ def test_an_error_of_a_library_is_told_in_a_line(home: Path, monkeypatch: pytest
     def full(*_: object, **__: object) -> None:
         raise OSError("LanceError(IO): File too large (os error 27), /home/lance/src/io/commit.rs:1663:50")
 
-    monkeypatch.setattr(Client, "status", full)
+    monkeypatch.setattr(Client, "reader", property(full))
     done = call("status")
     assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr
 

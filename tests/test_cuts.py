@@ -25,6 +25,7 @@ from memtape.tools.client import Client
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer
+from memtape.tools.recalling import handed_out, offer
 
 SECRET = "S3cr3tPazzW9x"
 A = "project:a"
@@ -85,7 +86,7 @@ def test_what_is_offered_for_a_prompt_is_recorded_without_its_secrets(home: Path
     with Client(home, scope=scope, origin="user") as client:
         client.capture("The staging database listens on port 5433.")
         client.catch_up()
-        assert client.handed_out(prompt, client.offer(prompt, lambda results, *_: list(results), 3))
+        assert handed_out(client, prompt, offer(client, prompt, lambda results, *_: list(results), 3))
     assert "recalled" in [event.type for event in logged(home, scope)] and SECRET not in written(logged(home, scope))
 
 

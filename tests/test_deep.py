@@ -29,7 +29,6 @@ from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import Corpus, Ranking
 from memtape.state.subjects.weights import ONE
-from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import deep, reading
 from memtape.tools.client import Client
@@ -281,9 +280,9 @@ def test_filters_limits_quotas_and_times_hold_in_every_look_and_along_edges(tmp_
     with remembering(tmp_path) as client:
         client.capture("Carts are kept in MySQL.", "insight")
         client.capture("And on we go.", "turn")
-        only = client.search(QUESTION, deep=True, filters=make_filters(0, kinds=("insight",)))
+        only = client.search(QUESTION, deep=True, kinds=("insight",))
         assert [result.text for result in only.results] == ["Carts are kept in MySQL."]
-        without = client.search(QUESTION, deep=True, filters=make_filters(0, not_kinds=("insight",)))
+        without = client.search(QUESTION, deep=True, not_kinds=("insight",))
         assert without.results and all(result.kind != "insight" for result in without.results)
         assert len(client.search(QUESTION, 1, deep=True).results) == 1
         quota = client.search(QUESTION, deep=True, quotas=("memories=1",))
@@ -355,7 +354,7 @@ def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> 
         ids = [result.id for result in found.results]
         assert pages["far"] in ids and pages["people"] not in ids[:2]
         assert pages["far"] not in [result.id for result in client.search(QUESTION).results]
-        strict = client.search(QUESTION, deep=True, filters=make_filters(0, kinds=("fact",)))
+        strict = client.search(QUESTION, deep=True, kinds=("fact",))
         assert strict.results == []
 
 

@@ -201,16 +201,16 @@ def test_a_client_shows_edges_as_of_now_and_as_of_then_and_none_of_what_is_erase
         assert {edge.target.id for edge in found.edges} == {proxy, third}
         assert all(0.99 < edge.weight <= 1 and edge.source.id == port for edge in found.edges)
         assert memory.edges(port, as_of=before).edges == ()
-        assert memory.edge_candidates().edges == ()
+        assert memory.edges().edges == ()
         # Another window: two uses together, a moment ago, weigh more than 1.5.
         with Client(tmp_path, scope="project:a", origin="user", session="t") as other:
             other.use([port, proxy])
-        (proposed,) = memory.edge_candidates().edges
+        (proposed,) = memory.edges().edges
         assert {proposed.source.id, proposed.target.id} == {port, proxy}
         assert proposed.windows == 2
         memory.forget(proxy)
         assert [edge.target.id for edge in memory.edges(port).edges] == [third]
-        assert memory.edge_candidates().edges == ()
+        assert memory.edges().edges == ()
         memory.project()
         text = (memory.home.vault / "projects" / "a" / "memories" / "001.md").read_text()
         assert f"used with [`{third}`](001.md)" in text

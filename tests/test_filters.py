@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from met import events_of
+from msgspec.structs import asdict
 from overlaying import laid_over
 
 from memtape.schemas.errors import MemtapeError
@@ -98,7 +99,7 @@ def test_a_forgotten_capture_lends_its_origin_to_nothing(tmp_path: Path) -> None
 
 
 def texts(client: Client, **fields: Any) -> list[str]:
-    return [result.text for result in client.search("tabs", filters=asked(**fields), quiet=True).results]
+    return [result.text for result in client.search("tabs", **fields, quiet=True).results]
 
 
 # In one home, whose views are behind, and in its past.
@@ -168,7 +169,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     as_of, made = (world.past, world.of_past) if in_past else (None, world.made)
     filters = asked(origins=sorted(origins), sessions=sorted(sessions), kinds=sorted(kinds))
     whole = world.client.search(query, 1_000, quiet=True, as_of=as_of)
-    narrowed = world.client.search(query, 1_000, filters=filters, quiet=True, as_of=as_of)
+    narrowed = world.client.search(query, 1_000, **asdict(filters), quiet=True, as_of=as_of)
     assert whole.lag == (0 if in_past else 8) and len(whole.results) > 10
 
     def is_wanted(origin: str, session: str | None) -> bool:
@@ -179,7 +180,7 @@ def test_to_be_narrowed_is_to_be_restricted(
     assert sorted((result.id, worth(result)) for result in narrowed.results) == sorted(expected)
     scores = [result.score for result in narrowed.results]
     assert scores == sorted(scores, reverse=True)
-    best = world.client.search(query, 1, filters=filters, quiet=True, as_of=as_of).results
+    best = world.client.search(query, 1, **asdict(filters), quiet=True, as_of=as_of).results
     assert [result.id for result in best] == [result.id for result in narrowed.results[:1]], "a filter uses up no limit"
 
 
@@ -217,7 +218,7 @@ def test_every_door_is_narrowed_alike_and_says_so_on_the_log(home: Path) -> None
         words = [f"--from-{name[:-1]}={value}" for name, values in fields.items() for value in values]
         by_command = json.loads(run(home, *words).stdout)
         with Client(home, scope=SCOPE) as client:
-            by_client = client.search("tabs", filters=asked(**fields))
+            by_client = client.search("tabs", **fields)
             by_agent = call(client, "search_memories", {"query": "tabs", **fields})
             ids = [result.id for result in by_client.results]
             assert [result["id"] for result in by_command["results"]] == ids and len(ids) == count
@@ -251,7 +252,7 @@ def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
         ):
             for quiet in (True, False):
                 with pytest.raises(MemtapeError, match=said) as told:
-                    client.search("tabs", filters=asked(**fields), quiet=quiet)
+                    client.search("tabs", **fields, quiet=quiet)
                 assert told.value.hint and len(str(told.value)) < 200
         with pytest.raises(MemtapeError, match="robot"):
             call(client, "search_memories", {"query": "tabs", "origins": ["robot"]})
@@ -263,8 +264,8 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
     with Client(home, scope=SCOPE, session=f"of {key}") as client:
         client.capture("Tabs of a secret session.")
         assert len(texts(client, sessions=[f"of {key}"])) == 1
-        client.search("tabs", filters=asked(sessions=[f"of {key}"]))
-        slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 99)
+        client.search("tabs", sessions=[f"of {key}"])
+        slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 99)
         assert slots and not any(key.encode() in slot.payload for slot in slots)
 
 
@@ -273,7 +274,7 @@ def test_no_secret_goes_to_the_log_by_a_filter(home: Path) -> None:
 
 def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
     with Client(home, scope=SCOPE) as client:
-        narrowed = client.search("tabs", filters=asked(origins=["user"], sessions=["s1"]))
+        narrowed = client.search("tabs", origins=["user"], sessions=["s1"])
         assert len(narrowed.results) == 1
         told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]

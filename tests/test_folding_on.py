@@ -13,6 +13,7 @@ from memtape.schemas.rows import made_from
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.digests import state_leaves
 from memtape.state.views.diff import Changes, changes_since, seen_of
+from memtape.tools.ask.looking import edges_of
 from memtape.tools.client import Client
 from memtape.tools.keep import states
 from memtape.tools.keep.erasing import plan
@@ -100,7 +101,7 @@ def test_what_changed_is_what_two_states_say_that_were_folded_apart(client: Clie
         old, new = (state_at(client.log, build, number, offset) for offset in (first, second))
         before = old.scopes.get(SCOPE)
         apart = changes_since({} if before is None else {SCOPE: seen_of(before)}, new, SCOPE)
-        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}", scope=SCOPE)) == apart
+        assert made_from(Changes, client.diff(f"{number}:{first}", f"{number}:{second}")) == apart
 
 
 def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Client) -> None:
@@ -109,7 +110,7 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
 
     def asked(of: Client) -> list[object]:
         pages = [of.context(budget).text for budget in (200, 900)]
-        listed = [of.proposals(), of.stale(9), of.all_edges(), of.edge_candidates(), of.conflicts().conflicts]
+        listed = [of.proposals(), of.stale(9), of.read(edges_of), of.edges(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
     steps = (

@@ -166,6 +166,6 @@ def test_every_command_that_names_a_memory_is_tried() -> None:
     named = {
         name
         for name, command in main.commands.items()
-        if any(isinstance(each, click.Argument) and each.name in ("id", "ids") for each in command.params)
+        if any(isinstance(each, click.Argument) and "ID" in str(each.metavar) for each in command.params)
     }
     assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

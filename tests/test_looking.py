@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_time
+from memtape.tools.ask.looking import session_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
@@ -59,10 +61,13 @@ def test_a_project_is_looked_through_by_texts_times_and_sessions(
     assert one.asked == "Please mend the tide gauge."
     assert (one.since, one.until) == (parse_time(DAY.format(1), 0), parse_time(DAY.format(3), 0))
     assert [session.id for session in client.sessions(1)] == ["two"]
-    assert [turn.text for turn in client.session_turns("two")] == ["Is the gauge at the pier?", "It is."]
+    assert [turn.text for turn in client.read(partial(session_of, session="two"))] == [
+        "Is the gauge at the pier?",
+        "It is.",
+    ]
     for ask in (
-        lambda: client.session_turns("three"), lambda: client.recent(0), lambda: client.timeline("yesterday or so"),
-        lambda: client.timeline("01234567-89ab-7def-8123-456789abcdef"),
+        lambda: client.read(partial(session_of, session="three")), lambda: client.recent(0),
+        lambda: client.timeline("yesterday or so"), lambda: client.timeline("01234567-89ab-7def-8123-456789abcdef"),
     ):  # fmt: skip
         with pytest.raises(MemtapeError):
             ask()

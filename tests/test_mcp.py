@@ -207,10 +207,10 @@ def test_what_is_cut_and_what_is_redacted_is_said(home: Path) -> None:
         for number in range(25):
             client.capture(f"Gauge {number} stands at the pier {number}.")
         many = call(client, "search_memories", {"query": "gauge", "limit": 99})
-        assert many.startswith("At most 20 results are given; 99 were asked for.") and "20 results from" in many
+        assert many.startswith("At most 20 are given; 99 were asked for.") and "20 results from" in many
         assert "are given" not in call(client, "search_memories", {"query": "gauge", "limit": 20})
         long = call(client, "get_context", {"budget_tokens": 9_000})
-        assert long.startswith("At most 8,000 tokens are given; 9,000 were asked for.")
+        assert long.startswith("At most 8,000 are given; 9,000 were asked for.")
         added = call(client, "add_memory", {"text": "The password of the staging database is Harbour-4417."})
         assert added.startswith("Redacted before it was stored: 1 password.") and "Harbour" not in added
         id = added.split("`")[1]
@@ -234,7 +234,7 @@ def test_an_agent_is_told_what_an_agent_can_do(home: Path, monkeypatch: pytest.M
                 call(client, name, asked)
             assert "search_memories" in refused.value.hint
             assert "memtape" not in refused.value.hint and "--" not in refused.value.hint
-        monkeypatch.setattr(client, "search", lambda *_, **__: client.reader.retriever.reading(lambda: 1 / 0))
+        monkeypatch.setattr(client, "read", lambda *_, **__: client.reader.retriever.reading(lambda: 1 / 0))
         with pytest.raises(MemtapeError) as refused:
             call(client, "search_memories", {"query": "tabs"})
         assert refused.value.hint.startswith("For the user: `memtape run --once`")

@@ -67,7 +67,6 @@ from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
 from memtape.state.core.replay import replay
 from memtape.state.subjects import aging
-from memtape.state.views.filters import make_filters
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
 from memtape.tools.ask.status import ScopeCount
@@ -665,8 +664,9 @@ class Life:
             assert answer.lag == 0
             origins = self.rng.sample(ORIGINS, 2)
             sessions = self.rng.sample([name for name in SESSIONS if name], 1)
-            filters = make_filters(0, origins=origins, sessions=sessions)
-            narrowed = self.client(scope).search(self.whole_query(), 1_000, filters=filters, quiet=True, as_of=as_of)
+            narrowed = self.client(scope).search(
+                self.whole_query(), 1_000, origins=origins, sessions=sessions, quiet=True, as_of=as_of
+            )
             expected = world.made_by(set(origins), set(sessions), scope, "global")
             assert {result.id for result in narrowed.results} <= expected
             assert sum(1 + result.again for result in narrowed.results) == len(expected)

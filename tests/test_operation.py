@@ -115,9 +115,8 @@ def test_stats_count_what_the_log_has(home: Path) -> None:
         client.capture("hello there", kind="turn")
         client.project()
         steps: list[tuple[int, int]] = []
-        found = client.stats(
-            time.time_ns() // 1_000 - 2 * DAY_US, None, lambda done, total: steps.append((done, total))
-        )
+        client.on_phase = lambda phase, done, total: steps.append((done, total))
+        found = client.stats(time.time_ns() // 1_000 - 2 * DAY_US)
         assert client.stats(0, "project:elsewhere").days[-1].long_term == 0
     day = found.days[-1]
     assert (day.long_term, day.folded, day.turns, day.searches, day.empty, day.used) == (3, 1, 1, 2, 1, 1)

@@ -83,9 +83,9 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         ours, theirs = (rule for rule, _ in client.proposals())
         assert [ours.text, theirs.text] == [OWN, "Never push on Fridays."] and instructing(client) == []
         with Client(tmp_path, scope="project:a", origin="agent") as agent, pytest.raises(MemtapeError, match="people"):
-            agent.accept(ours.id)
-        client.accept(ours.id)
-        client.decline(theirs.id)
+            agent.accept([ours.id])
+        client.accept([ours.id])
+        client.decline([theirs.id])
         rebuild = ["rebuild", "--home", str(tmp_path)]
         for step in (lambda: None, client.project, lambda: CliRunner().invoke(main, rebuild, catch_exceptions=False)):
             step()
@@ -97,7 +97,7 @@ def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_
         with Client(tmp_path, scope="project:b", origin="user") as other:
             assert other.proposals() == [] and instructing(other) == []
         client.forget(ours.id)
-        client.accept(theirs.id)
+        client.accept([theirs.id])
         assert instructing(client) == [theirs.text]
 
 

@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +22,6 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Recalled
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.state.views.filters import make_filters
 from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
@@ -69,8 +67,8 @@ def test_a_cursor_of_another_question_scope_or_home_is_refused(client: Client, t
     elsewhere = Client(tmp_path / "elsewhere", scope=SCOPE)
     for asked, query, more in (
         (client, "staging ports", {}),
-        (client, "staging port", {"filters": make_filters(0, not_kinds=["page"])}),
-        (client, "staging port", {"filters": make_filters(0, since="2026-01-01")}),
+        (client, "staging port", {"not_kinds": ["page"]}),
+        (client, "staging port", {"since": "2026-01-01"}),
         (client, "staging port", {"archived": True}),
         (client, "staging port", {"quotas": ["turns=3"]}),
         (client, "staging port", {"without": ["fresh"]}),
@@ -102,8 +100,7 @@ def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
 
 def test_an_age_may_be_asked_again_and_another_may_not(client: Client) -> None:
     def asked(since: str, cursor: str | None = None) -> Any:
-        filters = make_filters(time.time_ns() // 1_000, since=since)
-        return client.search("staging port", 5, filters=filters, cursor=cursor)
+        return client.search("staging port", 5, since=since, cursor=cursor)
 
     page = asked("3d")
     assert asked("3d", page.next).after == 5
@@ -170,7 +167,7 @@ def test_pages_give_each_text_that_lives_once(data: st.DataObject) -> None:
 def test_a_page_is_on_the_log_as_one_and_is_not_compared(client: Client) -> None:
     first = client.search("staging port", 5)
     second = client.search("staging port", 5, cursor=first.next)
-    slots = client.read_log(partition_of(SCOPE, client.log.partitions), 0, 999, ["recalled"])
+    slots = client.log.read(partition_of(SCOPE, client.log.partitions), 0, 999, types=["recalled"])
     bodies = [body for slot in slots if isinstance(body := decode(slot.payload).body, Recalled)]
     assert [body.after for body in bodies] == [0, 5] and bodies[0].now == bodies[1].now
     assert bodies[1].results == tuple(it.id for it in second.results)

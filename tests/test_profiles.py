@@ -41,7 +41,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import VERBS
+from memtape.tools.former_verbs import VERBS
 
 DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
 KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]

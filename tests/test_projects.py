@@ -61,24 +61,24 @@ def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy
 
 def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> None:
     with Client(home, scope=SCOPE, origin="agent") as agent:
-        for ask in (agent.projects.finish, agent.projects.to_finish, agent.projects.resume):
+        for ask in (agent.finish, agent.resume):
             with pytest.raises(MemtapeError, match="Only people"):
                 ask()
         with pytest.raises(MemtapeError, match="Only people"):
-            agent.projects.rename("Mine")
-        busy.projects.finish()
+            agent.rename("Mine")
+        busy.finish()
         busy.project()
         assert "Finished on" in call(agent, "memory_status", {})
         assert "This project is finished since" in call(agent, "get_context", {})
-        busy.projects.resume()
+        busy.resume()
     with Client(home, scope="project:nothing", origin="user") as nothing:
-        for ask in (nothing.projects.finish, nothing.projects.resume, nothing.projects.shown):
+        for ask in (nothing.finish, nothing.resume, nothing.project_state):
             with pytest.raises(MemtapeError, match="holds nothing yet"):
                 ask()
     with Client(home, scope="global", origin="operator") as everywhere:
         everywhere.capture("Use tabs.")
         with pytest.raises(MemtapeError, match="is no project"):
-            everywhere.projects.finish()
+            everywhere.finish()
     assert life(busy).project.state == "active"
 
 
@@ -106,7 +106,7 @@ def test_all_projects_of_the_home_are_listed(busy: Client, home: Path, tmp_path:
             there.made_scope()
     busy.project()
     with Client(home, folder=repository, origin="user") as there:
-        there.projects.finish()
+        there.finish()
         there.project()
     listed = document(busy, "project", "list")["projects"]
     found = {it["folder"] and Path(it["folder"]).name: it for it in listed}

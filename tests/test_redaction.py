@@ -28,7 +28,6 @@ from memtape.schemas.texts import texts_of, texts_of_body
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.text.replacing import replaces
-from memtape.state.views.filters import make_filters
 from memtape.tools.capture.denied_paths import DENIED_PATHS, denied_by
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
@@ -38,6 +37,7 @@ from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer
+from memtape.tools.recalling import offer
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
@@ -237,7 +237,7 @@ def test_no_text_of_any_event_holds_a_secret(client: Client) -> None:
     )
     receipt = client.capture_many([line])[0]
     assert receipt.redacted == {"github-token": 9}
-    found = client.search(f"where is {KEY}", filters=make_filters(0, tags=(f"key {KEY}",)))
+    found = client.search(f"where is {KEY}", tags=(f"key {KEY}",))
     assert [result.id for result in found.results] == [receipt.id]
     client.actor, client.session = Actor(name=f"Ada {KEY}", origin="user"), f"s {KEY}"
     client.capture("By somebody whose name is a key.")
@@ -291,8 +291,8 @@ def test_a_secret_that_was_met_is_known_wherever_it_stands_by_itself(secret: str
             Line(text=form.format(secret), tags=(secret,), path=f"/x {secret}", media=media, **named) for form in forms
         ]
         receipt = one.capture_many(lines)[0]
-        one.search(f"where is {secret}", filters=make_filters(0, tags=(secret,), sessions=(secret,)))
-        one.offer(f"what of {secret}", lambda results, *_: list(results), 3)
+        one.search(f"where is {secret}", tags=(secret,), sessions=(secret,))
+        offer(one, f"what of {secret}", lambda results, *_: list(results), 3)
         one.forget(receipt.id, reason=f"not {secret}")
     said = [found.text for event in map(decode, payloads(client)) for found in texts_of(event)]
     assert len(said) > 100 and not [text for text in said if text and secret in text]

@@ -31,12 +31,15 @@ ROOMS = list(MAY_IMPORT)
 
 # The places inside `tools`, from those that import no other up to those that no other imports.
 PLACES_OF_TOOLS = (
-    ["capture", "verbs"],
-    ["keep"],
+    ["capture", "verb", "former_verbs"],
+    ["keep", "table"],
     ["ask", "importing"],
-    ["client"],
+    ["world"],
+    ["recalling", "client"],
+    ["doors"],
     ["agents", "measure"],
     ["page"],
+    ["verbs"],
     ["commands"],
 )
 

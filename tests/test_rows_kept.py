@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from memtape.tools.ask.looking import edges_of
 from memtape.tools.client import Client
 
 SCOPE = "project:kept"
@@ -16,7 +17,7 @@ TEXTS = (
 
 def seen(client: Client) -> tuple[object, ...]:
     """Return all that is worked out of rows: of a context, what it tells; of lists, their ids and texts."""
-    edges = client.all_edges().edges
+    edges = client.read(edges_of).edges
     return (
         client.context(800).text,
         [(rule.id, answer) for rule, answer in client.proposals()],

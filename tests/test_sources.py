@@ -14,7 +14,6 @@ from test_aged import archive, sum_up
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
-from memtape.state.views.filters import make_filters
 from memtape.tools.ask.ordering import SOURCE_OF, SOURCES, quotas_of, source_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
@@ -49,8 +48,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 def ids(client: Client, **fields: Any) -> list[str]:
     """Texts stand for ids: of turns that say the same either may be told."""
-    filters = make_filters(0, **fields)
-    return [it.text for it in client.search("kayaks", 1_000, filters=filters, quiet=True).results]
+    return [it.text for it in client.search("kayaks", 1_000, **fields, quiet=True).results]
 
 
 @given(
@@ -102,8 +100,7 @@ def test_tiers_are_those_that_texts_and_summaries_have_come_to(tmp_path: Path) -
         young = client.capture("The lighthouse gateway is painted white.").id
 
         def found(*tiers: str, **more: Any) -> list[tuple[str, bool]]:
-            filters = make_filters(0, tiers=tiers, **more)  # type: ignore[arg-type]
-            results = client.search("lighthouse gateway", filters=filters, quiet=True).results
+            results = client.search("lighthouse gateway", tiers=tiers, **more, quiet=True).results
             return [(it.id, bool(it.sums)) for it in results]
 
         assert sorted(id for id, _ in found("mid")) == sorted(moved)

@@ -198,7 +198,7 @@ def test_a_client_says_what_it_used(tmp_path: Path) -> None:
         recall = memory.search("staging port").recall_id
         receipt = memory.use([port, style, port], recall)
         memory.project()
-        shard = Shard(memory.home.current().shard(receipt.position.partition), receipt.position.partition)
+        shard = Shard(memory.home.current().shard(receipt.partition), receipt.partition)
         counted = {row.id: row.used for row in shard.rows(UseRow, "project:a")}
         assert counted == {port: 1, other_row_id(style): 1}
         assert [memory.show(id).used for id in (port, style)] == [1, 1]

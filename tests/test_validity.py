@@ -217,11 +217,11 @@ def test_what_held_then_also_before_it_came_back_is_asked_for_by_its_time(client
 def test_deciding_by_hand_says_what_it_did_and_refuses_what_cannot_be(client: Client) -> None:
     one, other = client.capture(OLD, at=at(1)), client.capture("Maria keeps the light.", at=at(2))
     turn = client.capture("Hello there.", "turn")
-    assert client.say_replaced(one.id, other.id) == [one.id]
+    assert client.say_replaced(one.id, other.id).ids == (one.id,)
     client.project()
     assert client.show(one.id).memory.replaced_by == other.id  # type: ignore[union-attr]
-    assert client.say_holds(one.id) == [one.id]
-    assert client.say_holds(one.id, undo=True) == [one.id]
+    assert client.say_holds(one.id).ids == (one.id,)
+    assert client.say_holds(one.id, undo=True).ids == (one.id,)
     for wrong in (
         lambda: client.say_holds(one.id, undo=True),
         lambda: client.say_holds(turn.id),

@@ -14,7 +14,7 @@ from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
-from memtape.tools.verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
+from memtape.tools.former_verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
 
 DESCRIBED = {name: verb for name, verb in (VERBS | OPTIONS).items() if verb.arguments and verb.method}
 

@@ -44,6 +44,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
 from memtape.tools.keep.wire import connected, read_line
+from memtape.tools.recalling import offer
 
 PORT = "The staging database listens on port 5433."
 QUESTION = "Which port has the staging database?"
@@ -280,7 +281,7 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
         (found,) = (result for result in client.search(PORT, quiet=True).results if result.id == id)
         assert found.confirmations == 0  # It was an echo.
         for session, is_given in (("s-1", False), ("s-2", True)):
-            again = client.offer(QUESTION, sure_for(QUESTION, session), 3)
+            again = offer(client, QUESTION, sure_for(QUESTION, session), 3)
             assert ("6000" in "".join(result.text for result in again.results)) is is_given
     end_session(home)
     assert not list(home.glob("serving/*.session"))

@@ -33,7 +33,6 @@ from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects import memories
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memories
-from memtape.state.views.filters import make_filters
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.agents.mcp.answers import call
@@ -130,7 +129,7 @@ def test_any_wording_is_found_by_its_words_and_the_memory_comes_once(client: Cli
     (result,) = client.search("staging port", quiet=True).results
     assert [wording.text for wording in result.wordings] == [LONG]
     for kind, expected in (("fact", [(SHORT, LONG)]), ("journal", [])):
-        assert told(client, "database", filters=make_filters(0, kinds=(kind,))) == expected
+        assert told(client, "database", kinds=(kind,)) == expected
     client.project()
     found, _ = client.reader.retriever.found(SCOPE)
     assert len(found.places()) == len(found.known()) == 1 and found.texts.count == 2

@@ -20,8 +20,8 @@ from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import LONGEST_CHARS, main
-from memtape.tools.verbs import OPTIONS as OPTION_VERBS
-from memtape.tools.verbs import TITLES, VERBS
+from memtape.tools.former_verbs import OPTIONS as OPTION_VERBS
+from memtape.tools.former_verbs import TITLES, VERBS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"

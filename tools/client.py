@@ -16,36 +16,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.inspect import VarTupleType
 
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
-from memtape.schemas.log import Log, Slot
+from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import MIN_TIME_US, parse_time
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
-from memtape.tools.ask.deciding import Deciding
+from memtape.tools import ask
+from memtape.tools.ask.naming import is_whole, only_scope
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions, now_us
+from memtape.tools.table import METHODS, VERBS
+from memtape.tools.verb import Asks, fields_of
+from memtape.tools.world import World
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from memtape.flows.workers.distill import Distilled
     from memtape.schemas.metrics import OnPhase
-    from memtape.state.views.ages import Age
-    from memtape.tools.ask.archived import Aging, Projects
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
+    from memtape.tools.keep.embedding import EmbedderState
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
     from memtape.tools.keep.pruning import Pruned
     from memtape.tools.keep.refolding import Folding, Refolded
     from memtape.tools.keep.verify import Verification
 
 
-class Client(Deciding):
+class Client(World):
     """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
 
     `home` is a folder, by default `$MEMTAPE_HOME` or the user's data folder. `log` is by default the log
@@ -79,15 +85,8 @@ class Client(Deciding):
             place, opened = Home.nowhere(), passing_log(path, log)
         super().__init__(place, opened, profile=asked.name, **options)
         self._owns_log = log is None
-        self._confined = confined or options.get("scope") is not None
-        self._wakes = wakes
-
-    @property
-    def projects(self) -> Projects:
-        """The projects of the home, and the possible changes of the whole scope."""
-        from memtape.tools.ask.archived import Projects
-
-        return Projects(self, lambda: self.reader)
+        self.is_confined = confined or options.get("scope") is not None
+        self.wakes = wakes
 
     @property
     def tree(self) -> Tree:
@@ -96,21 +95,27 @@ class Client(Deciding):
 
         return Tree(self)
 
-    def lifecycle(self, *, dry_run: bool = False, at: int | None = None) -> Aging:
-        """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
+    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
+        """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
+        compare = ask.comparing.compare
+        return self.read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
 
-        The time is in microseconds. Folds the log up to its end, and appends nothing. Raises `MemtapeError`
-        for a past time.
-        """
-        from memtape.tools.ask.archived import aging_of
+    def compare_shadows(self) -> Any:
+        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
+        return self.read(lambda views, scope: ask.comparing.compare_shadows(self.log, scope))
 
-        return aging_of(self.home, self.log, self.scope, now_us(), dry_run=dry_run, at=at)
+    def embedder(self) -> EmbedderState:
+        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
+        from memtape.tools.keep.embedding import embedder_state
 
-    def age(self, id: str) -> Age:
-        """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
-        from memtape.tools.ask.archived import age_of_id
+        counters = self.reader.held(lambda views: ask.status.counted(self.home, self.log, views))
+        return embedder_state(self.home, self.log, counters, opened=True)
 
-        return age_of_id(self.home, self.log, self._ids, id, now_us())
+    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
+        known = self.ids
+        found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+        return only_scope(scope for scope, _ in found), tuple(id for _, id in found)
 
     def prune(
         self,
@@ -139,10 +144,6 @@ class Client(Deciding):
         from memtape.tools.keep.erasing import erase
 
         return erase(self.home, self.log, made, self, on_phase, on_note)
-
-    def read_log(self, partition: int, offset: int, limit: int, types: Sequence[str] = ()) -> list[Slot]:
-        """Return slots of the log as they are, from an offset on."""
-        return self.log.read(partition, offset, limit, types=types)
 
     def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
         """Replay the log and compare the result with the views, of all scopes or one."""
@@ -224,6 +225,44 @@ class Client(Deciding):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Method:
+    """A verb as a method of the client; its file is loaded when it is called."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+
+    def __get__(self, client: Client | None, owner: type[Client]) -> Any:
+        return self if client is None else partial(ask_verb, client, self.verb)
+
+
+def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
+    """Ask a verb with the fields of what it asks: by position in their order, or by name. Returns its answer."""
+    verb = VERBS[name]
+    names = verb.asks.__struct_fields__
+    if len(words) > len(names):
+        raise TypeError(f"{name} takes at most {len(names)} arguments, and was given {len(words)}.")
+    given = dict(zip(names, words, strict=False))
+    if twice := given.keys() & fields.keys():
+        raise TypeError(f"{min(twice)} was given twice.")
+    many = _with_many_values(verb.asks)
+    given = {name: _values(its) if name in many else its for name, its in (given | fields).items()}
+    return verb.run(world, verb.asks(**given))
+
+
+@cache
+def _with_many_values(asks: type[Asks]) -> frozenset[str]:
+    return frozenset(field.name for field in fields_of(asks) if isinstance(field.kind, VarTupleType))
+
+
+def _values(given: Any) -> tuple[Any, ...]:
+    """Return the values of a field that takes many; one text is one value."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+for _method, _verb in METHODS.items():
+    setattr(Client, _method, _Method(_verb))
 
 
 def _first_settings(home: Home) -> Settings:

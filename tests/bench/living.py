@@ -23,6 +23,7 @@ from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import DEFAULT_PARTITIONS, EmbeddedLog
 from memtape.tools.client import Client
+from memtape.tools.recalling import handed_start
 
 DAYS = 45
 SCOPE, OTHER = f"{PROJECT_PREFIX}harbour", f"{PROJECT_PREFIX}atlas"
@@ -195,7 +196,7 @@ def _decide_many(person: Client, rng: Random, memories: int) -> None:
 def _ask(path: Path, name: str, rng: Random) -> None:
     """Start a session of an agent, look something up and use it."""
     with Client(path, scope=SCOPE, actor=name, origin="agent", session=f"{name}-today") as agent:
-        agent.handed_start(agent.context(800))
+        handed_start(agent, agent.context(800))
         for question in questions(rng, 4):
             found = agent.search(question, 5)
             _use(agent, [result.id for result in found.results[:2]], found.recall_id)

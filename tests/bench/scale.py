@@ -32,6 +32,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import adopt
 from memtape.tools.client import Client
 from memtape.tools.keep.starting import python_of
+from memtape.tools.recalling import offer
 
 SCOPE = "project:scale"
 SEED = 7
@@ -176,7 +177,7 @@ def search(home: Path, count: int) -> Figures:
 
         def ask(question: str) -> float:
             start = time.process_time()
-            client.offer(question, lambda results, *_: list(results), 10)
+            offer(client, question, lambda results, *_: list(results), 10)
             return time.process_time() - start
 
         asked = questions()

@@ -41,6 +41,7 @@ from memtape.tools.capture.profiles import OF_RUN, chosen, keeps_nothing, silenc
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.keep.log_settings import lifecycle_settings
+from memtape.tools.recalling import offer
 
 PROBE_SCOPE = "project:memtape-doctor"
 SHOWN_ERRORS = 5
@@ -108,7 +109,7 @@ def _log(home: Home) -> Finding:
         client.log.check()
         slots = sum(client.log.ends())
         begun = time.monotonic()
-        client.offer("doctor", lambda *_: [], 1)
+        offer(client, "doctor", lambda *_: [], 1)
         took_ms = round((time.monotonic() - begun) * 1_000)
         return Finding("good", f"{slots:,} slots on {client.log.place}, searched in {took_ms:,} ms.")
 

@@ -19,6 +19,7 @@ from memtape.schemas.visible import one_line
 from memtape.state.core.erasures import erasures_of
 from memtape.state.index.parts import EVERY_TEXT
 from memtape.state.subjects.weights import other_row_id
+from memtape.state.views.ages import Age
 from memtape.tools.ask.results import result_of
 from memtape.tools.ask.retrieval import PURGED, Retriever, SummarySource, sources_of
 from memtape.tools.ask.standing import judged
@@ -81,11 +82,12 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory's name and scope, and every event behind it in the order of the log."""
+    """A memory's name and scope, every event behind it in the order of the log, and how it has aged, if it ages."""
 
     id: str
     scope: str
     events: tuple[Behind, ...]
+    age: Age | None = None
 
 
 def opened(retriever: Retriever, scope: str, asked: str) -> Opened:

@@ -115,6 +115,14 @@ def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | N
     raise nowhere(scope, id)
 
 
+def only_scope(scopes: Iterable[str]) -> str:
+    """Return the only scope of some; raise `MemtapeError` for several."""
+    found = dict.fromkeys(scopes)
+    if len(found) > 1:
+        raise MemtapeError(f"The ids are of {' and '.join(found)}.", "Name those of one scope at a time.")
+    return next(iter(found))
+
+
 class Ids(NamedTuple):
     """Resolution of ids for a speaker in one scope.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
 
@@ -131,7 +130,7 @@ class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """The results, best first, with the position of the views, and the number of events they lack.
 
     `read` has each scope's reading of the question, if asked for; `held` is the number of texts in the scope

@@ -238,7 +238,9 @@ class Retriever:
         answer = self._ranked(scope, asked, EVERY_TEXT if asked.archived else AT_HAND)
         if asked.repeats or asked.given or len(answer.results) >= min(asked.limit, FEW_RESULTS):
             return answer
-        answer = answer._replace(aside="" if asked.archived else self._aside(scope, bool(answer.results)))
+        answer = msgspec.structs.replace(
+            answer, aside="" if asked.archived else self._aside(scope, bool(answer.results))
+        )
         return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked)
 
     def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery) -> Answer:
@@ -251,7 +253,7 @@ class Retriever:
         least = min((result.score for result in answer.results), default=1.0)
         below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
         sources = {**answer.sources, "summaries": other.sources["summaries"]}
-        return answer._replace(results=[*answer.results, *below], sources=sources)
+        return msgspec.structs.replace(answer, results=[*answer.results, *below], sources=sources)
 
     def _aside(self, scope: str, is_found: bool) -> str:
         """Return a note about unsearched texts, where few or no results were found."""
@@ -266,7 +268,7 @@ class Retriever:
         readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
         now = self._now_of(readies) if asked.now is None else asked.now
         answer = answered([self._used_at(ready, now) for ready in readies], asked, now, self.dense)
-        return answer._replace(warnings=self._warnings(ready.view.mark.partition for ready in readies))
+        return msgspec.structs.replace(answer, warnings=self._warnings(ready.view.mark.partition for ready in readies))
 
     def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
         """Return ranking's now, never before any text: texts within the hour are ordered by time."""
@@ -281,7 +283,7 @@ class Retriever:
         answer = self._ranked(scope, SearchQuery(prompt, limit=OFFERED_FROM))
         if answer.results and (names := self._left_out(scope)):
             results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
-            answer = answer._replace(results=results)
+            answer = msgspec.structs.replace(answer, results=results)
         weighed: dict[str, Weighed] = {}
         for name in scopes_read(scope):
             if results := [result for result in answer.results if result.scope == name]:
@@ -294,7 +296,7 @@ class Retriever:
         for id, heir in heirs.items():
             if heir in weighed:
                 weighed[heir] = weighed[heir]._replace(share=max(weighed[heir].share, weighed[id].share))
-        return answer._replace(results=sure(results, [weighed[result.id] for result in results], limit))
+        return msgspec.structs.replace(answer, results=sure(results, [weighed[result.id] for result in results], limit))
 
     def _left_out(self, scope: str) -> list[frozenset[str]]:
         """Return the terms of each order by people to leave a subject out, in the readable scopes."""
@@ -463,7 +465,7 @@ def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: 
     if not (has_pages and returned and answer.has_more):
         return answer
     before = before or Cursor(question, now_us(), answer.now, _bounds(asked), b"")
-    return answer._replace(next=written(msgspec.structs.replace(before, given=before.given + returned)))
+    return msgspec.structs.replace(answer, next=written(msgspec.structs.replace(before, given=before.given + returned)))
 
 
 def written(cursor: Cursor) -> str:

@@ -14,8 +14,7 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.settings import CHOICE_VARIABLE, local_settings, prefer_embedder
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import Commands
-from memtape.tools.commands.options import Output, phases, progress, say, with_home
+from memtape.tools.commands.options import Commands, Output, phases, progress, say, with_home
 from memtape.tools.keep.embedding import EmbedderState
 
 if TYPE_CHECKING:

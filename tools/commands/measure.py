@@ -18,8 +18,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import Commands
-from memtape.tools.commands.options import Output, phases, say, with_client, with_folder, with_home
+from memtape.tools.commands.options import Commands, Output, phases, say, with_client, with_folder, with_home
 from memtape.tools.keep.log_settings import States, set_state, states_on
 
 if TYPE_CHECKING:

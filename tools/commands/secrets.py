@@ -21,8 +21,7 @@ from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
 from memtape.tools.capture.secrets.known import MetSecrets
 from memtape.tools.capture.writing import check_person, now_us
-from memtape.tools.commands.cli import Commands
-from memtape.tools.commands.options import ORIGINS, Output, default_origin, with_folder
+from memtape.tools.commands.options import ORIGINS, Commands, Output, default_origin, with_folder
 
 origin_option = click.option("--origin", type=click.Choice(ORIGINS), help="user at a terminal, else agent.")
 

@@ -18,9 +18,8 @@ from memtape.state.tree.checking import TreeProblem
 from memtape.tools.ask.telling import redacted
 from memtape.tools.ask.tree import DEPTH, MOST_DEPTH, PER_PAGE, ListedNode, PageShown, TreeNode, Version, Written
 from memtape.tools.client import Client
-from memtape.tools.commands.capture import decoded
-from memtape.tools.commands.cli import Commands
 from memtape.tools.commands.options import (
+    Commands,
     Output,
     confirmed,
     is_asked,
@@ -32,6 +31,7 @@ from memtape.tools.commands.options import (
     say_some,
     with_client,
 )
+from memtape.tools.verbs.lines import decoded
 
 
 def field_options(command: Callable[..., Output]) -> Callable[..., Output]:

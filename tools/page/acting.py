@@ -80,13 +80,13 @@ ACTIONS: dict[str, Action] = {
     "forget": Action(
         "Forget",
         "It leaves every search, page and start, and the same words are banned. The log keeps it.",
-        lambda client, ids, asked: sum(len(client.forget(id, reason=asked.reason)) for id in ids),
+        lambda client, ids, asked: sum(len(client.forget(id, reason=asked.reason).ids) for id in ids),
         undo="restore",
     ),
     "restore": Action(
         "Restore",
         "It is found and told again.",
-        lambda client, ids, asked: sum(len(client.restore(id, reason=asked.reason)) for id in ids),
+        lambda client, ids, asked: sum(len(client.restore(id, reason=asked.reason).ids) for id in ids),
         undo="forget",
     ),
     "archive": Action(
@@ -104,14 +104,14 @@ ACTIONS: dict[str, Action] = {
     "pin": Action(
         "Pin",
         "It neither ages nor is archived.",
-        lambda client, ids, asked: sum(len(client.pin(id)) for id in ids),
+        lambda client, ids, asked: sum(len(client.pin(id).ids) for id in ids),
         undo="unpin",
         takes_reason=False,
     ),
     "unpin": Action(
         "Unpin",
         "It ages as others do.",
-        lambda client, ids, asked: sum(len(client.unpin(id)) for id in ids),
+        lambda client, ids, asked: sum(len(client.unpin(id).ids) for id in ids),
         undo="pin",
         takes_reason=False,
     ),
@@ -126,7 +126,7 @@ ACTIONS: dict[str, Action] = {
     "accept": Action(
         "Accept",
         "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
-        lambda client, ids, asked: len([client.accept(id) for id in ids]),
+        lambda client, ids, asked: len([client.accept([id]) for id in ids]),
         told=_rule_of,
         undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
         counts="rule",
@@ -135,7 +135,7 @@ ACTIONS: dict[str, Action] = {
     "decline": Action(
         "Decline",
         "The rule is proposed no more. One that was said for all projects stays in its own.",
-        lambda client, ids, asked: len([client.decline(id) for id in ids]),
+        lambda client, ids, asked: len([client.decline([id]) for id in ids]),
         told=_rule_of,
         undo="accept",
         counts="rule",

@@ -27,12 +27,11 @@ from memtape.schemas.slugs import root_id
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
 from memtape.schemas.visible import many, visible_json
 from memtape.state.subjects.weights import ONE, decayed
-from memtape.state.views.filters import make_filters
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.inspection import Behind
-from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge
+from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
 from memtape.tools.ask.status import next_steps
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
@@ -77,17 +76,13 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
     if not query:
         return shown
-    filters = make_filters(
-        now_us(),
+    answer = client.search(
+        query,
+        min(limit + BELOW, 1_000),
         kinds=_chosen(asked, "kind", get_args(Kind)),
         origins=_chosen(asked, "origin", get_args(Origin)),
         tiers=_chosen(asked, "tier", get_args(Tier)),
         tags=asked.many("tag"),
-    )
-    answer = client.search(
-        query,
-        min(limit + BELOW, 1_000),
-        filters=filters,
         quiet=True,
         as_of=asked.as_of,
         without=_chosen(asked, "without", LANES),
@@ -151,7 +146,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
         "uses": days_of(opened.use_times),
-        "age": client.age(id) if row is not None and asked.is_on("age") and not asked.as_of else None,
+        "age": client.why(id).age if row is not None and asked.is_on("age") and not asked.as_of else None,
     }
 
 
@@ -193,7 +188,7 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
         "stop": min(bisect_left(stops, at), max(len(stops) - 1, 0)),
         "marks": months_of(stops),
         "around": client.timeline(format_time(at), asked.number("limit", AROUND, 2, 200)),
-        "then": client.held(as_of=asked.as_of) if asked.as_of else None,
+        "then": client.read(lambda views, scope: views.held(scope), asked.as_of) if asked.as_of else None,
         "other": other,
         "diff": _diff(client, asked, at, other, now) if asked.is_on("diff") else None,
     }
@@ -214,7 +209,7 @@ def time_of(client: Client, scope: str, at: str, now: int) -> int:
 def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Diff:
     """Return the changes between the page's time and another, by default now, the earlier first."""
     until = parse_time(other, now) if other else now
-    return client.diff(format_time(min(at, until)), format_time(max(at, until)), scope=asked.scope)
+    return client.diff(format_time(min(at, until)), format_time(max(at, until)))
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
@@ -258,7 +253,7 @@ class GraphNode(NamedTuple):
 def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the heaviest edges of a scope and where their ends stand."""
     least = asked.number("least", 0, 0, 10_000) / 100
-    listed = client.all_edges(as_of=asked.as_of)
+    listed = client.read(edges_of, asked.as_of)
     edges = sorted((edge for edge in listed.edges if edge.weight >= least), key=_by_weight)[:MOST_EDGES]
     nodes = _placed(edges)
     return {
@@ -299,7 +294,7 @@ MOST_DEPTH = 12
 
 def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the tree from its root down, and the pages without a parent."""
-    rows = {row.id: row for row in client.pages(as_of=asked.as_of)}
+    rows = {row.id: row for row in client.read(pages_of, asked.as_of)}
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
     drawn = {row.id for _, row, _ in lines}
@@ -349,7 +344,7 @@ def waiting(client: Client, asked: PageQuery) -> dict[str, Any]:
         "conflicts": client.conflicts(settled=asked.is_on("settled")).conflicts,
         "settled": asked.is_on("settled"),
         "proposals": client.proposals(),
-        "promoted": client.edge_candidates().edges,
+        "promoted": client.edges().edges,
         "lists": [(name, title, lists[name][:limit], len(lists[name])) for name, title in LISTS.items()],
         "purged": archived.purged,
         "words": words,
@@ -367,7 +362,7 @@ def listed(client: Client, action: str, words: str) -> Listed:
         return _with(client.archived(LOOKED_AT).archived, words)
     if action == "restore":
         return _with(client.hidden(LOOKED_AT), words)
-    return _with(client.pinned(), words) if action == "unpin" else ()
+    return _with(client.read(pinned_of), words) if action == "unpin" else ()
 
 
 def _with(rows: Listed, words: str) -> Listed:

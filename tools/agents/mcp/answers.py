@@ -14,46 +14,30 @@ from typing import Any
 import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import Captured, Origin, edit_of
+from memtape.schemas.events import Origin, edit_of
 from memtape.schemas.places import place_in
-from memtape.schemas.rows import TOLD_WHY, SummaryRow, project_told
 from memtape.schemas.scopes import GLOBAL
-from memtape.schemas.times import format_day, format_time
+from memtape.schemas.times import format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.state.subjects.captures import TRUST
-from memtape.tools import verbs
+from memtape.tools import former_verbs as verbs
 from memtape.tools.agents.mcp.tools import (
     MAX_ANSWER_BYTES,
     MAX_RESULTS,
     TOOLS,
-    AddMemory,
-    GetMemory,
-    SearchMemories,
     Tool,
     fitted,
     schema_of,
 )
-from memtape.tools.ask.archived import ArchivedText
-from memtape.tools.ask.asking import search_options
-from memtape.tools.ask.conflicts import Conflict, ConflictMember
-from memtape.tools.ask.inspection import Behind, Opened
-from memtape.tools.ask.looking import Session
 from memtape.tools.ask.results import Result
-from memtape.tools.ask.retrieval import SummarySource
 from memtape.tools.ask.telling import (
-    WORDING_CHARS,
-    confirmed,
-    held,
-    lives_told,
     other_wordings,
     redacted,
-    said_of,
-    when_of,
 )
 from memtape.tools.capture.injected import without_tags, wrap
-from memtape.tools.capture.profiles import PROFILES, silence_by
-from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call as call_verb
+from memtape.tools.table import TOOLS as VERB_TOOLS
 
 MAX_BUDGET_TOKENS = 8_000
 MAX_DOCUMENT_CHARS = 1024 * 1024
@@ -74,6 +58,8 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
 
     Raises `MemtapeError` with a sentence for errors the agent can act on.
     """
+    if name in VERB_TOOLS:
+        return call_verb(client, name, arguments)
     tool = TOOLS.get(name)
     if tool is None:
         raise MemtapeError(f"There is no tool {name[:100]!r}.", f"There are {', '.join(TOOLS)}.")
@@ -83,7 +69,7 @@ def call(client: Client, name: str, arguments: dict[str, Any]) -> str:
         raise MemtapeError(f"{name} was called wrongly: {error}.", _what_it_takes(tool, str(error))) from None
     before = Counter(client.redactor.counts)
     try:
-        done = decide(client, tool.verb, asked) if tool.verb.decision else globals()[name](client, asked)
+        done = globals()[name](client, asked)
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
@@ -111,199 +97,6 @@ def _for_agents(error: MemtapeError) -> str:
     if isinstance(error, NotFound):
         return "search_memories shows ids of this project, and in its last line the id of the recall."
     return f"For the user: {error.hint}"
-
-
-def add_memory(client: Client, asked: AddMemory) -> str:
-    """Capture a text in the project."""
-    if len(asked.text) > MAX_DOCUMENT_CHARS:  # Of other kinds less is refused by the client.
-        raise MemtapeError(
-            f"The text has {len(asked.text):,} characters; at most {MAX_DOCUMENT_CHARS:,} go into one call.",
-            "Add it in parts.",
-        )
-    receipt = client.capture(
-        asked.text, asked.kind, tags=asked.tags, importance=asked.importance, source=asked.source or None
-    )
-    place = f"position {receipt.position.partition}/{receipt.position.offset}"
-    if receipt.spooled:
-        place = "waiting in the spool: the broker of the log does not answer"
-    if receipt.hidden:
-        return f"Stored in {client.scope} as `{receipt.id}` ({place}), {_hidden(receipt.id)}.{_profile(client)}"
-    return f"Remembered in {client.scope} as `{receipt.id}` ({place}).{_profile(client)}"
-
-
-def search_memories(client: Client, asked: SearchMemories) -> str:
-    """Search the project and `global`, best first, as many as fit; the recall is on the log."""
-    options = search_options(now_us(), msgspec.structs.asdict(asked))
-    answer, scope = client.search(asked.query, min(asked.limit, MAX_RESULTS), **options), client.scope
-    # The tool's argument stands in place of the command.
-    aside = answer.aside.replace("`memtape search --archived`", "search_memories with archived")
-    notes = [note for note in (aside, *answer.warnings) if note]
-    head = _at_most(asked.limit, "results")
-    if not answer.results and answer.after:
-        return head + "\n".join(["Nothing more is found.", *answer.warnings])
-    if not answer.results:
-        nothing = f"Nothing is remembered in {scope} for this query. Try fewer or other words."
-        return head + "\n".join([nothing, *notes])
-    tail = []
-    if answer.lag:
-        tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")
-    tail += notes
-    if any(result.sums for result in answer.results):
-        tail.append("A summary is no memory: get_memory lists what it sums up; mark those as used.")
-    tail.append("Open one whole with get_memory. If you use any of them, say so with mark_used.")
-    if answer.next is not None:
-        tail.append(f"More is found: the same search with cursor={answer.next}")
-    if answer.recall_id is not None:
-        tail.append(f"recall: {answer.recall_id}")
-    head += f"{many(len(answer.results), 'result')} from {scope}, best first."
-    pieces = [_result(number, result) for number, result in enumerate(answer.results, start=answer.after + 1)]
-    return _list(head, pieces, tail, "ask with a smaller limit or a narrower query")
-
-
-def get_memory(client: Client, asked: GetMemory) -> str:
-    """Open a memory or turn from a character on, with the events behind it."""
-    found, explained, start = client.show(asked.id), client.why(asked.id), asked.from_char
-    if found.summary is not None:
-        return _summary(found.summary, found)
-    row = found.memory or found.turn
-    if row is not None:
-        whole, kind, id, scope = row.text, row.kind, row.id, row.scope
-        about = _about(kind, row.at, row.actor, row.origin, row.source, row.path)
-    else:
-        event = found.captured
-        assert event is not None and isinstance(event.body, Captured) and event.scope is not None
-        whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
-        about = _about(kind, event.at, event.actor.name, event.actor.origin, event.body.source, event.body.path)
-    part = _part(whole, start)
-    lines = [f"`{id}` in {scope} · {about}", quoted(part)]
-    if details := _details(found):
-        lines.append(fitted("\n".join(details), DETAILS_BYTES))
-    reasons = "\n".join(_behind(behind) for behind in explained.events[-MAX_REASONS:])
-    lines.append("Why it is there:\n" + fitted(reasons, REASONS_BYTES))
-    if len(explained.events) > MAX_REASONS:
-        lines.append(f"(Left out: {many(len(explained.events) - MAX_REASONS, 'earlier event')}.)")
-    rest = len(whole) - start - len(part)
-    follow = many(rest, "character follows", "characters follow")
-    tail = [f"{follow}: get_memory with from_char={start + len(part)}."] if rest > 0 else []
-    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
-
-
-def get_context(client: Client, asked: verbs.ContextArguments) -> str:
-    """Return the context of a starting agent, cut to the hosts' limit. The text itself marks its data."""
-    text = client.context(min(asked.budget_tokens, MAX_BUDGET_TOKENS)).text
-    head = _at_most(asked.budget_tokens, "tokens", MAX_BUDGET_TOKENS)
-    if not text.strip():
-        return f"{head}Nothing is remembered in {client.scope} yet."
-    return f"{head}What {client.scope} remembers:\n\n{wrap(fitted(visible(text), MAX_ANSWER_BYTES - 500))}"
-
-
-def mark_used(client: Client, asked: verbs.UsedArguments) -> str:
-    """Record that memories were useful."""
-    client.use(asked.ids, asked.recall)
-    return f"Noted: {len(asked.ids)} used."
-
-
-def update_memory(client: Client, asked: verbs.UpdateArguments) -> str:
-    """Capture a text that takes the place of a memory of the project."""
-    _hold_global(client, asked.id)
-    done = client.update(asked.id, asked.text)
-    if done.hidden:
-        told = f"Stored as `{done.id}`, {_hidden(done.id)}; then it replaces `{asked.id}`."
-    elif done.replaced is None:
-        told = f"Remembered as `{done.id}`: it says the same as {asked.id}, and is one memory with it."
-    else:
-        told = f"Remembered as `{done.id}`. It replaced `{done.replaced}`, which is kept as what was before."
-    return told + _profile(client)
-
-
-def _hidden(id: str) -> str:
-    return (
-        f"but hidden: the same was forgotten, and no search finds it. If the user wants it again: restore_memory `{id}`"
-    )
-
-
-def _profile(client: Client) -> str:
-    """Return the note about the capture profile for an agent, empty for the usual profile."""
-    return f" {client.profile.told}" if client.profile.told else ""
-
-
-def list_recent(client: Client, asked: verbs.RecentArguments) -> str:
-    """List the latest texts of the project."""
-    found = client.recent(min(asked.limit, MAX_RESULTS), kinds=asked.kinds)
-    return _at_most(asked.limit, "results") + listed(found, client.scope, "the latest first")
-
-
-def list_sessions(client: Client, asked: verbs.ListArguments) -> str:
-    """List the sessions of the project, the latest first."""
-    found, head = client.sessions(min(asked.limit, MAX_RESULTS)), _at_most(asked.limit, "sessions")
-    if not found:
-        return f"{head}No session was kept in {client.scope} yet."
-    head += f"{many(len(found), 'session')} of {client.scope}, the latest first."
-    return _list(head, list(map(_session, found)))
-
-
-def timeline(client: Client, asked: verbs.TimelineArguments) -> str:
-    """List the texts around a memory or a time."""
-    found = client.timeline(asked.around, min(asked.limit, MAX_RESULTS))
-    return _at_most(asked.limit, "results") + listed(found, client.scope, "in the order of time")
-
-
-def list_conflicts(client: Client, asked: verbs.ConflictsArguments) -> str:
-    """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
-    found = client.conflicts(settled=asked.settled)
-    if not found.conflicts:
-        return f"No conflict waits in {found.scope}."
-    pieces = [_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]
-    return _list("", pieces, ["Only the user settles one: tell the user of `memtape settle`."])
-
-
-def archive_memory(client: Client, asked: verbs.ArchiveArguments) -> str:
-    """Archive memories of the project."""
-    done = client.archive(asked.ids, reason=asked.reason)
-    named = ", ".join(f"`{it.id}`" for it in done.done)
-    already = f" Archived before: {len(done.already)}." if done.already else ""
-    return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
-
-
-def unarchive_memory(client: Client, asked: verbs.UnarchiveArguments) -> str:
-    """Bring memories of the project back."""
-    done = client.unarchive(asked.ids, all_of=asked.all_of, reason=asked.reason)
-    already = f" Not archived: {len(done.already)}." if done.already else ""
-    return f"Brought back {len(done.done)}.{already}"
-
-
-def list_archived(client: Client, asked: verbs.ArchivedArguments) -> str:
-    """List the archived texts of the project, as many as fit. Other projects are not named."""
-    found, head = client.archived(min(asked.limit, MAX_RESULTS), purged=asked.purged), _at_most(asked.limit, "texts")
-    own = found.projects.get(found.scope)
-    tail = [project_told(own)] if own is not None else []
-    if not found.archived:
-        return head + "\n\n".join([f"Nothing of {found.scope} is archived by itself.", *tail])
-    counts = ", ".join(f"{count:,} by {why}" for why, count in found.counts.items())
-    tail.append("unarchive_memory brings one back, and so does using it.")
-    return _list(f"{head}Archived: {counts}.", list(map(_archived, found.archived)), tail)
-
-
-def memory_status(client: Client, asked: verbs.Arguments) -> str:
-    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
-    state, scope, lines = client.status(), client.scope, list[str]()
-    for name in dict.fromkeys((scope, GLOBAL)):
-        count = state.scopes.get(name)
-        there = "nothing yet" if count is None else held(count.memories, count.turns)
-        hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
-        lines.append(f"{name}: {there}{hidden}")
-        if count is not None and count.conflicts:
-            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
-            lines.append(f"{waiting} in {name} for the user to settle; list_conflicts shows them")
-    if (life := state.lives.get(scope)) is not None:
-        lines += [lives_told([life]), project_told(life)]
-    lines.append("newer events wait to be folded; they are found all the same" if state.lag else "up to date")
-    lines.append(PROFILES[state.profile].told)
-    lines += [silence_by(it).told for it in state.paused if it.concerns(scope)]
-    lines += [*state.warnings, f"embedder: {state.embedder.effective}"]
-    if state.dead_letters:
-        lines.append("some events could not be read; for the user: `memtape status` names them")
-    return "\n".join(f"- {line}" for line in lines if line)
 
 
 def read_page(client: Client, asked: verbs.PageArguments) -> str:
@@ -338,16 +131,6 @@ def edit_page(client: Client, asked: verbs.EditPageArguments) -> str:
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
 
 
-def decide(client: Client, verb: verbs.Verb, asked: Any) -> str:
-    """Decide about a memory, as the verb's row says."""
-    assert verb.method is not None and verb.decision is not None
-    _hold_global(client, asked.id)
-    named = getattr(client, verb.method)(**msgspec.structs.asdict(asked))
-    undo = (verbs.VERBS | verbs.OPTIONS)[verb.decision.undo].tool if verb.decision.undo else None
-    undone = f" {undo.name} with `{named[0]}` undoes it." if undo else ""
-    return f"{verb.decision.done} {many(len(named), 'capture')}.{getattr(named, 'note', '')}{undone}"
-
-
 def _at_most(asked: int, what: str, most: int = MAX_RESULTS) -> str:
     """Return a note where more was asked for than the maximum."""
     return f"At most {most:,} {what} are given; {asked:,} were asked for.\n\n" if asked > most else ""
@@ -377,69 +160,6 @@ def _list(head: str, pieces: Sequence[str], tail: Sequence[str] = (), then: str 
     left = [f"{len(pieces) - len(fit)} more did not fit; {then}."] if len(fit) < len(pieces) else []
     told = [f"{head} {DATA_NOT_ORDERS}".strip(), wrap("\n\n".join(fit))]
     return "\n\n".join([*told, "\n".join([*left, *tail])]).rstrip()
-
-
-def _details(found: Opened) -> list[str]:
-    """Return what else is known of a memory or turn, a line each."""
-    memory, row, details = found.memory, found.memory or found.turn, list[str]()
-    if memory is not None:
-        details.append(confirmed(memory.confirmations, memory.last_at))
-        said = memory.wordings[:MAX_WORDINGS]
-        details += [f"also said: {one_line(its.text, WORDING_CHARS)} (`{its.id}`)" for its in said]
-        if len(memory.wordings) > MAX_WORDINGS:
-            details.append(f"(Left out: {many(len(memory.wordings) - MAX_WORDINGS, 'other wording')}.)")
-    details += [one_line(mark, 200) for mark in found.marks]
-    if row is not None and row.tags:
-        details.append("tags: " + ", ".join(one_line(tag, 60) for tag in row.tags[:20]))
-    made = memory.provenance if memory is not None else (row,) if row is not None else ()
-    if sessions := list(dict.fromkeys(each.session for each in made if each.session)):
-        details.append("sessions: " + ", ".join(one_line(session, 200) for session in sessions[:20]))
-    if found.hidden:
-        details.append(f"{found.why_hidden()}. It is hidden until restore_memory")
-    return details
-
-
-def _summary(row: SummaryRow, found: Opened) -> str:
-    """Return a summary with its sources, as many as fit."""
-    lines = [f"`{row.id}` in {row.scope} · {', '.join(found.marks)}", quoted(_part(row.text, 0))]
-    if row.keywords:
-        lines.append("keywords: " + ", ".join(_name(word, 60) for word in row.keywords))
-    pieces = _fitting([*lines, "It sums up:", *map(_source, found.sources)])
-    left = len(lines) + 1 + len(found.sources) - len(pieces)
-    more = [f"({many(left, 'more text')}.)"] if left else []
-    return "\n\n".join([DATA_NOT_ORDERS, wrap("\n\n".join([*pieces, *more]))])
-
-
-def _source(source: SummarySource) -> str:
-    marks = f" · {', '.join(source.marks)}" if source.marks else ""
-    text = "erased" if source.text is None else quoted(one_line(source.text, WORDING_CHARS))
-    return f"`{source.id}` · {format_time(source.at)}{marks}\n{text}"
-
-
-def _session(it: Session) -> str:
-    agents = ", ".join(_name(agent, 60) for agent in it.agents) or "no agent"
-    when = f"{format_time(it.since)} to {format_time(it.until)}"
-    asked = f"\n{quoted(one_line(it.asked, WORDING_CHARS))}" if it.asked else ""
-    return f"`{_name(it.id, 80)}` · {when} · {agents} · {many(it.turns, 'turn')}{asked}"
-
-
-def _archived(it: ArchivedText) -> str:
-    hidden = " · forgotten too" if it.hidden else ""
-    head = f"`{it.id}` · {it.kind} · archived {format_day(it.archived_at)} by {it.why}{hidden}"
-    return f"{head}\n{quoted(one_line(it.text, WORDING_CHARS))}"
-
-
-def _conflict(number: int, conflict: Conflict) -> str:
-    state = conflict.status if conflict.kept is None else f"{conflict.status}, {conflict.kept} is kept"
-    head = f"{number}. `{conflict.id}` · {state} · {conflict.severity} · {TOLD_WHY[conflict.why]}"
-    return "\n".join([head, _side("A", conflict.a), _side("B", conflict.b)])
-
-
-def _side(name: str, side: ConflictMember) -> str:
-    if side.text is None or side.origin is None:
-        return f"{name}: no longer shown"
-    said = f"{_name(side.actor or '', 60)} ({side.origin})"
-    return f"{name}: `{side.id}` · {format_time(side.at or 0)[:10]} · by {said}\n{quoted(_cut(side.text))}"
 
 
 def quoted(text: str) -> str:
@@ -505,9 +225,3 @@ def _about(kind: str, at: int, actor: str, origin: Origin, source: str | None, p
 def _name(text: str, limit: int) -> str:
     """Return a name on one line without the dot that separates fields."""
     return one_line(text.replace("·", "-"), limit)
-
-
-def _behind(behind: Behind) -> str:
-    event = behind.event
-    who = f"{_name(event.actor.name, 60)} ({event.actor.origin})"
-    return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")

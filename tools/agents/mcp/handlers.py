@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import anyio
@@ -36,10 +37,14 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import schema_of as verb_schema
+from memtape.tools.doors.mcp import tool_of
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
+from memtape.tools.table import TOOLS as VERB_TOOLS
 
 Context = ServerRequestContext[Any, Any]
+AnswerT = TypeVar("AnswerT")
 
 ROOTS = "roots"
 ROOTS_WAIT_S = 2
@@ -89,18 +94,22 @@ class ServedMemory:
         self._clients: dict[tuple[str | Path, str], Client] = {}
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
-        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`.
+        """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
+        from memtape.tools.agents.mcp.answers import call
+
+        return self.do(project, actor, lambda client: call(client, name, arguments))
+
+    def do(self, project: str | Path, actor: str, action: Callable[[Client], AnswerT]) -> AnswerT:
+        """Return the result of an action on the client of a project and a speaker. Raises `MemtapeError`.
 
         After `LogGone` the next call opens the log again.
         """
-        from memtape.tools.agents.mcp.answers import call
-
         with self._lock:
             try:
                 client = self._client(self.scope or project, actor)
                 client.session = self._named or told_session(self.home, client.scope, self._host) or self._session
                 with self.ready.lent(client):
-                    return call(client, name, arguments)
+                    return action(client)
             except LogGone as error:
                 self._close()
                 self.ready.forget()
@@ -252,7 +261,7 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
         name=name,
         title=tool.offer.title,
         description=tool.offer.description,
-        input_schema=schema_of(tool, rare=every),
+        input_schema=verb_schema(tool_of(name), rare=every) if name in VERB_TOOLS else schema_of(tool, rare=every),
         annotations=types.ToolAnnotations(
             title=tool.offer.title,
             read_only_hint=tool.offer.effect == "reads",

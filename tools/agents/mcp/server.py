@@ -11,6 +11,7 @@ import secrets
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,16 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import Handlers, ServedMemory
 from memtape.tools.agents.mcp.tools import INSTRUCTIONS
 from memtape.tools.agents.ready import HookResponder
+from memtape.tools.doors.http import PATH
+from memtape.tools.doors.http import app as verbs_app
 from memtape.tools.keep.wire import DECLINED
+from memtape.tools.world import World
 
 MAX_BODY_BYTES = 1024 * 1024
 """A text has at most 64 KiB, which JSON may write six times as long."""
 LOOPBACK = "127.0.0.1"
 HTTP_PATH = "/mcp"
+HTTP_ACTOR = "http"
 TOKEN_NAME = "mcp-token"
 TOKEN_BYTES = 32
 TAKEN = b"taken\n"
@@ -134,13 +139,28 @@ def http_app(memory: ServedMemory, port: int, token: str) -> ASGIApp:
         ),
     )
 
+    verbs = _verbs_app(memory)
+
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not _is_admitted(scope, token.encode()):
             refusal = PlainTextResponse("Unauthorized", 401, headers={"WWW-Authenticate": "Bearer"})
             return await refusal(scope, receive, send)
-        await app(scope, receive, send)
+        await (verbs if scope["type"] == "http" and scope["path"].startswith(PATH) else app)(scope, receive, send)
 
     return guarded
+
+
+def _verbs_app(memory: ServedMemory) -> ASGIApp:
+    """Return the application of the verbs as JSON, in the scope of the server or of the request."""
+
+    def ask(scope: str | None, action: Callable[[World], bytes]) -> bytes:
+        if memory.scope is None and scope is None:
+            raise MemtapeError("It is not said which project is asked.", "Add ?scope=project:NAME to the address.")
+        if not _may_serve(scope):
+            raise MemtapeError(f"{scope} is not served here.", "Name a project, as project:NAME.")
+        return memory.do(scope or GLOBAL, memory.actor or HTTP_ACTOR, action)
+
+    return verbs_app(ask)
 
 
 def _is_admitted(scope: Scope, token: bytes) -> bool:

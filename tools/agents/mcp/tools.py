@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, inspect
 
 from memtape.schemas.visible import visible
-from memtape.tools import verbs
+from memtape.tools import former_verbs as verbs
 from memtape.tools.capture.injected import MARKER, without_tags
 
 INSTRUCTIONS = """\
@@ -80,7 +80,7 @@ _ROWS = verbs.VERBS | verbs.OPTIONS
 TOOLS = {offer.name: _tool(_ROWS[name], offer) for name, offer in verbs.TOOLS.items()}
 
 
-def schema_of(tool: Tool, *, rare: bool = True) -> dict[str, Any]:
+def schema_of(tool: Any, *, rare: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments for hosts: with the `rare` ones, or without.
 
     A host puts the schemas of all tools before its model at every turn, so they have only the needs of a good call. A

@@ -1,76 +1,42 @@
-"""The commands for the state of a home: the overview of a project, `status` of the home, and `stats` by day."""
+"""The state of a home: the overview of a project, its status on one screen, and counts by day."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-import click
+import msgspec
 
 from memtape.schemas.rows import PassMark, project_told
+from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.pauses import stores_nothing
 from memtape.sinks.page_files import kept_beside
+from memtape.state.views.proposals import Proposal
+from memtape.tools import ask
+from memtape.tools.ask.naming import shortened
+from memtape.tools.ask.results import Result
 from memtape.tools.ask.telling import held, lives_told
-from memtape.tools.capture.profiles import OF_RUN, silence_by
+from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
-from memtape.tools.client import Client
-from memtape.tools.commands.options import Output, as_of_option, phases, with_folder, with_home
+from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
+from memtape.tools.verbs.searching import RecentAsks, recent
+from memtape.tools.verbs.settling import waiting_rules
 
 if TYPE_CHECKING:
     from memtape.sinks.home.model_use import ModelUse, UseAmounts
     from memtape.state.views.health import Health
-    from memtape.tools.ask.status import DayStats, ScopeCount, Status
+    from memtape.tools.ask.status import DayStats, ScopeCount, Stats, Status
+    from memtape.tools.world import World
 
 NAMED = 3
 """So many ids, letters and files are named where there are more; `--json` has them."""
 SHOWN_SCOPES = 8
 """The number of scopes shown: the largest, and all with something waiting for a person."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
-
-
-@click.command(hidden=True)
-@with_folder
-def overview(home: Path) -> Output:
-    """Say what this project remembers, what waits for you, and the next step; without a home, how to begin.
-
-    \b
-    Example:
-      memtape overview --json
-    """
-    if not home.is_dir():
-        nothing: dict[str, Any] = {"scope": None, "latest": [], "conflicts": 0, "rules": []}
-        yield {"home": str(home)} | nothing | {"next": BEGINNING[1:]}
-        yield from BEGINNING
-        return
-    with Client(home) as client:
-        client.catch_up()
-        state, found, scope = client.status(), client.recent(LATEST), client.scope
-        rules = [rule for rule, answer in client.proposals() if answer == "waits"]
-    from memtape.tools.ask.naming import shortened
-    from memtape.tools.ask.status import next_steps
-
-    count, short = state.scopes.get(scope), shortened(it.id for it in found)
-    conflicts = count.conflicts if count else 0
-    steps = [step for step in next_steps(state) if not (conflicts and "memtape settle" in step)]
-    steps = steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]
-    ended = project_told(state.lives[scope]) if scope in state.lives else ""
-    yield {"home": state.home, "scope": scope, "latest": found, "conflicts": conflicts, "rules": rules, "next": steps}
-    yield f"{told_scope(scope)} remembers {held(count.memories, count.turns) if count else 'nothing yet'}."
-    for it in found:
-        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
-    if conflicts or rules:
-        waiting = [many(conflicts, "conflict")] * bool(conflicts) + [many(len(rules), "rule")] * bool(rules)
-        yield f"{' and '.join(waiting)} {'waits' if conflicts + len(rules) == 1 else 'wait'} for you: `memtape settle`."
-    if ended:
-        yield ended
-    else:
-        yield from steps if count else BEGINNING[1:]
-
-
 BEGINNING = (
     "Nothing is remembered here yet.",
     "`memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent this memory.",
@@ -80,27 +46,97 @@ BEGINNING = (
 LATEST = 5
 
 
-@click.command()
-@as_of_option
-@with_home
-def status(client: Client, as_of: str | None) -> Output:
-    """Print on one screen the contents of the home, the state of each view, and the next step.
-
-    A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
-    or failing.
-
-    \b
-    Example:
-      memtape status --json
-    """
-    state = client.status(as_of=as_of)
-    yield state
-    yield from _status(state)
+class StatusAsks(Asks, frozen=True):
+    as_of: AsOf = None
 
 
-def _status(state: Status) -> list[str]:
-    from memtape.tools.ask.status import next_steps
+class StatsAsks(Asks, frozen=True):
+    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d"
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None
 
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a project remembers, what waits for a person, and the next steps. `scope` is None without a home."""
+
+    home: str
+    scope: str | None
+    latest: tuple[Result, ...] = ()
+    memories: int = 0
+    turns: int = 0
+    ended: str = ""
+    conflicts: int = 0
+    rules: tuple[Proposal, ...] = ()
+    next: tuple[str, ...]
+
+
+def overview(world: World, asked: Asks) -> Overview:
+    """Return what the project remembers, what waits, and the next step."""
+    world.catch_up()
+    state, scope = status(world, StatusAsks()), world.scope
+    count = state.scopes.get(scope)
+    conflicts = count.conflicts if count else 0
+    steps = [step for step in ask.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
+    return Overview(
+        home=state.home,
+        scope=scope,
+        latest=tuple(recent(world, RecentAsks(limit=LATEST))),
+        memories=count.memories if count else 0,
+        turns=count.turns if count else 0,
+        ended=project_told(state.lives[scope]) if scope in state.lives else "",
+        conflicts=conflicts,
+        rules=tuple(waiting_rules(world)),
+        next=tuple(steps or ["`memtape search WORDS` finds, and `memtape capture TEXT` adds."]),
+    )
+
+
+def status(world: World, asked: StatusAsks) -> Status:
+    """Return counts, positions and lag of the whole home, now or in the past."""
+    profile, status_of = world.profile.name, ask.status.status
+    if asked.as_of is None:
+        return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
+    return world.read(lambda views, _: status_of(world.home, world.log, views, profile), asked.as_of)
+
+
+def stats(world: World, asked: StatsAsks) -> Stats:
+    """Return daily counts of captures, searches, uses and folds since a time, of one scope or the home."""
+    now, stats_of = now_us(), ask.status.stats_of
+    since, scope = parse_time(asked.since, now), None if asked.scope is None else check_scope(asked.scope)
+
+    def told(done: int, total: int) -> None:
+        world.on_phase("reading", done, total)
+
+    return world.reader.held(lambda views: stats_of(world.log, views, scope, since, now, told))
+
+
+def _overview_shell(home: Path, asked: Asks) -> Output:
+    """Without a home, say how to begin, and make none."""
+    from memtape.tools.client import Client
+
+    if not home.is_dir():
+        yield Overview(home=str(home), scope=None, next=BEGINNING[1:])
+        yield from BEGINNING
+        return
+    with Client(home) as world:
+        found = overview(world, asked)
+    yield found
+    told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
+    yield f"{told_scope(found.scope or '')} remembers {told}."
+    short = shortened(it.id for it in found.latest)
+    for it in found.latest:
+        yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
+    waits = found.conflicts + len(found.rules)
+    if waits:
+        waiting = [
+            many(count, name) for count, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if count
+        ]
+        yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
+    if found.ended:
+        yield found.ended
+    else:
+        yield from found.next if told != "nothing yet" else BEGINNING[1:]
+
+
+def _status_lines(world: World, asked: StatusAsks, state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
@@ -126,7 +162,7 @@ def _status(state: Status) -> list[str]:
         *_beside(state),
         *_unwell(state),
         *_scopes(state),
-        *(f"next          {step}" for step in next_steps(state)),
+        *(f"next          {step}" for step in ask.status.next_steps(state)),
     ]
     return lines
 
@@ -297,24 +333,7 @@ CHARTS: tuple[tuple[str, str, Value], ...] = (
 """The drawn charts: title, unit and value."""
 
 
-@click.command()
-@click.option("--since", default="30d", show_default=True, help="From then on: ISO 8601, or an age as 3d.")
-@click.option("--scope", help="Only this scope, by default all of the home.")
-@with_home
-def stats(client: Client, since: str, scope: str | None) -> Output:
-    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
-
-    A use rate above 100 % says that recalls were used more than once.
-
-    \b
-    Example:
-      memtape admin stats --since 90d
-      memtape admin stats --scope project:shop
-    """
-    now = now_us()
-    with phases() as update:
-        found = client.stats(parse_time(since, now), scope, lambda done, total: update("reading", done, total))
-    yield found
+def _stats_lines(world: World, asked: StatsAsks, found: Stats) -> Iterator[str]:
     groups = grouped(found.days)
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
     yield f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before."
@@ -338,3 +357,70 @@ def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups:
     told = "nothing to measure" if whole is None else f"{whole:,.0f}{f' {unit}' if unit else ''} in all"
     most_told = f", at most {most:,.0f}" if most else ""
     return f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
+
+
+def _tell_status(world: World, asked: StatusAsks, state: Status) -> str:
+    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
+    scope, lines = world.scope, list[str]()
+    for name in dict.fromkeys((scope, GLOBAL)):
+        count = state.scopes.get(name)
+        there = "nothing yet" if count is None else held(count.memories, count.turns)
+        hidden = f", {count.hidden:,} forgotten" if count is not None and count.hidden else ""
+        lines.append(f"{name}: {there}{hidden}")
+        if count is not None and count.conflicts:
+            waiting = many(count.conflicts, "conflict waits", "conflicts wait")
+            lines.append(f"{waiting} in {name} for the user to settle; list_conflicts shows them")
+    if (life := state.lives.get(scope)) is not None:
+        lines += [lives_told([life]), project_told(life)]
+    lines.append("newer events wait to be folded; they are found all the same" if state.lag else "up to date")
+    lines.append(PROFILES[state.profile].told)
+    lines += [silence_by(it).told for it in state.paused if it.concerns(scope)]
+    lines += [*state.warnings, f"embedder: {state.embedder.effective}"]
+    if state.dead_letters:
+        lines.append("some events could not be read; for the user: `memtape status` names them")
+    return "\n".join(f"- {line}" for line in lines if line)
+
+
+VERBS = (
+    Verb(
+        "overview",
+        "Say what this project remembers, what waits for you, and the next step; without a home, how to begin.",
+        "memtape overview --json",
+        Asks,
+        Overview,
+        overview,
+        shell=_overview_shell,
+        at="folder",
+        in_memory=True,
+    ),
+    Verb(
+        "status",
+        "Print on one screen the contents of the home, the state of each view, and the next step.",
+        "memtape status --json",
+        StatusAsks,
+        "ask.status.Status",
+        status,
+        lines=_status_lines,
+        at="home",
+        tool=Offer(
+            "memory_status",
+            "How much this project remembers, and whether everything is up to date.",
+            _tell_status,
+            common=False,
+        ),
+        in_memory=True,
+        details="A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never "
+        "made) or failing.",
+    ),
+    Verb(
+        "admin stats",
+        "Draw daily counts (UTC): growth of the memory, searches and uses, and folds.",
+        "memtape admin stats --since 90d\nmemtape admin stats --scope project:shop",
+        StatsAsks,
+        "ask.status.Stats",
+        stats,
+        lines=_stats_lines,
+        at="home",
+        details="A use rate above 100 % says that recalls were used more than once.",
+    ),
+)

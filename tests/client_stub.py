@@ -1,0 +1,125 @@
+"""Writes `tools/client.pyi`, by which editors and type checkers know the methods of the client (`make docs`).
+
+A method's arguments are the fields of what its verb asks, and its docstring is the verb's summary and details.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from memtape.tools.table import METHODS, VERBS
+from memtape.tools.verb import Field, Verb, fields_of
+
+ROOT = Path(__file__).resolve().parent.parent
+CLIENT, STUB = ROOT / "tools/client.py", ROOT / "tools/client.pyi"
+HEAD = '"""The methods of the client, made from the table of verbs by `make docs`."""\n'
+MAX_CHARS = 110
+
+
+def stub() -> str:
+    """Return the text of the stub."""
+    tree = ast.parse(CLIENT.read_text())
+    client = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Client")
+    imports = [line for node in tree.body for line in _imports_in(node)]
+    own = [_signature_of(node) for node in client.body if isinstance(node, ast.FunctionDef)]
+    made = []
+    for method, name in METHODS.items():
+        verb = VERBS[name]
+        module = sys.modules[verb.run.__module__]
+        made.append(_method(method, verb))
+        imports += _imports_of(module)
+    functions = [_signature_of(node, "") for node in tree.body if isinstance(node, ast.FunctionDef)]
+    body = "\n".join(textwrap.indent(text, "    ") for text in (*own, *made))
+    imports.append("from typing import Literal")
+    return (
+        f"{HEAD}\n" + "\n".join(dict.fromkeys(imports)) + f"\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
+    )
+
+
+def _imports_in(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.If):
+        return [line for inner in node.body for line in _imports_in(inner)]
+    return [ast.unparse(node)] if isinstance(node, ast.ImportFrom | ast.Import) else []
+
+
+def _imports_of(module: ModuleType) -> list[str]:
+    """Return the imports of a verb's file, and the names that it defines itself."""
+    tree = ast.parse(inspect.getsource(module))
+    found = [line for node in tree.body for line in _imports_in(node)]
+    defined = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    named = [
+        node.targets[0].id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    ]
+    return [
+        *found,
+        *(
+            f"from {module.__name__} import {name}"
+            for name in (*defined, *named)
+            if name[0].isupper() and not name.isupper()
+        ),
+    ]
+
+
+def _signature_of(node: ast.FunctionDef, first: str = "") -> str:
+    decorators = "".join(f"@{ast.unparse(it)}\n" for it in node.decorator_list)
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{decorators}def {node.name}({ast.unparse(node.args)}){returns}: ..."
+
+
+def _method(method: str, verb: Verb) -> str:
+    fields = fields_of(verb.asks)
+    words = [field for field in fields if field.required]
+    rest = [field for field in fields if not field.required]
+    given = ["self", *(f"{field.name}: {_type(verb, field)}" for field in words)]
+    given += [f"{field.name}: {_type(verb, field)} = {field.default!r}" for field in rest]
+    result = verb.run.__annotations__["return"]
+    details = f"\n\n{textwrap.fill(verb.details, MAX_CHARS - 8)}" if verb.details else ""
+    told = "\n".join(f"{field.name}: {field.help}" for field in fields if field.help)
+    doc = textwrap.indent(f'"""{verb.summary}{details}\n\n{told}\n"""', "    ")
+    return f"def {method}({', '.join(given)}) -> {result}:\n{doc}"
+
+
+def _type(verb: Verb, field: Field) -> str:
+    """Return the type of a field without its marks, as Python takes it."""
+    owner = next(base for base in verb.asks.__mro__ if field.name in vars(base).get("__annotations__", {}))
+    told = _bare(ast.parse(owner.__annotations__[field.name], mode="eval").body, vars(sys.modules[owner.__module__]))
+    return told.replace("tuple[", "Sequence[").replace(", ...]", "]")
+
+
+def _bare(node: ast.expr, names: dict[str, object]) -> str:
+    """Return an annotation without `Annotated`, also where that has a name."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if node.value.id == "Annotated":
+            return _bare(inner[0], names)
+        if node.value.id != "Literal":
+            return f"{node.value.id}[{', '.join(_bare(each, names) for each in inner)}]"
+    if isinstance(node, ast.BinOp):
+        return f"{_bare(node.left, names)} | {_bare(node.right, names)}"
+    alias = names.get(node.id) if isinstance(node, ast.Name) else None
+    return _told(alias) if hasattr(alias, "__metadata__") else ast.unparse(node)
+
+
+def _told(kind: Any) -> str:
+    """Return a type without marks, as it is written."""
+    arguments = get_args(kind)
+    if hasattr(kind, "__metadata__"):
+        return _told(arguments[0])
+    if get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(_told, arguments))
+    if get_origin(kind) is tuple:
+        return f"tuple[{_told(arguments[0])}, ...]"
+    return "None" if kind is type(None) else str(kind.__name__)
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub())
+    print(STUB)

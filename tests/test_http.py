@@ -1,0 +1,85 @@
+"""The verbs over HTTP: what each takes and gives, who may ask, and that no project is shown another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+import uvicorn
+
+from memtape import Client
+from memtape.tools.agents.mcp.handlers import ServedMemory
+from memtape.tools.agents.mcp.server import http_app, listen
+from memtape.tools.doors.http import openapi, verbs
+from memtape.tools.verb import encoded
+
+TOKEN = "a-token-of-the-test"
+HERE, ELSEWHERE = "project:here", "project:elsewhere"
+
+
+@pytest.fixture
+def http(tmp_path: Path) -> Iterator[httpx.Client]:
+    memory, listening = ServedMemory(tmp_path, actor="script"), listen(0)
+    port = listening.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(http_app(memory, port, TOKEN), log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    address = f"http://127.0.0.1:{port}/v1"
+    with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as client:
+        yield client
+    server.should_exit = True
+    thread.join()
+    memory.close()
+
+
+def asked(http: httpx.Client, method: str, scope: str = HERE, status: int = 200, **given: Any) -> Any:
+    done = http.post(f"/{method}", params={"scope": scope}, json=given)
+    assert done.status_code == status, done.text
+    return done.json()
+
+
+def test_a_program_remembers_asks_and_decides(http: httpx.Client, tmp_path: Path) -> None:
+    id = asked(http, "capture", text="The staging database listens on port 5433.", tags=["infra"])["id"]
+    found = asked(http, "search", query="staging port", kinds=["fact"])
+    assert [it["id"] for it in found["results"]] == [id] and found["recall_id"]
+    assert asked(http, "show", id=id[:13])["memory"]["actor"] == "script"
+    assert asked(http, "forget", id=id)["ids"] == [id] and asked(http, "search", query="staging")["results"] == []
+    assert asked(http, "restore", id=id) == {"ids": [id]}
+    with Client(tmp_path, scope=HERE) as client:
+        assert client.show(id).memory.origin == "agent"  # type: ignore[union-attr]
+
+
+def test_what_is_wrong_is_told_with_a_code_and_the_next_step(http: httpx.Client) -> None:
+    assert asked(http, "erase", status=404)["code"] and asked(http, "search", status=422)["hint"]
+    assert "quiet" in asked(http, "search", status=422, query="x", quiet=True)["error"]
+    assert asked(http, "show", status=404, id="0" * 8)["error"].startswith(f"{HERE} has no memory")
+    assert asked(http, "settle", status=422, conflict="0" * 8, keep="A")["error"].startswith("Only people")
+    assert http.post("/search", json={"query": "x"}).status_code == 422, "no project is named"
+    assert http.post("/search", params={"scope": HERE}, content=b"[]").status_code == 400
+    assert http.get("/openapi.json", headers={"Authorization": "Bearer no"}).status_code == 401
+    for scope in ("global", "project:../x"):
+        assert "not served" in asked(http, "search", scope=scope, status=422, query="x")["error"]
+
+
+def test_no_project_is_shown_another(http: httpx.Client, tmp_path: Path) -> None:
+    id = asked(http, "capture", scope=ELSEWHERE, text="The xylophone of Brunhilde is in the attic.")["id"]
+    asked(http, "capture", text="The harbour is open.")
+    needed = {"query": "xylophone", "id": id, "ids": [id], "text": "x", "around": "1d", "before": "1d", "after": "0s",
+              "conflict": id, "keep": "A", "by": id, "name": "x"}  # fmt: skip
+    for method, verb in verbs().items():
+        given = {name: needed[name] for name in verb.asks.__struct_fields__ if name in needed}
+        if method not in ("capture", "rename", "finish"):
+            told = http.post(f"/{method}", params={"scope": HERE}, json=given).text
+            assert "Brunhilde" not in told and ELSEWHERE not in told, method
+
+
+def test_the_document_describes_each_verb() -> None:
+    told = openapi()
+    assert {path.rpartition("/")[2] for path in told["paths"]} == verbs().keys()
+    assert msgspec.json.decode(encoded(told))["openapi"] == "3.1.0"
+    assert "quiet" not in told["components"]["schemas"]["SearchAsks"]["properties"]

@@ -1,0 +1,459 @@
+"""The methods of the client, made from the table of verbs by `make docs`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Literal
+
+from typing_extensions import Unpack
+
+from memtape.flows.workers.distill import Distilled
+from memtape.schemas.events import (
+    DEV_TAG,
+    PRUNED_BEFORE,
+    Kind,
+    Origin,
+    Tier,
+)
+from memtape.schemas.lanes import Lane
+from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
+from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import MIN_TIME_US
+from memtape.sinks.home.folders import Home
+from memtape.state.views.proposals import Proposal
+from memtape.tools.ask.archived import Aging, ArchivedNow, ArchiveList
+from memtape.tools.ask.as_of import Diff
+from memtape.tools.ask.conflicts import Answered, ConflictList
+from memtape.tools.ask.context import ProjectContext
+from memtape.tools.ask.inspection import Explained, Opened, Whole
+from memtape.tools.ask.looking import EdgeList, Given, Session
+from memtape.tools.ask.results import Answer, Result
+from memtape.tools.ask.standing import Order
+from memtape.tools.ask.status import Stats, Status
+from memtape.tools.ask.tree import Tree
+from memtape.tools.capture.writing import WriterOptions
+from memtape.tools.keep.consolidating import Consolidated
+from memtape.tools.keep.embedding import EmbedderState
+from memtape.tools.keep.erasing import Erasure, ErasurePlan
+from memtape.tools.keep.pruning import Pruned
+from memtape.tools.keep.refolding import Folding, Refolded
+from memtape.tools.keep.verify import Verification
+from memtape.tools.verb import (
+    Asks,
+)
+from memtape.tools.verbs.capturing import UseReceipt
+from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
+from memtape.tools.verbs.looking import Form, Occasion
+from memtape.tools.verbs.projects import Project, ProjectChange
+from memtape.tools.verbs.reading_log import LogSlot
+from memtape.tools.verbs.settling import ConflictOutcome
+from memtape.tools.world import World
+
+class Client(World):
+    def __init__(
+        self,
+        home: Home | str | os.PathLike[str] | None = None,
+        *,
+        log: Log | None = None,
+        confined: bool = False,
+        profile: str | None = None,
+        wakes: bool = True,
+        **options: Unpack[WriterOptions],
+    ) -> None: ...
+    @property
+    def tree(self) -> Tree: ...
+    def compare(
+        self, retrievers: Sequence[str] = (), limit: int = 1000, on_phase: OnPhase = lambda *_: None
+    ) -> Any: ...
+    def compare_shadows(self) -> Any: ...
+    def embedder(self) -> EmbedderState: ...
+    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]: ...
+    def prune(
+        self,
+        tags: Sequence[str] = (DEV_TAG,),
+        before: str = PRUNED_BEFORE,
+        *,
+        every: bool = False,
+        dry_run: bool = False,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Pruned: ...
+    def erase(
+        self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
+    ) -> Erasure: ...
+    def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification: ...
+    def project(self, on_progress: Callable[[int], None] | None = None) -> int: ...
+    def catch_up(self) -> None: ...
+    def refold(
+        self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
+    ) -> Refolded: ...
+    def distill(
+        self,
+        session: str,
+        *,
+        scope: str | None = None,
+        since_us: int = MIN_TIME_US,
+        again: bool = False,
+        on_window: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Distilled: ...
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        at_once: bool = False,
+        on_cluster: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Consolidated: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Client: ...
+    def __exit__(self, *_: object) -> None: ...
+    def use(self, ids: Sequence[str], recall: str | None = None) -> UseReceipt:
+        """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
+
+        Looking at a result does not count. With a session, its next answer that carries specifics of the
+        recalled memories counts by itself.
+
+        ids: The ids of what you used.
+        recall: The recall that returned them, as the search named it.
+        """
+    def read_log(
+        self,
+        partition: int | None = None,
+        offset: int | None = None,
+        limit: int = 20,
+        types: Sequence[str] = (),
+        follow: bool = False,
+    ) -> list[LogSlot]:
+        """Print events of the log as they stand: the last ones, or from an offset on.
+
+        partition: Read this partition, all scopes of it.
+        offset: Read from this offset on; needs --partition or a scope.
+        limit: The most events.
+        types: Only this type.
+        follow: Wait for more and print it as it comes, until interrupted.
+        """
+    def diff(self, before: str, after: str, every: bool = False) -> Diff:
+        """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+        A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+
+        every: Every scope, not just this project.
+        """
+    def context(
+        self,
+        budget_tokens: int = 2000,
+        form: Form = "prompt",
+        explain: bool = False,
+        as_of: str | None = None,
+        as_is: bool = False,
+        since: int | None = None,
+    ) -> ProjectContext:
+        """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
+
+        Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
+        languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
+        <!-- memtape:end -->.
+
+        budget_tokens: The most tokens of the text.
+        form: For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.
+        explain: Say of each line where it comes from: a page of the vault, and the id.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        as_is: Project nothing first, for callers that cannot wait.
+        since: Only later captures of other sessions, from a time in microseconds.
+        """
+    def sessions(self, limit: int = 10) -> list[Session]:
+        """Instead list the latest sessions: when, who, what is left.
+
+        limit: The most that are listed.
+        """
+    def given(
+        self,
+        limit: int = 20,
+        session: str | None = None,
+        since: str | None = None,
+        searches: bool = False,
+        by: Occasion | None = None,
+        words: str = "",
+    ) -> list[Given]:
+        """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
+
+        A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+        Results of searches are listed with --searches alone.
+
+        limit: The most that are listed.
+        session: Only what this session was given.
+        since: Only from then on: ISO 8601, or an age as 3d.
+        searches: List what was searched for too.
+        by: Only on this occasion.
+        words: Only questions with these words.
+        """
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        kinds: Sequence[Kind] = (),
+        tags: Sequence[str] = (),
+        origins: Sequence[Origin] = (),
+        sessions: Sequence[str] = (),
+        tiers: Sequence[Tier] = (),
+        not_kinds: Sequence[Kind] = (),
+        not_tags: Sequence[str] = (),
+        not_origins: Sequence[Origin] = (),
+        not_sessions: Sequence[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        valid_at: str | None = None,
+        archived: bool = False,
+        deep: bool = False,
+        quotas: Sequence[str] = (),
+        cursor: str | None = None,
+        quiet: bool = False,
+        explain: bool = False,
+        without: Sequence[Lane] = (),
+        as_of: str | None = None,
+    ) -> Answer:
+        """Find memories and turns of this project, and of global, by words; without words list the latest memories.
+
+        query: What to look for, in the words that you expect in it.
+        limit: The most results, 1 to 1000.
+        kinds: Only of this kind: turn is what was said in a session, page a page that was written.
+        tags: Only with this tag.
+        origins: Only what this origin has captured. operator, user: people. agent: you and other agents. tool: a tool's output. web: a page. model: what a model concluded.
+        sessions: Only what was captured in this session.
+        tiers: Only what has aged so far: short is what has not, mid what a summary of a day tells, long what one of a week tells.
+        not_kinds: Nothing of this kind: no turn, no page.
+        not_tags: Nothing with this tag.
+        not_origins: Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.
+        not_sessions: Nothing that was captured in this session, wherever else.
+        since: Only from then on: ISO 8601, or an age as 3d.
+        until: Only before then.
+        valid_at: What held then, as it is known now.
+        archived: Also what is archived.
+        deep: Look up to three times.
+        quotas: The most results of a source, as turns=3: memories, turns, documents, insights, summaries, pages, plans, journal.
+        cursor: For more: what the same search gave.
+        quiet: Do not put this search on the log.
+        explain: Say why each result stands where it stands.
+        without: Leave this lane out, for comparing.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def recent(self, limit: int = 10, kinds: Sequence[Kind] = ()) -> list[Result]:
+        """List the latest memories of this project.
+
+        limit: The most that are listed.
+        kinds: Only of this kind, by default all but turn; page is a page that was written.
+        """
+    def show(self, id: str, as_of: str | None = None) -> Opened:
+        """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
+
+        With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
+        shows it escaped; a file or a pipe gets its bytes. With --why its history is told, with --around what
+        was said before and after it, or around a TIME. With --edges each line has two weights. Two texts used
+        within 30 minutes of one session gain 1, which halves every three days: the first weight. The second
+        is learned, from 0.2 to 1: how much more often than by chance they were used together within 90 days,
+        three times at least. Then comes the number of joint uses.
+
+        id: The id of a memory or turn, or its first eight characters.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def whole(self, id: str, as_of: str | None = None) -> Whole:
+        """Read back the document of which it is a part, byte for byte.
+
+        id: The id of a memory or turn, or its first eight characters.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def why(self, id: str) -> Explained:
+        """Every event behind it, what hid or restored it, and how it has aged.
+
+        id: The id of a memory or turn, or its first eight characters.
+        """
+    def edges(self, id: str | None = None, as_of: str | None = None) -> EdgeList:
+        """What was used together with it; without an ID the strongest of the scope.
+
+        id: The id; without one the strongest of the scope.
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def timeline(self, around: str, limit: int = 10) -> list[Result]:
+        """What was said around it, or around a time given as ID, in order.
+
+        around: An id, a time as ISO 8601, or an age as 3d.
+        limit: The most that are listed.
+        """
+    def status(self, as_of: str | None = None) -> Status:
+        """Print on one screen the contents of the home, the state of each view, and the next step.
+
+        A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never
+        made) or failing.
+
+        as_of: Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.
+        """
+    def stats(self, since: str = "30d", scope: str | None = None) -> Stats:
+        """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+        A use rate above 100 % says that recalls were used more than once.
+
+        since: From then on: ISO 8601, or an age as 3d.
+        scope: Only this scope, by default all of the home.
+        """
+    def projects(self) -> list[Project]:
+        """List all projects of this data folder, the last active first."""
+    def project_state(self) -> Project:
+        """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder."""
+    def rename(self, name: str) -> ProjectChange:
+        """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people."""
+    def finish(self, yes: bool = False) -> ProjectChange:
+        """Finish this project: all its texts are archived, as a whole.
+
+        Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
+        themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
+
+        yes: Do not ask.
+        """
+    def resume(self) -> ProjectChange:
+        """Go on with it: what was archived with it is found again."""
+    def archive(self, ids: Sequence[str], reason: str | None = None) -> ArchivedNow:
+        """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
+
+        Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a
+        document only the named part is archived. Texts archived with their project come back by `memtape
+        project finish --undo`.
+
+        ids: The ids of memories or turns.
+        reason: Why, for whoever looks later.
+        """
+    def unarchive(
+        self, ids: Sequence[str] = (), all_of: Literal["age", "asked"] | None = None, reason: str | None = None
+    ) -> ArchivedNow:
+        """Bring texts back instead, also those that have left the views.
+
+        ids: The ids, as list_archived has them.
+        all_of: All that was archived by age, or since somebody asked, instead of ids.
+        reason: Why, for whoever looks later.
+        """
+    def archived(self, limit: int = 20, purged: bool = False) -> ArchiveList:
+        """List what is archived, the latest first, and the projects.
+
+        limit: The most that are listed.
+        purged: What has left the views too, and can come back.
+        """
+    def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
+        """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
+
+        A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
+        state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none
+        came before it. --set is for people: --origin user at a terminal.
+
+        dry_run: Say what the next pass would move, and why the rest stays.
+        at: The dry run is of a pass at this later time, as ISO 8601.
+        limit: The most groups that are told.
+        """
+    def conflicts(self, settled: bool = False) -> ConflictList:
+        """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
+
+        A conflict is a pair of memories with different values of one thing; until it is settled, both are
+        found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves
+        the start context. Settling again overrules. A rule waits that was said for all projects ("In all my
+        projects, use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n
+        declines it for good, s leaves it. A rule for all projects holds in its own project either way; one
+        that may be pasted is taken by its id alone. Only people settle: --origin user at a terminal. --stale
+        lists a preference after a year, a technical fact after 6 months, a goal after 3 months, a fact of the
+        moment after 3 weeks; capturing its text again confirms a memory.
+
+        settled: Also what was settled or has expired.
+        """
+    def settle(self, conflict: str, keep: Literal["A", "B", "both"], note: str | None = None) -> ConflictOutcome:
+        """Say which side of a contradiction holds.
+
+        conflict: The id of a conflict, or its first eight characters.
+        keep: Which side holds, as listed.
+        note: Why, for whoever looks later.
+        """
+    def accept(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+        """Take the named rules, with --all every one that waits and is no paste.
+
+        ids: The ids of rules.
+        every: All rules that wait; alone, list what is settled too.
+        """
+    def decline(self, ids: Sequence[str] = (), every: bool = False) -> list[Proposal]:
+        """Decline the named rules for good, with --all every one that waits.
+
+        ids: The ids of rules.
+        every: All rules that wait; alone, list what is settled too.
+        """
+    def proposals(self) -> list[tuple[Proposal, Answered]]:
+        """List the rules that were proposed, each with its answer."""
+    def orders(self) -> list[Order]:
+        """List the orders about memory, as "never mention X again"."""
+    def stale(self, limit: int = 10) -> list[MemoryRow]:
+        """List what was neither said nor used for long, the most used first.
+
+        limit: The most that are listed.
+        """
+    def forget(self, id: str, reason: str | None = None, only: bool = False) -> DecidedIds:
+        """Hide a memory or turn, until it is restored. The log keeps it.
+
+        Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden
+        when it is captured again, until a person says it.
+
+        id: The id of a memory or turn, or its first eight characters.
+        reason: Why, for whoever looks later.
+        only: Name this one capture, not every capture that is the same memory.
+        """
+    def hidden(self, limit: int = 100) -> list[MemoryRow | TurnRow]:
+        """List what is hidden instead: forgotten, or withdrawn.
+
+        limit: The most that are listed.
+        """
+    def restore(self, id: str, reason: str | None = None) -> DecidedIds:
+        """Show again what was forgotten.
+
+        id: The id of a memory or turn, or its first eight characters.
+        reason: Why, for whoever looks later.
+        """
+    def pin(self, id: str) -> DecidedIds:
+        """Pin a memory or turn: it stays at hand whatever its age, and is marked.
+
+        id: The id of a memory or turn, or its first eight characters.
+        """
+    def unpin(self, id: str) -> DecidedIds:
+        """End the pins on it.
+
+        id: The id of a memory or turn, or its first eight characters.
+        """
+    def update(self, id: str, text: str) -> ReplacedMemory:
+        """Replace a memory by a new text, or by another memory, or say that it holds.
+
+        A new TEXT is captured, and the memory is kept as the earlier value. Only a source with at least the
+        trust of the memory's source can replace it. A text that says the same in other words becomes a
+        further wording of the memory. What is replaced is marked, stands below the other, and leaves the
+        start context.
+
+        id: The id of a memory or turn, or its first eight characters.
+        text: What is so now.
+        """
+    def say_replaced(self, id: str, by: str) -> DecidedIds:
+        """Say which memory holds instead.
+
+        id: The id of a memory or turn, or its first eight characters.
+        by: The id of the memory that holds instead.
+        """
+    def say_holds(self, id: str, undo: bool = False) -> DecidedIds:
+        """It holds, whatever was said later: no rule replaces it from now on.
+
+        id: The id of a memory or turn, or its first eight characters.
+        undo: With --holds: take back what was said of it; the texts decide again.
+        """
+    def unfold(self, id: str, only: bool = False) -> DecidedIds:
+        """Its captures should not be one memory: split them for good.
+
+        id: The id of a memory or turn, or its first eight characters.
+        only: With --unfold: let this capture alone stand apart.
+        """
+
+def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any: ...
+@cache
+def _with_many_values(asks: type[Asks]) -> frozenset[str]: ...
+def _values(given: Any) -> tuple[Any, ...]: ...
+def _first_settings(home: Home) -> Settings: ...

@@ -1,0 +1,169 @@
+"""What commands print on a terminal and ask there: text, JSON documents, bars, questions, and events of operation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from memtape.schemas.visible import visible, visible_json
+from memtape.tools.keep.waiting import told_of_folding
+from memtape.tools.verb import Output, encoded
+
+ListedT = TypeVar("ListedT")
+
+LEAST_RATED_S = 0.5
+"""A shorter duration gives no rate."""
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people, on stdout or stderr, escaped for terminals. Every command prints by this."""
+    click.echo(visible(text), err=err, nl=nl)
+
+
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are escaped."""
+    sys.stdout.buffer.write(visible_json(encoded(value, indent=indent)))
+    sys.stdout.buffer.flush()
+
+
+def is_asked() -> bool:
+    """Whether a person at a terminal can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Whether a person at the terminal confirms; False without a terminal."""
+    return is_asked() and click.confirm(question, err=True)
+
+
+def is_json() -> bool:
+    """Whether the running command was given `--json`."""
+    return bool(click.get_current_context().params["as_json"])
+
+
+def printed_json(value: Any, *, indent: bool = True) -> bool:
+    """Print an answer as `print_json` if the running command was given `--json`; return whether it was."""
+    if is_json():
+        print_json(value, indent=indent)
+    return is_json()
+
+
+def listed(name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Output:
+    """Yield a list under `name`, then the lines of each entry; `lines` gets the entry's number from 1 on."""
+    yield {name: found}
+    for number, one in enumerate(found, start=1):
+        yield from lines(number, one)
+    if not found:
+        yield nothing
+
+
+def say_some(
+    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50, *, err: bool = False
+) -> None:
+    """Print under a title a line for each of the first of many, and how many more there are; nothing for none."""
+    if found and title:
+        say(title, err=err)
+    for one in found[:most]:
+        say(line(one), err=err)
+    if len(found) > most:
+        say(f"  … and {len(found) - most:,} more; --json names them.", err=err)
+
+
+@contextmanager
+def phases() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that says how far a phase of long work is; each phase has a bar on stderr of its own."""
+    shown, current, bar = ExitStack(), "", None
+
+    def update(phase: str, done: int, total: int) -> None:
+        nonlocal current, bar
+        if phase != current:
+            shown.close()
+            current, bar = phase, shown.enter_context(progress(total, phase.capitalize()))
+        assert bar is not None
+        bar.update(min(done, total) - bar.pos)
+
+    with shown:
+        yield update
+
+
+@contextmanager
+def progress(length: int | None, label: str) -> Iterator[Any]:
+    """Show a progress bar on stderr, which only a terminal shows, with rate and time left.
+
+    Without a length it only counts.
+    """
+    # A generator is what click takes for work whose length nobody can tell.
+    unknown = (None for _ in ()) if length is None else None
+    hidden = not sys.stderr.isatty()
+
+    def rate(_: object) -> str:
+        elapsed_s = time.time() - bar.start
+        return f"{bar.pos / elapsed_s:,.0f}/s" if bar.pos and elapsed_s >= LEAST_RATED_S else ""
+
+    bar: Any = click.progressbar(
+        unknown, length, label=label, file=sys.stderr, hidden=hidden, show_pos=True, item_show_func=rate
+    )
+    with bar:
+        _SHOWN.append(bar)
+        try:
+            yield bar
+        finally:
+            _SHOWN.remove(bar)
+
+
+_SHOWN: list[Any] = []
+"""The visible bars: at most one at a time."""
+
+
+@contextmanager
+def folding_shown() -> Iterator[None]:
+    """Show a bar during a long fold of the log, unless another bar tells of it already."""
+    shown = ExitStack()
+    bar: Any = None
+    began: float | None = None
+
+    def told(done: int, total: int) -> None:
+        nonlocal bar, began
+        if not total:
+            return
+        began = time.monotonic() if began is None else began
+        if bar is None and not _SHOWN and time.monotonic() - began >= LEAST_RATED_S:
+            bar = shown.enter_context(progress(total, "Folding the log"))
+        if bar is not None:
+            bar.update(done - bar.pos)
+        if done == total:  # What comes after it is printed below it.
+            shown.close()
+            bar = began = None
+
+    with shown, told_of_folding(told):
+        yield
+
+
+@contextmanager
+def logged(form: str | None, level: str | None) -> Iterator[bool]:
+    """Tell events of operation on stderr, a line each, where a form or a level is given; yield whether they are."""
+    if form is None and level is None:
+        yield False
+        return
+    import logging  # A hook has no time for it.
+
+    from memtape.tools.keep.operations import LOGGER as logger
+    from memtape.tools.keep.operations import Lines
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines(as_json=form == "json"))
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel((level or "info").upper())
+    logger.propagate = False
+    try:
+        yield True
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before

@@ -1,0 +1,176 @@
+"""The table of verbs: in which file of `tools/verbs/` each stands, and what the Python client calls it.
+
+A file is loaded when one of its verbs is first asked for: a hook runs at every prompt of an agent, and must not wait
+for the imports of other verbs. What a verb is stands in its own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import NamedTuple
+
+from memtape.tools.verb import Verb
+
+INDEX: dict[str, dict[str, str]] = {
+    "capturing": {"capture": "", "agents used": "use"},
+    "reading_log": {"log": "read_log", "admin tail": "", "admin diff": "diff"},
+    "looking": {"context": "context", "log --sessions": "sessions", "agents given": "given"},
+    "searching": {"search": "search", "search -": "recent"},
+    "showing": {
+        "show": "show",
+        "show --whole": "whole",
+        "show --why": "why",
+        "show --edges": "edges",
+        "show --around": "timeline",
+    },
+    "status": {"overview": "", "status": "status", "admin stats": "stats"},
+    "projects": {
+        "project list": "projects",
+        "project scope": "project_state",
+        "project name": "rename",
+        "project finish": "finish",
+        "project finish --undo": "resume",
+        "project adopt": "",
+    },
+    "archiving": {
+        "archive": "archive",
+        "archive --undo": "unarchive",
+        "archive --list": "archived",
+        "admin lifecycle": "lifecycle",
+        "admin lifecycle --set": "",
+    },
+    "settling": {
+        "settle -": "conflicts",
+        "settle --keep": "settle",
+        "settle --accept": "accept",
+        "settle --decline": "decline",
+        "settle --rules": "proposals",
+        "settle --orders": "orders",
+        "settle --stale": "stale",
+    },
+    "deciding": {
+        "forget": "forget",
+        "forget --list": "hidden",
+        "restore": "restore",
+        "pin": "pin",
+        "pin --undo": "unpin",
+        "update": "update",
+        "update --by": "say_replaced",
+        "update --holds": "say_holds",
+        "update --unfold": "unfold",
+    },
+}
+"""The verbs of each file, by name, with the client's method (empty for none)."""
+
+_FILE_OF = {name: file for file, verbs in INDEX.items() for name in verbs}
+METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.items() if method}
+"""The verbs by the client's method."""
+
+
+OVER_HTTP = {"capture": "capture", **METHODS}
+"""The verbs by their names over HTTP; the door leaves out what is not of one project."""
+TOOLS = {
+    "add_memory": "capture",
+    "get_context": "context",
+    "mark_used": "agents used",
+    "list_sessions": "log --sessions",
+    "search_memories": "search",
+    "get_memory": "show",
+    "timeline": "show --around",
+    "list_conflicts": "settle -",
+    "archive_memory": "archive",
+    "unarchive_memory": "archive --undo",
+    "list_archived": "archive --list",
+    "memory_status": "status",
+    "list_recent": "search -",
+    "update_memory": "update",
+    "forget_memory": "forget",
+    "restore_memory": "restore",
+    "pin_memory": "pin",
+    "unpin_memory": "pin --undo",
+}
+"""The tools that agents have, each with its verb."""
+
+
+class Table(Mapping[str, Verb]):
+    """The verbs by name; the file of one is loaded when it is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Verb] = {}
+
+    def __getitem__(self, name: str) -> Verb:
+        if name not in self._loaded:
+            module = import_module(f"memtape.tools.verbs.{_FILE_OF[name]}")
+            self._loaded |= {verb.name: verb for verb in module.VERBS}
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FILE_OF)
+
+    def __len__(self) -> int:
+        return len(_FILE_OF)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _FILE_OF
+
+
+VERBS = Table()
+COMMANDS: dict[str, list[str]] = {}
+"""The names of the verbs of each command: the first is what it does without an option."""
+for _name in _FILE_OF:
+    COMMANDS.setdefault(_name.partition(" -")[0], []).append(_name)
+
+TITLES = {
+    "Remember and ask": ("capture", "search", "show", "context", "import"),
+    "Decide": ("forget", "restore", "pin", "update", "settle", "archive"),
+    "Look": ("status", "page", "log"),
+    "Keep": ("run", "verify", "rebuild", "erase"),
+    "More, each with its own help": ("agents", "project", "tree", "admin"),
+}
+"""The commands under their titles, in the order in which help lists them."""
+
+
+class Group(NamedTuple):
+    """A group of commands: its first sentence, the rest of its help, an example, and what it does without a command."""
+
+    summary: str
+    example: str
+    details: str = ""
+    default: str = ""
+
+
+GROUPS = {
+    "agents": Group(
+        "Connect agents to this memory, see what they were given, and pause what they leave.",
+        "memtape agents connect claude\nmemtape agents doctor",
+    ),
+    "project": Group(
+        "See the projects of this data folder, name them, and say that one is finished or goes on.",
+        "memtape project list\nmemtape project finish",
+    ),
+    "tree": Group(
+        "The tree of pages by people and agents: draw it, show a page, and write, move and link pages.",
+        'memtape tree\nmemtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database"',
+        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is "
+        "_root. In the vault each page is a file that you can edit: pages/SLUG.md.",
+        default="draw",
+    ),
+    "admin": Group(
+        "Change how a home embeds, folds and ages, measure its recall, copy its log, and follow it.",
+        "memtape admin embedder set local\nmemtape admin copy --to /backup/memory.db",
+    ),
+    "admin embedder": Group(
+        "See and change the embedder whose vectors decide which texts are one memory.",
+        "memtape admin embedder set local\nmemtape run --once",
+    ),
+    "admin retriever": Group(
+        "List the retrievers of searches, and say how they stand: one answers, shadows answer beside it.",
+        "memtape admin retriever list",
+    ),
+    "admin secrets": Group(
+        "List the known secrets of this home, undo false ones, and give a team's homes one key.",
+        "memtape admin secrets list\nmemtape admin secrets forget 5f0c6d1e",
+    ),
+}
+"""The groups of commands by their words."""

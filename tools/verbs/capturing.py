@@ -1,0 +1,343 @@
+"""Capture texts, and say which memories shaped an answer. None of it imports LanceDB to capture."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal
+
+import click
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.errors import InvalidEvent, InvalidScope, MemtapeError, Paused
+from memtape.schemas.events import Kind, Used
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import parse_time
+from memtape.schemas.visible import many
+from memtape.tools.ask.naming import is_whole, only_scope
+from memtape.tools.ask.telling import AWAY, hidden_told, redacted
+from memtape.tools.capture.lines import Line, parse_line
+from memtape.tools.capture.profiles import check_storing
+from memtape.tools.capture.writing import Receipt, now_us
+from memtape.tools.doors import markdown
+from memtape.tools.doors.terminal import is_json, print_json, progress, say, say_some
+from memtape.tools.verb import Asks, Offer, Output, Share, Tags, Text, Verb, people, rare, said
+from memtape.tools.verbs.lines import capture_notes, decoded, say_where_it_was
+from memtape.tools.world import World
+
+MAX_DOCUMENT_CHARS = 1024 * 1024
+"""A longer document of an agent would hold up every other call."""
+MAX_LINE_BYTES = 16 * 1024 * 1024
+SHOWN_IDS = 20
+BATCH_LINES = 1_000
+_BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
+"""Characters before a first letter: blanks, and the mark that some programs put at the head of a file."""
+
+
+class CaptureAsks(Asks, frozen=True):
+    text: Annotated[str, said("What to remember, in words that stand alone. At most 64 KiB.", argument=True)] = ""
+    file: Annotated[
+        str | None, people("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
+    ] = None
+    kind: Annotated[Kind | None, people("By default fact, and document for a file.")] = None
+    tags: Annotated[Tags, Meta(description="A word to filter by.")] = ()
+    importance: Annotated[Share | None, rare("0 to 1, where you know.")] = None
+    source: Annotated[Text | None, rare("Where it comes from: a file, a URL.")] = None
+    native_id: Annotated[str | None, people("The source's own id: capturing it again adds nothing.")] = None
+    at: Annotated[str | None, people("When it happened: ISO 8601 or an age such as 3d. By default now.")] = None
+    branch: Annotated[str | None, people("The branch of the repository that it is about.")] = None
+
+
+class AgentCaptureAsks(CaptureAsks, frozen=True):
+    text: Annotated[str, Meta(description="What to remember, in words that stand alone. At most 64 KiB.")]
+    kind: Annotated[
+        Literal["fact", "insight", "journal", "goal", "plan", "document"],
+        Meta(
+            description="fact: what holds. insight: what was learned. journal: what happened. goal, plan: what is "
+            "wanted and how; a new one takes over from the one before. document: a longer text, kept as it is."
+        ),
+    ] = "fact"
+
+
+class UsedAsks(Asks, frozen=True):
+    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
+    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
+
+
+class CaptureReceipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A text on the log: its id and position, or that it waits in the spool; a document has an id for each part."""
+
+    id: str
+    ids: tuple[str, ...] = ()
+    count: int = 1
+    partition: int | None = None
+    offset: int | None = None
+    redacted: dict[str, int]
+    profile: str
+    hidden: bool = False
+    spooled: bool = False
+
+
+class UseReceipt(msgspec.Struct, frozen=True, kw_only=True):
+    """A use on the log, and the ids that it named."""
+
+    id: str
+    ids: tuple[str, ...]
+    partition: int
+    offset: int
+
+
+def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
+    """Put a text on the log. Raises `InvalidEvent` for a text that may not be there, and `Denied` for secrets."""
+    if len(asked.text) > MAX_DOCUMENT_CHARS and world.door == "mcp":
+        raise MemtapeError(
+            f"The text has {len(asked.text):,} characters; at most {MAX_DOCUMENT_CHARS:,} go into one call.",
+            "Add it in parts.",
+        )
+    fields = {name: getattr(asked, name) for name in asked.__struct_fields__ if name != "file"}
+    receipts = world.capture_many([Line(**fields | {"source": asked.source or None, "kind": asked.kind or "fact"})])
+    for _, error in receipts.refused:
+        raise error
+    return _receipt(receipts)
+
+
+def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
+    """Return the receipt of one text: of several events for a document in parts."""
+    first = receipts[0]
+    place = None if first.spooled or len(receipts) > 1 else first.position
+    return CaptureReceipt(
+        id=first.id,
+        ids=tuple(receipt.id for receipt in receipts) if len(receipts) > 1 else (),
+        count=len(receipts),
+        partition=place.partition if place else None,
+        offset=place.offset if place else None,
+        redacted=dict(first.redacted),
+        profile=first.profile,
+        hidden=first.hidden,
+        spooled=first.spooled,
+    )
+
+
+def use(world: World, asked: UsedAsks) -> UseReceipt:
+    """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`).
+
+    The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's memory in its
+    own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for those of several scopes.
+    """
+    recall, ids = asked.recall, dict.fromkeys(asked.ids)
+    if not ids:
+        raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
+    if recall is not None and not is_whole(recall):
+        _, recall = world.ids.meant(recall, ("recalled",))
+    check_storing(world.home.path, lambda: world.scope)
+    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in ids)
+    scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
+    body = Used(ids=tuple(stands), recall=recall)
+    receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
+    return UseReceipt(id=receipt.id, ids=tuple(ids), **msgspec.structs.asdict(receipt.position))
+
+
+def _place(world: World, scope: str, id: str) -> tuple[str, str]:
+    """Return a readable whole id and its scope."""
+    return id, world.reader.read(lambda views: views.find(scope, id), scope).scope or scope
+
+
+def _capture_shell(world: World, asked: CaptureAsks) -> Output:
+    """Take a text, a file or stdin; stdin and a .jsonl file may be many captures."""
+    say_where_it_was(world)
+    check_storing(world.home.path, lambda: world.scope)
+    path, text = None if asked.file is None else Path(asked.file), asked.text or None
+    if path is not None and path.suffix == ".jsonl":
+        world.redactor.check_path(str(path))
+        with path.open("rb") as file:
+            _capture_lines(world, asked.kind, enumerate(_raw_lines(file), start=1), path.stat().st_size)
+        return
+    if text == "-" and path is None:
+        head = _head(sys.stdin.buffer)
+        if head.endswith(b"{"):
+            lines = enumerate(_raw_lines(sys.stdin.buffer, begun=b"{"), start=1 + head.count(b"\n"))
+            _capture_lines(world, asked.kind, lines, None)
+            return
+        text = decoded(head + sys.stdin.buffer.read())
+    if path is not None:
+        world.redactor.check_path(str(path))
+    kind = asked.kind or ("document" if path else "fact")
+    source = asked.source or (path.name if path is not None else None)
+    done = capture(world, msgspec.structs.replace(asked, text=_read_text(text, path), kind=kind, source=source))
+    yield done
+    parts = f" in {done.count} parts" if done.count > 1 else ""
+    place = f"partition {done.partition}, offset {done.offset}, " if done.partition is not None else ""
+    if done.spooled or not world.profile.keeps:
+        place = "in the spool, " if done.spooled else "kept nowhere, "
+    yield f"{done.id}{parts} ({world.scope}, {place}profile {done.profile})"
+    yield from capture_notes(done.hidden, done.id, done.redacted)
+    if done.spooled:
+        say(AWAY, err=True)
+
+
+def _read_text(text: str | None, path: Path | None) -> str:
+    if text is not None and path is not None:
+        raise click.UsageError("Give TEXT or --file, not both.")
+    if text is not None:
+        return text
+    if path is None and sys.stdin.isatty():
+        raise click.UsageError("Give TEXT, --file, or pipe a text to stdin.")
+    return decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """Return the blanks that a stream begins with, and the byte after them."""
+    head = b""
+    while byte := stream.read(1):
+        head += byte
+        if byte not in _BLANK:
+            break
+    return head
+
+
+def _capture_lines(world: World, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None) -> None:
+    count, refused, spooled, hidden = 0, dict[int, str](), 0, list[str]()
+    # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
+    with progress(size, "Capturing") as bar:
+        while batch := list(itertools.islice(lines, BATCH_LINES)):
+            refusals: dict[int, str] = {}
+            receipts = _stored(world, list(_read_lines(batch, kind, refusals)), refusals)
+            count += len(receipts)
+            spooled += sum(receipt.spooled for receipt in receipts)
+            hidden += [receipt.id for receipt in receipts if receipt.hidden]
+            refused |= dict(sorted(refusals.items()))
+            bar.update(len(receipts) if size is None else sum(len(data) for _, data in batch))
+    if is_json():
+        said = {
+            "count": count,
+            "refused": [{"line": n, "error": why} for n, why in refused.items()],
+            "redacted": dict(world.redactor.counts),
+        }
+        told: dict[str, object] = {"spooled": spooled} if spooled else {}
+        told |= {"hidden": len(hidden), "hidden_ids": hidden[:SHOWN_IDS]} if hidden else {}
+        print_json(said | told | {"profile": world.profile.name})
+    else:
+        kept = "" if world.profile.keeps else ", kept nowhere"
+        say(f"Captured {many(count, 'event')}{kept}. Profile {world.profile.name}.")
+        if told_of := redacted(world.redactor.counts):
+            say(told_of)
+        if note := hidden_told(len(hidden), hidden):
+            say(note)
+    if spooled:
+        say(AWAY, err=True)
+    say_some(list(refused.items()), lambda it: f"Line {it[0]} was refused: {it[1]}", most=SHOWN_IDS, err=True)
+    if refused:
+        if not count and size is None:
+            say("To capture stdin as one text, leave out the -.", err=True)
+        sys.exit(1)
+
+
+def _raw_lines(stream: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
+    """Yield lines; a line too long for a capture is cut, to bound the memory, and later refused.
+
+    `begun` is the part of the first line already read.
+    """
+    while data := begun + stream.readline(MAX_LINE_BYTES - len(begun)):
+        begun = b""
+        if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
+            while rest := stream.readline(MAX_LINE_BYTES):
+                if rest.endswith(b"\n"):
+                    break
+        yield data
+
+
+def _read_lines(
+    batch: Iterable[tuple[int, bytes]], kind: Kind | None, refusals: dict[int, str]
+) -> Iterator[tuple[int, Line]]:
+    """Yield the lines of a batch with their numbers; others are named in `refusals`."""
+    for number, data in batch:
+        if not data.strip():
+            continue
+        try:
+            line = parse_line(data)
+            if isinstance(line.at, str):
+                parse_time(line.at, now_us())
+            yield number, line if line.kind else msgspec.structs.replace(line, kind=kind)
+        except MemtapeError as error:
+            refusals[number] = str(error)
+
+
+def _stored(world: World, lines: Sequence[tuple[int, Line]], refusals: dict[int, str]) -> list[Receipt]:
+    """Capture lines and return their receipts; a line that cannot be taken is found by halving, and named."""
+    counts = world.redactor.counts.copy()
+    try:
+        receipts = world.capture_many(line for _, line in lines)
+    except (InvalidEvent, InvalidScope, Paused) as error:  # None of them was taken.
+        world.redactor.counts = counts
+        if len(lines) == 1:
+            refusals[lines[0][0]] = str(error)
+            return []
+        half = len(lines) // 2
+        return [*_stored(world, lines[:half], refusals), *_stored(world, lines[half:], refusals)]
+    refusals |= {lines[place][0]: str(error) for place, error in receipts.refused}
+    return receipts
+
+
+def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str:
+    place = f"position {done.partition}/{done.offset}" if done.partition is not None else f"in {done.count} parts"
+    if done.spooled:
+        place = "waiting in the spool: the broker of the log does not answer"
+    if done.hidden:
+        hidden = markdown.hidden_told(done.id)
+        return f"Stored in {world.scope} as `{done.id}` ({place}), {hidden}.{markdown.profile_told(world)}"
+    return f"Remembered in {world.scope} as `{done.id}` ({place}).{markdown.profile_told(world)}"
+
+
+VERBS = (
+    Verb(
+        "capture",
+        "Put a text on the log: TEXT, a file, or stdin.",
+        """\
+memtape capture "The staging database listens on port 5433." --tag infra
+memtape capture - < conversation.jsonl
+git log -1 --format=%B | memtape capture - --kind journal""",
+        CaptureAsks,
+        CaptureReceipt,
+        capture,
+        shell=_capture_shell,
+        effect="adds",
+        undo="memtape forget",
+        tool=Offer(
+            "add_memory",
+            "Remember something about this project: a decision and why, a fact, a preference, what failed.",
+            _tell_capture,
+            idempotent=False,
+            asks=AgentCaptureAsks,
+        ),
+        in_memory=True,
+        details="""\
+With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
+"at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
+needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
+kept. If stdin begins with anything else it is one text, as without -.
+
+Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
+nothing but secrets (.env, *.pem, .netrc and the like) are refused.""",
+    ),
+    Verb(
+        "agents used",
+        "Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.",
+        "memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab",
+        UsedAsks,
+        UseReceipt,
+        use,
+        lines=lambda world, asked, done: [f"Noted the use of {len(done.ids)}."],
+        effect="adds",
+        tool=Offer(
+            "mark_used",
+            "Say which memories helped, so that they are found sooner.",
+            lambda world, asked, done: f"Noted: {len(done.ids)} used.",
+        ),
+        in_memory=True,
+        details="Looking at a result does not count. With a session, its next answer that carries specifics of the "
+        "recalled memories counts by itself.",
+    ),
+)

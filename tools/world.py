@@ -1,0 +1,135 @@
+"""What a verb works on: the log, the views, the clock, and who asks for which scope.
+
+A world writes (`tools.capture.writing`), and reads the views of one home. What is asked and answered is in
+`tools/verbs/`. Readers of views are imported only when a verb needs them: a pure writer must not wait for LanceDB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from memtape.schemas.codec import event_of
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import Captured, Forgotten, ScopeChanged
+from memtape.schemas.log import Log
+from memtape.schemas.metrics import OnPhase
+from memtape.schemas.scopes import partition_of
+from memtape.sinks.logs.embedded import EmbeddedLog
+from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools import ask
+from memtape.tools.ask.naming import Ids, folded, state_of
+from memtape.tools.capture.writing import Writer
+
+if TYPE_CHECKING:
+    from memtape.state.core.scope import Scope
+    from memtape.tools.ask.reading import Reader
+    from memtape.tools.ask.retrieval import Retriever
+
+ReadT = TypeVar("ReadT")
+
+
+class World(Writer):
+    """A writer that also reads the views. For one thread at a time."""
+
+    is_confined = False
+    """Whether ids of other scopes than its own and `global` are unknown to it."""
+    wakes = True
+    """Whether a question to a sleeping project makes the project active again."""
+    on_phase: OnPhase = staticmethod(lambda phase, done, total: None)
+    """Gets how far long work is."""
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The reader of the views; its creation loads LanceDB's libraries."""
+        return ask.reading.Reader(self.home, self.log)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids that it may name."""
+        return Ids(self.log, self.scope, self.is_confined)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether a reader was created."""
+        return "reader" in vars(self)
+
+    def read(
+        self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
+    ) -> ReadT:
+        """Return the result of an action on the views and a scope, by default this one, now or in the past."""
+        scope = scope or self.scope
+        if as_of is None:
+            self.wake(scope)
+        return self.reader.read(lambda views: action(views, scope), scope, as_of)
+
+    def read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
+        """Return the result of an action on the views, the scope of an id, and the whole id. Raises `NotFound`."""
+        return self.ids.within(
+            id, lambda scope, id: self.read(lambda views, scope: action(views, scope, id), as_of, scope)
+        )
+
+    def folded(self, id: str) -> tuple[str, Scope]:
+        """Return a whole id and the state of its scope at the end of the log. Raises `NotFound`."""
+        return self.ids.within(id, lambda scope, id: folded(self, scope, id, partial(state_of, self)))
+
+    def wake(self, scope: str) -> None:
+        """Append that a sleeping project is active again: searches then read all of its texts.
+
+        Does nothing where nothing is stored now, or where reading must not wake a project.
+        """
+        if self.wakes and self.reader.is_asleep(scope) and self.silence() is None:
+            self.append("scope_changed", ScopeChanged(git_at=None, name=None, state="active"), scope)
+            self.reader.awaken(scope)
+
+    def hidden_among(self, scope: str, texts: Mapping[str, str]) -> list[str]:
+        """Return which captures of a scope are hidden, by id with their texts, so far as the views tell."""
+        with suppress(MemtapeError):  # The captures are on the log, whether or not the views can be read.
+            if ids := may_be_hidden(self.log, scope, texts):
+                hidden = ask.retrieval.is_hidden
+                return self.reader.held(
+                    lambda views: [id for id in ids if hidden(self.log, views.found(scope)[0], scope, id)]
+                )
+        return []
+
+    def prepare(self) -> None:
+        """Load the texts and vectors for a search in this scope."""
+        self.reader.held(lambda views: views.prepare(self.scope))
+
+    def take_over(self, other: World) -> None:
+        """Share the loaded texts of another world of the same home."""
+        self.reader.retriever.take_over(other.reader.retriever)
+
+    def let_go(self) -> None:
+        """Drop the loaded texts; the next search loads or shares them again."""
+        self.reader.retriever.let_go()
+
+    def catch_up(self) -> None:
+        """Project pending events if quick and no other process does; else start a background projector."""
+        self.reader.catch_up(self.scope)
+
+
+MOST_READ = 200
+"""Where more was forgotten than so many captures, reading them all costs more than to ask the views."""
+
+
+def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
+    """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
+    from memtape.state.text.normal import normal_text
+
+    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning; its ids are kept.
+        return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
+    partition = partition_of(scope, log.partitions)
+    events = [event_of(it.payload) for it in log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))]
+    bodies = (event.body for event in events if event is not None)
+    ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
+    if max(len(events), len(ids)) >= MOST_READ:
+        return list(texts)
+    said: dict[str, None] = {}
+    for offset in log.known(scope, list(ids)).values() if ids else ():
+        event = event_of(log.read(partition, offset, 1)[0].payload)
+        if event is not None and isinstance(event.body, Captured):
+            said[normal_text(event.body.text)] = None
+    return [id for id, text in texts.items() if id in ids or (said and normal_text(text) in said)]
