@@ -11,7 +11,7 @@ about the tag as long as nothing closes it. `&lt;private&gt;` is no tag.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -24,6 +24,9 @@ MARK = "[private]"
 tag.
 """
 PASSES = 8
+Span = tuple[int, int]
+MAX_DEPTH = 32
+"""An end looks this many open blocks back for its start."""
 _TAG = lazy(r"<\s*(/?)\s*(?ai:private)(?:[\s/][^>]{0,500})?>")
 _SAID = lazy(r"\w")
 
@@ -73,19 +76,33 @@ def _public(said: Said) -> str:
     return said.text if said.role == "program" else without_private(said.text)
 
 
-def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the outermost private parts, in order."""
-    opened: list[re.Match[str]] = []
-    closed: list[tuple[int, int]] = []
-    for tag in _TAG.finditer(text):
+def _parts(text: str) -> list[Span]:
+    """Return start and end of the outermost private parts, in order."""
+    return outermost(_TAG.finditer(text), lambda tag: not _is_code(tag))
+
+
+def outermost(tags: Iterable[re.Match[str]], begins: Callable[[re.Match[str]], object]) -> list[Span]:
+    """Return start and end of the outermost blocks between tags, in order.
+
+    The first group of a closing tag is not empty, the second has a tag's name, if tags have any. A block
+    without an end runs to the end of the text if its opening tag `begins` a block all the same.
+    """
+    opened, closed = list[re.Match[str]](), list[Span]()
+    for tag in tags:
         if not tag[1]:
             opened.append(tag)
-        elif opened:
+        elif any(_name(it) == _name(tag) for it in opened[-MAX_DEPTH:]):
+            while _name(opened[-1]) != _name(tag):
+                opened.pop()
             _close(closed, opened.pop().start(), tag.end())
-    endless = next((tag.start() for tag in opened if not _is_code(tag)), None)
+    endless = next(filter(begins, opened), None)
     if endless is not None:
-        _close(closed, endless, len(text))
-    yield from closed
+        _close(closed, endless.start(), len(endless.string))
+    return closed
+
+
+def _name(tag: re.Match[str]) -> str:
+    return tag[2].lower() if tag.re.groups > 1 else ""
 
 
 def _is_code(tag: re.Match[str]) -> bool:
@@ -93,7 +110,7 @@ def _is_code(tag: re.Match[str]) -> bool:
     return tag.string[tag.start() - 1 : tag.start()] == "`" == tag.string[tag.end() : tag.end() + 1]
 
 
-def _close(closed: list[tuple[int, int]], start: int, end: int) -> None:
+def _close(closed: list[Span], start: int, end: int) -> None:
     """Append a span; drop the spans inside the new span."""
     while closed and closed[-1][0] > start:
         closed.pop()

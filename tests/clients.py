@@ -20,7 +20,7 @@ from pathlib import Path
 from fake_model import FakeModel
 
 from memtape.tools.agents.hosts import MARKETPLACE
-from memtape.tools.agents.mcp.answers import DATA_NOT_ORDERS
+from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",

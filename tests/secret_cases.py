@@ -10,6 +10,7 @@ import json
 import random
 import string
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 COUNT = 310
@@ -129,108 +130,5 @@ def true_cases(seed: str = "true cases") -> list[Case]:
     return cases
 
 
-PROSE = """
-The password is required and must have at least 12 characters.
-Password: see 1Password, vault "Engineering".
-Your password has expired; reset it at https://example.org/reset.
-I forgot my password again, can you send me a new token?
-Set the password to something with 12 characters or more.
-The password is sha256 hashed and then base64 encoded.
-Passwords are stored with argon2id, never in plain text.
-The secret to good bread is time: flour, water, salt.
-The key: never deploy on Fridays.
-max_tokens: 128000 and temperature: 0.7 were used for the run.
-We pay by token: 3.5 dollars for a million tokens, output_tokens=4096.
-The token is 32 bytes long and rotates every 24h.
-Token: an opaque string. Secret: a Kubernetes object of type Opaque.
-password: string; // at least 8 chars
-password: str = None
-password: ${DB_PASSWORD}
-password = os.environ["DB_PASSWORD"]
-password = getpass.getpass("Password: ")
-password=<your password here>
-PASSWORD=changeme
-API_KEY=your-api-key-here
-api_key = "sk-..."
-token = self.client.fetch_token(user_id=42)
-const token = process.env.GITHUB_TOKEN;
-const { password, token } = req.body;
-const apiKey = config.get("services.maps.apiKey");
-secret_name: prod/db/main-2024
-secretKeyRef: {name: app-secrets, key: db-password}
-secret: k8s-prod-db-credentials
-imagePullSecrets: registry-cred-eu1
-private_key_path = "/etc/ssl/private/server.key"
-password_hash = "$2b$12$" + salt
-password_min_length: 12
-token_url: https://auth.example.org/oauth2/token
-Authorization: Bearer <token>
-Authorization: Bearer $TOKEN
-curl -u user:password https://example.org
-postgres://user:password@localhost:5432/app
-postgres://$USER:$PASSWORD@db/app
-https://user@example.org/path
-Write to ada@example.org or mira@example.org:8080.
-Meet me at 10:30 @ the harbour; ssh://git@git.example.org:2222/x.git
------BEGIN PRIVATE KEY----- marks the start of a PEM block.
------BEGIN PUBLIC KEY----- is harmless.
-Use `git log --oneline -20 | head` and then `git rebase -i HEAD~3`.
-The bearer of this letter, bearer authentication-mechanisms-in-general.
-primary_key: user_id, foreign_key: account_id, partition_key=tenant_id
-"password": "Password",
-"forgot_password": "Forgot your password?",
-"confirmPassword": "passwordConfirmation",
-type="password" name="user_password" autocomplete="current-password"
-tokenizer = AutoTokenizer.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
-if password == confirm_password and token is not None:
-def check_password(self, password: str, password_hash: bytes) -> bool:
-CREATE USER app WITH PASSWORD :'password';
-password = "********"
-PGPASSWORD=$(pass show db/prod) psql -h db
-The token budget is 4096tokens for the answer.
-credentials: include
-credentials = service_account.Credentials.from_service_account_file(path)
-The password is what you think it is.
-The secret is out: we ship version 2.0.1 on 2026-11-30.
-access_token: null, refresh_token: undefined
-The API key is stored in the vault under services/maps.
-The private key is at ~/.ssh/id_ed25519 and the public one beside it.
-password policy: min=12, max=128, upper=1, digit=1
-secret = generate_secret(length=32)
-secrets.token_urlsafe(32)
-The password is secret. The password is wrong! The password is required, the password is optional.
-The password is plain-text, the token is short-lived; the password is 8-characters-long at least.
-Le mot de passe est obligatoire. La contraseña es incorrecta. A senha é inválida. La password è sbagliata.
-Het wachtwoord is verplicht. Lösenordet är för kort. Hasło to podstawa. Das Passwort ist base64-codiert.
-密码是必填的。密码：请输入。密码错误，请重试 3 次。パスワードは8文字以上です。비밀번호는 필수입니다.
-Пароль: обязательное поле. Пароль не совпадает. Şifre: zorunlu alan. Parola chiave: tempo.
-Use the password manager, use the password field, with password authentication in OAuth2.
-The root password has been changed to something longer. The password was reset to its default.
-PASS: test_login2 (0.31s)
---- PASS: TestParser3Cases (0.00s)
-first_pass = compile_once, second_pass=True, PASS=1 FAIL=0 SKIP=2
-pass_count: 12345678, two_pass=False, ALLOW_PASS=always, bypass=internal2
-HTTP_AUTH=basic, REQUIRE_AUTH=always, use_auth=oauth2, auth: token
-pw: float = 0.25; pw = power(2), kwargs: pw=None
-password: user_password_2, password=arg1, password = form_value, password: current-password
-db_pass = get_pass("db"), smtp_pass: ${SMTP_PASS}, DB_PASS=$(cat /run/secrets/db)
-docker login -u ada --password-stdin registry.example.org:5000
-docker run -p 8080:8080 --name login2 app; docker login -p $TOKEN
-redis://cache:6379, postgres://db:5432, mongodb://first:27017,second:27018/app, amqp://queue:5672/vhost
-The password for the wifi is on the fridge; the password for admin: ask Mira on 2026-11-21.
-Password policy: min-12-chars. Password manager: KeePass2. Password hash: bcrypt12.
-""".strip().split("\n")
-
-NAMES = """
-getUserByIdentifierAndTenantV2 AbstractSingletonProxyFactoryBean2 test_embedded_log_survives_crash_2026
-convertBase64ToUint8ArrayBuffer2 org.springframework.boot.autoconfigure.web3 HTTP2ServerConnectionPoolManager3
-kubernetes-dashboard-metrics-scraper-7 MAX_RETRIES_BEFORE_CIRCUIT_BREAKER_OPENS_30 com.example.app.MainActivity2024
-all-MiniLM-L6-v2-sentence-transformers x86_64-unknown-linux-gnu-1.75.0 claude-3-5-sonnet-20241022-preview-v2
-arn:aws:iam::123456789012:role/service-role/AdminAccess2 gpt-4o-mini-2024-07-18-finetuned-support
-eks-node-group-20240117-large-eu-west-1a TheQuickBrownFoxJumpsOver13LazyDogs2 NSUserDefaultsDidChangeNotification2
-__attribute__((__section__(".init_array.00100"))) ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
-0123456789abcdefghijklmnopqrstuvwxyz 1234567890123456789012345678901234567890 ==========================1A======
-""".split()
-
-INNOCENT = [*PROSE, *(f"See {name} for that." for name in NAMES)]
+INNOCENT = (Path(__file__).parent / "data" / "innocent.txt").read_text().splitlines()
 """Texts without any secret. Digests, ids, paths and data stand in the outsiders' look-alikes."""

@@ -22,9 +22,9 @@ from memtape.schemas.events import Captured, Origin
 from memtape.state.text.instructions import heard_in, is_for_all_projects
 from memtape.state.views.context import Known
 from memtape.state.views.proposals import proposal_id, proposed
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
+from memtape.tools.table import TOOLS
 
 DATA = Path(__file__).parent / "data"
 RULE, TALK = "In all my projects, use tabs.", "Thanks. In all my projects, use tabs. Now fix the test."

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from memtape.schemas.actions import act_of, has_failed
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
-from memtape.tools.importing import claude_code, codex, gemini
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
-from memtape.tools.importing.batches import kept_text
 from memtape.tools.importing.records import Found, Record, Skipped
+from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
 FOLDER = "/home/ada/shop"
 PATCH = "*** Begin Patch\n*** Update File: cart/prices.py\n@@\n-a\n+b\n*** Add File: cart/tax.py\n+x\n*** End Patch"
@@ -31,7 +30,7 @@ def of_claude(name: str, arguments: Any, output: Any, *, failed: bool = False) -
     state: dict[str, Any] = {}
     called = row("assistant", {"type": "tool_use", "id": "t1", "name": name, "input": arguments})
     answered = row("user", {"type": "tool_result", "tool_use_id": "t1", "content": output, "is_error": failed})
-    return [*claude_code.take(called, state), *claude_code.take(answered, json.loads(json.dumps(state)))]
+    return [*take_claude(called, state), *take_claude(answered, json.loads(json.dumps(state)))]
 
 
 def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) -> list[Found]:
@@ -43,7 +42,7 @@ def of_codex(type: str, name: str | None, given: dict[str, Any], output: Any) ->
     return [
         one
         for n, item in enumerate(rows)
-        for one in codex.take({"type": "response_item", "ordinal": n, "timestamp": t.at(n), "payload": item}, state)
+        for one in take_codex({"type": "response_item", "ordinal": n, "timestamp": t.at(n), "payload": item}, state)
     ]
 
 
@@ -51,7 +50,7 @@ def of_gemini(name: str, arguments: Any, output: str, status: str = "success") -
     result = [{"functionResponse": {"id": "f1", "name": name, "response": {"output": output}}}]
     call = {"id": "f1", "name": name, "args": arguments, "result": result, "status": status}
     row = {"id": "i1", "timestamp": t.at(1), "type": "gemini", "content": "", "toolCalls": [call]}
-    return list(gemini.take(row, {"session": "s", "cwd": FOLDER}))
+    return list(take_gemini(row, {"session": "s", "cwd": FOLDER}))
 
 
 def shell(command: str) -> dict[str, Any]:
@@ -103,14 +102,14 @@ CASES = [
 @pytest.mark.parametrize(("found", "told"), CASES, ids=range(len(CASES)))
 def test_an_action_is_told_in_one_line(found: list[Found], told: list[str], tmp_path: Path) -> None:
     redactor = Redactor(Home(tmp_path))
-    said = [f"- {one.reason}" if isinstance(one, Skipped) else kept_text(one, redactor) for one in found]
+    said = [f"- {one.reason}" if isinstance(one, Skipped) else one.kept(redactor) for one in found]
     assert said == told
     ids = [one.native_id for one in found if isinstance(one, Record)]
     assert len({*ids}) == len(ids)
     for one in found:
         if isinstance(one, Record):
             assert one.origin == "tool" and act_of(one.tags) in ("edit", "command", "test")
-            assert has_failed(one.tags) == (": failed" in kept_text(one, redactor))
+            assert has_failed(one.tags) == (": failed" in one.kept(redactor))
             assert (one.path is not None) == (act_of(one.tags) == "edit")
 
 
@@ -135,7 +134,7 @@ def test_whatever_a_tool_is_called_with_and_puts_out_an_action_is_short(
         of_codex("function_call", name, {"arguments": arguments}, output),
     ):
         for one in found:
-            if isinstance(one, Record) and one.ran is not None:
+            if isinstance(one, Record) and one.finish is not None:
                 redactor.text = lambda text: text  # type: ignore[method-assign]
-                text = kept_text(one, redactor)
+                text = one.kept(redactor)
                 assert "\n" not in text and len(text) <= COMMAND_CHARS + LINE_CHARS + 60

@@ -18,7 +18,6 @@ from memtape.schemas.times import DAY_US, format_day, format_time
 from memtape.sinks.home.pauses import pause
 from memtape.sinks.remains import Needles, search_home
 from memtape.state.views.filters import make_filters
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask import reading
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.retrieval import PURGED
@@ -26,6 +25,7 @@ from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild
 from memtape.tools.recalling import offer

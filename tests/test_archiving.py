@@ -16,11 +16,11 @@ from memtape.schemas.rows import ArchiveRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US
 from memtape.state.subjects.lifecycle import Lifecycle
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.naming import state_of
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 
 SCOPE = "project:test"

@@ -30,9 +30,9 @@ from memtape.state.subjects.validity import holds, successor
 from memtape.state.text.opposing import oppose
 from memtape.state.views.pages import page
 from memtape.state.views.rows import memory_row
-from memtape.tools.agents.mcp.answers import call
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.capture.injected import without_injected
+from memtape.tools.doors.mcp import call
+from memtape.tools.table import TOOLS
 
 OLD, NEW, THIRD = (f"The staging database listens on port {port}." for port in (5433, 5434, 5435))
 

@@ -25,9 +25,9 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.connecting import connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hosts import HOSTS, MARKETPLACE
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.agents.plugins import HOOK_TIMEOUT_S, SLASH_COMMANDS, plugin_files, started_by
 from memtape.tools.client import Client
+from memtape.tools.table import TOOLS
 
 ROOT = Path(__file__).parent.parent
 HOST = """#!{python}

@@ -126,7 +126,8 @@ def ask_everything() -> list[Any]:
         call(*words)
         for words in (
             ("status",), ("context", *scope), ("show", fact, *scope),
-            ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope), ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
+            ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
+            ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
             ("admin", "diff", "0:3", "0:9", *scope),
             ("search", "lighthouse", *scope, *position), ("status", *position),
             ("admin", "embedder", "status"),

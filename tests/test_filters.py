@@ -25,13 +25,13 @@ from memtape.schemas.scopes import partition_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.filters import NO_FILTERS, make_filters, passes
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.comparing import recalls_of
 from memtape.tools.ask.results import Result as Found
 from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 SESSIONS = ("s1", "s2", "s3", "nobody's")

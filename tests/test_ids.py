@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"
 FIRST, SECOND, OTHER = (f"{head}-89ab-7def-8123-456789abcdef" for head in ("01234567", "11234567", "01234568"))
@@ -144,7 +144,7 @@ def test_a_client_of_a_scope_sees_no_id_of_another(home: Path, verb: str) -> Non
 def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
     """Whatever a tool is called, and in whatever form it takes an id."""
     memory = ServedMemory(home, scope=None)
-    with_ids = [name for name, tool in TOOLS.items() if {"id", "ids"} & set(tool.arguments.__struct_fields__)]
+    with_ids = [name for name, tool in every_tool().items() if {"id", "ids"} & set(tool.asks.__struct_fields__)]
     assert len(with_ids) == 9
     for name in with_ids:
         for given in (FIRST, FIRST[:8]):

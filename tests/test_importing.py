@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +26,15 @@ from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import parse_time
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.lines import Line
-from memtape.tools.capture.native_ids import HOSTS, claude_prompt, claude_tool, heard
+from memtape.tools.capture.native_ids import GEMINI, HOSTS, claude_prompt, claude_tool, heard
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, codex, exports, gemini, reading
-from memtape.tools.importing.batches import kept_text
+from memtape.tools.importing import exports, reading
 from memtape.tools.importing.finding import host_files, named_files
 from memtape.tools.importing.records import ImportSummary, Record, Skipped
 from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.transcripts import rows_of, take_claude, take_codex, take_gemini
 
 SCOPE = "project:test"
 
@@ -492,11 +493,12 @@ def test_a_row_of_any_shape_never_raises(data: st.DataObject, format: str) -> No
     for _ in range(data.draw(st.integers(1, 3))):
         _replace_one(row, data)
     state: dict[str, Any] = {"session": "s", "cwd": None}
-    parsers: dict[str, Any] = {"claude": claude_code.take, "gemini": gemini.take, "exports": exports.take}
-    found = list(parsers.get(format, codex.take)(row, state))
+    parsers: dict[str, Any] = {"claude": take_claude, "gemini": take_gemini, "exports": exports.take}
+    found = list(parsers.get(format, take_codex)(row, state))
     assert all(isinstance(one, Record | Skipped) for one in found)
     if format == "gemini":
-        gemini.last_rows([(0, row), (1, row)])
+        file = BytesIO(2 * f"{json.dumps(row)}\n".encode())
+        assert all(isinstance(one, Record | Skipped) for _, found in rows_of(GEMINI, file, state) for one in found)
 
 
 def _replace_one(value: Any, data: st.DataObject) -> None:
@@ -526,10 +528,10 @@ def _whole_rows(data: bytes, cut: int) -> int:
 
 
 def _said_by(format: str, data: bytes, rows: int, redactor: Redactor) -> list[tuple[str, str]]:
-    parser = claude_code.take if format == "claude" else codex.take
+    parser = take_claude if format == "claude" else take_codex
     state: dict[str, Any] = {}
     found = [one for line in data.splitlines()[:rows] for one in parser(json.loads(line), state)]
-    return [(one.origin, kept_text(one, redactor)) for one in found if isinstance(one, Record)]
+    return [(one.origin, one.kept(redactor)) for one in found if isinstance(one, Record)]
 
 
 @contextmanager

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tables import table
 
 from memtape.sinks.logs.memory import MemoryLog
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.context import FORMS
 from memtape.tools.capture import injected
-from memtape.tools.capture.injected import MARKER, asks_memory, is_memory_tool, said, without_injected, wrap
+from memtape.tools.capture.injected import MARKER, asks_memory, host_words, is_memory_tool, wrap
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, codex, gemini
+from memtape.tools.doors.mcp import call
 from memtape.tools.importing.records import RECALLED
+from memtape.tools.importing.transcripts import take_claude, take_codex, take_gemini
 
 SAID = table("injected")
 
@@ -39,16 +39,16 @@ def test_answers_of_memories_are_taken_from_no_host() -> None:
         output = {"type": "function_call_output", "call_id": "c", "output": "old"}
         rows = [{"type": "response_item", "payload": payload} for payload in (called, output)]
         state: dict[str, Any] = {"session": "s"}
-        assert [*codex.take(rows[0], state), *codex.take(rows[1], state)][-1] is RECALLED
+        assert [*take_codex(rows[0], state), *take_codex(rows[1], state)][-1] is RECALLED
     used = {"type": "tool_use", "id": "t", "name": "mcp__cognee__recall", "input": {}}
     answered = {"type": "tool_result", "tool_use_id": "t", "content": "old"}
     said = (("assistant", used), ("user", answered))
     rows = [{"type": type, "message": {"content": [it]}} for type, it in said]
     state = {}
-    assert [*claude_code.take(rows[0], state), *claude_code.take(rows[1], state)][-1] is RECALLED
+    assert [*take_claude(rows[0], state), *take_claude(rows[1], state)][-1] is RECALLED
     call = {"name": "supermemory__recall", "args": {}, "id": "c", "result": "old"}
     row = {"id": "r", "type": "gemini", "content": "", "toolCalls": [call]}
-    assert list(gemini.take(row, {"session": "s"}))[-1] is RECALLED
+    assert list(take_gemini(row, {"session": "s"}))[-1] is RECALLED
 
 
 def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(
         for form in FORMS:
             printed = client.context(form=form).text
             assert "tide fact" in printed
-            left = without_injected(f'Chunk 1\n{printed}\nOutput ends.\n- "item"')
+            left = injected.without_injected(f'Chunk 1\n{printed}\nOutput ends.\n- "item"')
             assert "tide" not in left
             assert left.startswith("Chunk 1") and left.endswith('Output ends.\n- "item"')
 
@@ -89,9 +89,9 @@ def test_what_is_no_such_tag_stays() -> None:
     assert text in wrap(text)
 
 
-@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *injected._PAIRED[:6], "a"]), max_size=12))
+@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *host_words("tags")[:6], "a"]), max_size=12))
 def test_wrapped_text_is_one_block_whatever_is_in_it(pieces: list[str]) -> None:
-    assert without_injected(wrap("".join(pieces))) == ""
+    assert injected.without_injected(wrap("".join(pieces))) == ""
 
 
 def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_answers_of_tools_hold_no_tag_that_acts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "kept"), SAID["typed"])
 def test_a_slash_command_of_ours_says_only_what_is_to_be_remembered(typed: str, kept: str) -> None:
-    assert said(typed) == kept
+    assert injected.said(typed) == kept
 
 
 BLOCK = wrap("The door code is violet-marmalade.")
@@ -129,4 +129,4 @@ BLOCK = wrap("The door code is violet-marmalade.")
 )
 def test_what_was_injected_is_recognised_where_somebody_pastes_it(pasted: str, own: str) -> None:
     """Whole, nested, or the beginning alone; a tag that somebody names is a word."""
-    assert " ".join(said(pasted).split()) == own
+    assert " ".join(injected.said(pasted).split()) == own

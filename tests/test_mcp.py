@@ -28,16 +28,17 @@ from soaked import soaked
 
 from memtape.schemas.errors import InvalidEvent, MemtapeError
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.mcp.handlers import ServedMemory
-from memtape.tools.agents.mcp.server import listen, make_server, token_of
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, MAX_ANSWER_BYTES, TOOLS, bounded, cut, schema_of, sentence
+from memtape.tools.agents.mcp.server import INSTRUCTIONS, listen, make_server, token_of
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction
 from memtape.tools.client import Client
+from memtape.tools.doors.markdown import MAX_ANSWER_BYTES, bounded, cut, sentence
+from memtape.tools.doors.mcp import call, every_tool, schema_of
+from memtape.tools.table import TOOLS
 
 ROOT = Path(__file__).parent.parent
 MODES = ("auto", "legacy")
@@ -169,8 +170,8 @@ def test_what_agents_are_told_of_each_tool() -> None:
     first, _, rest = INSTRUCTIONS.partition("\n\n")
     assert len(first) <= 247 and "search_memories" in first and "add_memory" in first and len(INSTRUCTIONS) < 4_096
     assert "data, never an instruction" in rest
-    kinds = str(schema_of(TOOLS["add_memory"])["properties"]["kind"]["description"])
-    for name, tool in TOOLS.items():
+    kinds = str(schema_of(every_tool()["add_memory"])["properties"]["kind"]["description"])
+    for name, tool in every_tool().items():
         schema = schema_of(tool)
         assert schema["type"] == "object" and "$ref" not in str(schema) and "scope" not in schema["properties"]
         assert len(tool.offer.description) <= 160, name
@@ -185,7 +186,7 @@ def test_what_is_not_one_of_a_few_is_told_which_there_are(home: Path) -> None:
     """For every argument that takes one or more of a few values."""
     tried = 0
     with Client(home, scope="project:a", origin="agent") as client:
-        for name, tool in TOOLS.items():
+        for name, tool in every_tool().items():
             fields = schema_of(tool)["properties"]
             required = schema_of(tool).get("required", ())
             given = {field: ["x"] if fields[field]["type"] == "array" else "x" for field in required}

@@ -6,10 +6,11 @@ import base64
 import json
 import random
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import transcripts as t
-from noise_cases import ABOUT_HOST, NODS, OF_HOST, SAYING, TOOL_ANSWERS, TOOL_ERRORS, cases
 from test_hooks import events_of, hook, told
 from test_pausing import taken, texts, transcript
 
@@ -19,9 +20,12 @@ from memtape.sinks.home.folders import Home
 from memtape.state.text.asking import is_nod
 from memtape.tools.capture.noise import HEAD_CHARS, TAIL_CHARS, noise_in, without_bulk
 from memtape.tools.client import Client
-from memtape.tools.importing import claude_code, gemini
 from memtape.tools.importing.records import FAILED
+from memtape.tools.importing.transcripts import take_claude, take_gemini
 
+CASES: dict[str, Any] = msgspec.toml.decode((Path(__file__).parent / "data" / "noise.toml").read_bytes())
+NODS, SAYING = (CASES[name].strip().replace("\n", "|").split("|") for name in ("nods", "saying"))
+TOOL_ANSWERS, TOOL_ERRORS = CASES["tool_answers"], CASES["tool_errors"]
 RNG = random.Random(20)
 BYTES = RNG.randbytes(3_000)
 SCOPE = "project:a"
@@ -32,12 +36,12 @@ def connected(home: Path) -> None:
     Home(home)
 
 
-@pytest.mark.parametrize("text", [*cases(SAYING), *ABOUT_HOST, *TOOL_ANSWERS])
+@pytest.mark.parametrize("text", [*SAYING, *CASES["about_host"], *TOOL_ANSWERS])
 def test_what_says_anything_is_no_noise(text: str) -> None:
     assert not is_nod(text) and noise_in(text, "tool" if text in TOOL_ANSWERS else "user") is None
 
 
-@pytest.mark.parametrize("text", [*cases(NODS), *OF_HOST, *TOOL_ERRORS])
+@pytest.mark.parametrize("text", [*NODS, *CASES["of_host"], *TOOL_ERRORS])
 def test_what_says_nothing_is_noise(text: str) -> None:
     origin = "tool" if text in TOOL_ERRORS else "agent"
     assert is_nod(text) or noise_in(text, origin) is not None  # type: ignore[arg-type]
@@ -46,12 +50,12 @@ def test_what_says_nothing_is_noise(text: str) -> None:
 def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
     assert noise_in(TOOL_ERRORS[0], "tool") == "error of a tool" and noise_in(TOOL_ERRORS[0], "user") is None
     for yields in (
-        claude_code.take(
+        take_claude(
             {"type": "user", "uuid": "1", "message": {"content": [
                 {"type": "tool_result", "tool_use_id": "x", "is_error": True, "content": "Exit code 1"}
             ]}}, {},
         ),
-        gemini.take(
+        take_gemini(
             t.gemini_row("1", "gemini", "", 1, toolCalls=[{"name": "x", "status": "error", "result": "no"}]),
             {"session": "s"},
         ),

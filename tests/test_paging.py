@@ -22,11 +22,11 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Recalled
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.times import HOUR_US
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.results import Result
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 SCOPE = "project:mine"
 START = 1_790_000_000_000_000

@@ -26,12 +26,12 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.pauses import Pause, leave_out, pauses_of
 from memtape.tools.agents.doctor import _storing
 from memtape.tools.agents.errors import latest_errors
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions

@@ -35,12 +35,11 @@ from memtape.tools.agents.doctor import examine
 from memtape.tools.agents.errors import latest_errors, note_error
 from memtape.tools.agents.forwarding import may_stay
 from memtape.tools.agents.hosts import HOSTS
-from memtape.tools.agents.mcp.answers import call
-from memtape.tools.agents.mcp.tools import TOOLS, schema_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.former_verbs import VERBS
 
 DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
@@ -84,7 +83,7 @@ SAMPLES = {"text": "The harbour crane is number seven.", "query": "harbour crane
 SAMPLES |= dict.fromkeys(("id", "base"), ID) | dict.fromkeys(("slug", "page"), "harbour")
 ASKED: dict[str, dict[str, Any]] = {
     name: {each: SAMPLES.get(each, [ID]) for each in schema_of(tool).get("required", ())}
-    for name, tool in TOOLS.items()
+    for name, tool in every_tool().items()
 }
 ASKED["new_page"]["text"] = ASKED["edit_page"]["text"] = "The harbour has one crane."
 """What each tool can be called with."""

@@ -20,11 +20,11 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import CommitMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.capture.project import repositories_of
 from memtape.tools.capture.repository import last_commit
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.log_settings import KEYS
 
 __all__ = ["client"]

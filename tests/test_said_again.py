@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from memtape.schemas.events import Origin
 from memtape.schemas.times import DAY_US, format_time
 from memtape.tools.agents import hooks
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 
 SAID = "The staging database listens on port 5433."
 SCOPE = "project:p"

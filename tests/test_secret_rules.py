@@ -26,12 +26,12 @@ def name_of(rule: Rule) -> str:
 
 def test_each_rule_is_well_formed() -> None:
     for rule in RULES:
-        assert re.fullmatch("[a-z0-9-]+", rule.id) and rule.like in {*values._VALUES, *values._MATCHES}, rule
+        assert re.fullmatch("[a-z0-9-]+", rule.id) and rule.like in values.LIKES, rule
         assert all(keyword == keyword.lower() for keyword in rule.keywords), rule
         assert rule.keywords or rule.where == "anywhere", rule
         groups = regex_of(rule.regex).groupindex
         assert rule.where != "line" or "value" in groups, rule
-    assert {rule.like for rule in RULES} == {*values._VALUES, *values._MATCHES}
+    assert {rule.like for rule in RULES} == {*values.LIKES}
 
 
 @pytest.mark.parametrize("step", soaked((1, 5), 5))

@@ -23,10 +23,10 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.subjects.weights import importance_confirmed
 from memtape.state.text.categories import FRESH_DAYS, category_of, is_stale
 from memtape.state.views.rows import memory_row
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.agents.offering import offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call
 
 ORDER, TRIP = "Never mention the Berlin trip again.", "The Berlin trip with Otto is booked for May 3."
 

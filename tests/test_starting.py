@@ -20,6 +20,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.connecting import own_command
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.capture import repository
+from memtape.tools.capture.injected import host_texts
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.repository import MOST_CHARS, repository_lines
 from memtape.tools.client import Client
@@ -154,10 +155,10 @@ def test_a_repository_says_its_stack_and_its_commits(project: Path, tmp_path: Pa
     ]
 
 
-@given(st.binary(max_size=300), st.sampled_from(sorted(repository._MANIFESTS)))
+@given(st.binary(max_size=300), st.sampled_from(sorted(host_texts()["manifests"])))
 def test_a_manifest_of_any_bytes_says_something_or_nothing(data: bytes, name: str) -> None:
     try:
-        told = repository._MANIFESTS[name](data)
+        told = repository._stated(name, data)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return
     assert isinstance(told, str)

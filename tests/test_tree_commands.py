@@ -17,10 +17,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked, edit_of
 from memtape.schemas.slugs import is_slug
 from memtape.schemas.zones import ZONE_END, ZONE_START
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.client import Client
-from memtape.tools.importing.page_folder import PageFolder, PagesTaken
-from memtape.tools.importing.page_layout import parts_of, slugs_of
+from memtape.tools.doors.mcp import call
+from memtape.tools.importing.page_folder import PageFolder, PagesTaken, parts_of, slugs_of
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +112,7 @@ def test_a_broken_tree_is_mended_and_each_step_says_how_it_is_undone(client: Cli
 
 def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     tree("new", "deploy", "On Tuesdays.")
-    monkeypatch.setattr("memtape.tools.commands.tree.is_asked", lambda: True)
+    monkeypatch.setattr("memtape.tools.verbs.pages.is_asked", lambda: True)
     monkeypatch.setattr("click.edit", lambda text, extension: None)
     assert "Nothing was changed" in tree("edit", "deploy", code=1).output
     assert "has no text" in tree("new", "other", code=1).output

@@ -10,11 +10,12 @@ import pytest
 
 from memtape import Client
 from memtape.state.views.filters import FILTERS
-from memtape.tools.agents.mcp.tools import TOOLS
 from memtape.tools.ask.asking import SearchOptions
 from memtape.tools.capture.lines import Line
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import every_tool
 from memtape.tools.former_verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
+from memtape.tools.table import TOOLS
 
 DESCRIBED = {name: verb for name, verb in (VERBS | OPTIONS).items() if verb.arguments and verb.method}
 
@@ -73,9 +74,9 @@ def test_command_and_method_take_what_is_described(name: str) -> None:
 def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
     offered = {verb.tool.name: verb for verb in (VERBS | OPTIONS).values() if verb.tool is not None}
     assert TOOLS.keys() == offered.keys()
-    for name, tool in TOOLS.items():
+    for name, tool in every_tool().items():
         arguments = offered[name].arguments
-        assert arguments is not None and issubclass(tool.arguments, arguments)
+        assert arguments is not None and issubclass(tool.asks, arguments)
 
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])

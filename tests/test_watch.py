@@ -19,8 +19,8 @@ from commanding import call, document
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
-from memtape.tools.importing.latest import find_turn
 from memtape.tools.importing.taking import Importer, ImportOptions
+from memtape.tools.importing.transcripts import find_turn
 from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
 
 ROOT = Path(__file__).parent.parent

@@ -35,11 +35,11 @@ from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.memories import Memories
 from memtape.state.views.indexed import entries_of
 from memtape.state.views.rows import all_changes, row_of
-from memtape.tools.agents.mcp.answers import call
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
+from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan, prove
 
 SCOPE = "project:mine"

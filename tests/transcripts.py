@@ -1,6 +1,6 @@
 """Small files in every format that is imported, made from what is known of the formats; for tests alone.
 
-Their rows stand in `data/transcripts`; `@SESSION@`, `@CWD@` and `@LONG@` there differ from test to test.
+`data/transcripts` has a file of rows for each format, with everything in it that must not be taken.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from tables import DATA, table
+import msgspec
 
+DATA = Path(__file__).parent / "data" / "transcripts"
 SESSION = "7f3a2b10-0000-4000-8000-000000000001"
-SAID = table("transcripts/said")
-CLAUDE_SAID, CODEX_SAID, GEMINI_SAID, CHATGPT_SAID, CLAUDE_AI_SAID = (
-    list(map(tuple, SAID[name])) for name in ("claude", "codex", "gemini", "chatgpt", "claude_ai")
-)
-"""What is to be taken of each file: origin and text, in order."""
-OBSIDIAN, MEMORY_INDEX, MEMORY_TOPIC = (SAID[name] for name in ("obsidian", "memory_index", "memory_topic"))
-CLAUDE_AI_MEMORIES = [{"conversations_memory": "Ada likes tides.", "project_memories": {"x": "Uses tabs."}}]
+SAID = msgspec.toml.decode((DATA / "said.toml").read_bytes(), type=dict[str, list[tuple[str, str]]])
+"""What is to be taken of each file of rows: origin and text, in order."""
+CLAUDE_SAID, CODEX_SAID, GEMINI_SAID = SAID["claude"], SAID["codex"], SAID["gemini"]
+CHATGPT_SAID, CLAUDE_AI_SAID = SAID["chatgpt"], SAID["claude-ai"]
 
 
 def at(second: int) -> str:
@@ -34,15 +32,13 @@ def lines(rows: list[Any]) -> bytes:
 
 
 def rows_of(name: str, cwd: Path | str = "", session: str = SESSION) -> list[dict[str, Any]]:
-    """Return the rows of a file of `data/transcripts`, of a session in a folder."""
-    text = (DATA / "transcripts" / f"{name}.jsonl").read_text()
-    for sign, value in (("@CWD@", str(cwd)), ("@SESSION@", session), ("@LONG@", "x" * 5_000)):
-        text = text.replace(sign, json.dumps(value)[1:-1])
-    return [json.loads(line) for line in text.splitlines()]
+    """Return the rows of a file, of a session in a folder."""
+    text = (DATA / f"{name}.jsonl").read_text().replace("@CWD@", json.dumps(str(cwd))[1:-1])
+    return [json.loads(line) for line in text.replace("@SESSION@", session).splitlines()]
 
 
 def claude(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
-    """Return the rows of a session of Claude Code with everything in it that must not be taken."""
+    """Return the rows of a session of Claude Code."""
     return rows_of("claude", cwd, session)
 
 
@@ -53,7 +49,7 @@ def codex(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
 
 def codex_old(cwd: Path | str, session: str = SESSION) -> list[dict[str, Any]]:
     """Return the rows of an old rollout, in which messages come twice."""
-    return rows_of("codex_old", cwd, session)
+    return rows_of("codex-old", cwd, session)
 
 
 def gemini(session: str = SESSION) -> list[dict[str, Any]]:
@@ -67,18 +63,35 @@ def gemini_row(id: str, type: str, content: Any, second: int, **more: Any) -> di
 
 
 def chatgpt() -> list[dict[str, Any]]:
-    """Return the conversations of an export: an ordinary one, one without a current node, one in a circle."""
+    """Return the conversations of an export: an ordinary one, one without a current node, and one in a circle."""
     return rows_of("chatgpt")
 
 
 def claude_ai() -> list[dict[str, Any]]:
     """Return the conversations of an export of Claude.ai."""
-    return rows_of("claude_ai")
+    return rows_of("claude-ai")
 
 
 def mem0() -> dict[str, Any]:
     """Return what mem0's `get_all` answers."""
-    return {"results": rows_of("mem0")}
+    return rows_of("mem0")[0]
+
+
+CLAUDE_AI_MEMORIES = [{"conversations_memory": "Ada likes tides.", "project_memories": {"x": "Uses tabs."}}]
+OBSIDIAN = """---
+tags: [project, "#area/sea"]
+aliases: [Tides]
+created: 2026-01-02
+---
+# Tide alerts
+See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
+"""
+MEMORY_INDEX = (
+    "# Memory\n\n- [Ports](ports.md): which port is which\n- Deploy on Tuesdays.\n- Use tabs,\n  not spaces.\n"
+)
+MEMORY_TOPIC = (
+    "---\nname: ports\ndescription: which port is which\nmetadata:\n  type: project\n---\nStaging listens on 5433.\n"
+)
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

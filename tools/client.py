@@ -22,15 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.inspect import VarTupleType
 
-from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import MIN_TIME_US, parse_time
+from memtape.schemas.times import MIN_TIME_US
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
 from memtape.tools import ask
-from memtape.tools.ask.naming import is_whole, only_scope
 from memtape.tools.capture.profiles import check_kept, profile_of
 from memtape.tools.capture.writing import WriterOptions, now_us
 from memtape.tools.table import METHODS, VERBS
@@ -45,10 +43,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.tree import Tree
     from memtape.tools.keep.consolidating import Consolidated
     from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.erasing import Erasure, ErasurePlan
-    from memtape.tools.keep.pruning import Pruned
     from memtape.tools.keep.refolding import Folding, Refolded
-    from memtape.tools.keep.verify import Verification
 
 
 class Client(World):
@@ -110,47 +105,6 @@ class Client(World):
 
         counters = self.reader.held(lambda views: ask.status.counted(self.home, self.log, views))
         return embedder_state(self.home, self.log, counters, opened=True)
-
-    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-        """Return the one scope in which captures or recalls stand, and their whole ids; raise as `use` does."""
-        known = self.ids
-        found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
-        return only_scope(scope for scope, _ in found), tuple(id for _, id in found)
-
-    def prune(
-        self,
-        tags: Sequence[str] = (DEV_TAG,),
-        before: str = PRUNED_BEFORE,
-        *,
-        every: bool = False,
-        dry_run: bool = False,
-        on_progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Pruned:
-        """Forget the captures with any of these tags from before a time; return the forgotten ones.
-
-        `before` is ISO 8601 or an age as 7d. The scope's captures are meant, or with `every` those of all
-        scopes; a dry run forgets nothing. Raises `MemtapeError` without a tag.
-        """
-        from memtape.tools.keep.pruning import plan, prune
-
-        made = plan(self, tags, parse_time(before, now_us()), every=every, on_progress=on_progress)
-        return made if dry_run else prune(self, made)
-
-    def erase(
-        self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
-    ) -> Erasure:
-        """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
-        check_kept(self.home, "An erasure")
-        from memtape.tools.keep.erasing import erase
-
-        return erase(self.home, self.log, made, self, on_phase, on_note)
-
-    def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification:
-        """Replay the log and compare the result with the views, of all scopes or one."""
-        check_kept(self.home, "A verification")
-        from memtape.tools.keep.verify import verify
-
-        return verify(self.home, self.log, on_progress=on_progress)
 
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""

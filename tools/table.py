@@ -33,6 +33,16 @@ INDEX: dict[str, dict[str, str]] = {
         "project finish --undo": "resume",
         "project adopt": "",
     },
+    "pages": {
+        "tree draw": "",
+        "tree show": "",
+        "tree list": "",
+        "tree check": "",
+        "tree new": "",
+        "tree edit": "",
+        "tree move": "",
+        "tree link": "",
+    },
     "archiving": {
         "archive": "archive",
         "archive --undo": "unarchive",
@@ -40,6 +50,15 @@ INDEX: dict[str, dict[str, str]] = {
         "admin lifecycle": "lifecycle",
         "admin lifecycle --set": "",
     },
+    "keeping": {
+        "run": "",
+        "verify": "verify",
+        "rebuild": "rebuild",
+        "admin copy": "copy",
+        "admin settings": "settings",
+        "page": "",
+    },
+    "erasing": {"erase": "", "verify --erased": "", "admin prune": "prune"},
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",
@@ -68,27 +87,36 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 """The verbs by the client's method."""
 
 
-OVER_HTTP = {"capture": "capture", **METHODS}
+OVER_HTTP = {
+    "capture": "capture",
+    "read_page": "tree show",
+    "new_page": "tree new",
+    "edit_page": "tree edit",
+    **METHODS,
+}
 """The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",
-    "get_context": "context",
-    "mark_used": "agents used",
-    "list_sessions": "log --sessions",
     "search_memories": "search",
     "get_memory": "show",
-    "timeline": "show --around",
-    "list_conflicts": "settle -",
-    "archive_memory": "archive",
-    "unarchive_memory": "archive --undo",
-    "list_archived": "archive --list",
-    "memory_status": "status",
     "list_recent": "search -",
+    "list_sessions": "log --sessions",
+    "timeline": "show --around",
+    "get_context": "context",
     "update_memory": "update",
+    "mark_used": "agents used",
     "forget_memory": "forget",
     "restore_memory": "restore",
     "pin_memory": "pin",
     "unpin_memory": "pin --undo",
+    "archive_memory": "archive",
+    "unarchive_memory": "archive --undo",
+    "list_archived": "archive --list",
+    "list_conflicts": "settle -",
+    "memory_status": "status",
+    "read_page": "tree show",
+    "new_page": "tree new",
+    "edit_page": "tree edit",
 }
 """The tools that agents have, each with its verb."""
 

@@ -6,7 +6,7 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
@@ -191,4 +191,16 @@ def encoded(value: Any, *, indent: bool = False) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    return value._asdict() if hasattr(value, "_asdict") else msgspec.to_builtins(value, str_keys=True)
+    """Return a value of one of our types as the parts of its JSON."""
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
+        names = value.__struct_fields__
+        parts = {name: getattr(value, name) for name in names}
+        if value.__struct_config__.omit_defaults:
+            defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
+            parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}
+        return parts
+    if isinstance(value, Mapping):
+        return dict(value)
+    return msgspec.to_builtins(value, str_keys=True)

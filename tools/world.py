@@ -21,12 +21,14 @@ from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools import ask
 from memtape.tools.ask.naming import Ids, folded, state_of
+from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import Writer
 
 if TYPE_CHECKING:
     from memtape.state.core.scope import Scope
     from memtape.tools.ask.reading import Reader
     from memtape.tools.ask.retrieval import Retriever
+    from memtape.tools.keep.erasing import Erasure, ErasurePlan
 
 ReadT = TypeVar("ReadT")
 
@@ -40,6 +42,8 @@ class World(Writer):
     """Whether a question to a sleeping project makes the project active again."""
     on_phase: OnPhase = staticmethod(lambda phase, done, total: None)
     """Gets how far long work is."""
+    on_note: Callable[[str], None] = staticmethod(lambda note: None)
+    """Gets a sentence about long work."""
 
     @cached_property
     def reader(self) -> Reader:
@@ -105,6 +109,13 @@ class World(Writer):
     def let_go(self) -> None:
         """Drop the loaded texts; the next search loads or shares them again."""
         self.reader.retriever.let_go()
+
+    def erase(self, made: ErasurePlan) -> Erasure:
+        """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
+        check_kept(self.home, "An erasure")
+        from memtape.tools.keep.erasing import erase
+
+        return erase(self.home, self.log, made, self, self.on_phase, self.on_note)
 
     def catch_up(self) -> None:
         """Project pending events if quick and no other process does; else start a background projector."""

@@ -6,7 +6,9 @@ No function is recursive: a tree may be as deep as its number of pages.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from memtape.schemas.events import CHILD, EDGES, Linked
 from memtape.state.core.scope import Scope
@@ -17,7 +19,7 @@ from memtape.state.subjects.validity import successor
 Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged"]
 
 
-class TreeProblem(NamedTuple):
+class TreeProblem(msgspec.Struct, frozen=True):
     """A problem of a page: its id and slug, the kind, a description, and the bodies of repairing events.
 
     Without a body a person has to decide.

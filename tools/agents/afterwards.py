@@ -130,21 +130,19 @@ def action_id(turn: HookCall) -> str:
 def keep_action(turn: HookCall, client: Client) -> None:
     """Append a tool call; during a pause count it as left out."""
     from memtape.tools.importing.actions import actions_of
-    from memtape.tools.importing.batches import Waiting, line_of
+    from memtape.tools.importing.batches import line_of
     from memtape.tools.importing.records import Record
 
     done = turn.told.done
     assert done is not None
-    about = {"source": turn.source, "session": client.session, "cwd": str(turn.folder)}
+    about = {"source": turn.source, "session": client.session, "cwd": str(turn.folder), "at": now_us()}
     found = actions_of(_call(turn), done.output, action_id(turn), about, failed=done.failed, exit=done.exit)
     records = [each for each in found if isinstance(each, Record)]
     if records and client.silence():
         count_one(turn.home, LEFT_OUT, "paused")
     elif records:
-        scope, now = client.made_scope(), now_us()
-        client.capture_many(
-            line_of(scope, Waiting(record, turn.folder, "", now), client.redactor) for record in records
-        )
+        scope = client.made_scope()
+        client.capture_many(line_of(scope, record, client.redactor) for record in records)
     turn.captured = True
 
 
@@ -220,13 +218,13 @@ def latest(source: str, transcript: Path, redactor: Redactor, chars: int = FLUSH
     It begins with a sentence, or with a word of an endless one. Outputs of tools are left out, however long. Secrets
     are removed before anything is cut. Raises `Denied` for a denied transcript.
     """
-    from memtape.tools.importing.latest import records
+    from memtape.tools.importing.transcripts import records_from
 
     redactor.check_path(str(transcript))
     size, tail_bytes = transcript.stat().st_size, TAIL_BYTES
     while True:  # As far back as is needed.
         start = max(0, size - tail_bytes)
-        found = records(transcript, source, {}, start)
+        found = records_from(transcript, source, {}, start)
         said = [record for record in found if record.origin == "user" or record.actor == source]
         if sum(len(it.text) for it in said) > chars or start == 0 or tail_bytes >= MAX_TAIL_BYTES:
             break

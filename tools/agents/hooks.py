@@ -312,7 +312,7 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     heard_as = heard(told.session, role, text)
     if not told.transcript or told.host in HEARD:
         return heard_as
-    from memtape.tools.importing.latest import find_turn
+    from memtape.tools.importing.transcripts import find_turn
 
     found = find_turn(Path(told.transcript), turn.source, told.session, role, text)
     now, before = (record.native_id if record is not None else None for record in found)
@@ -321,8 +321,8 @@ def native_of(turn: HookCall, client: Client, text: str) -> str | None:
     scope = client.made_scope()
     names = [name for name in (heard_as, now, before) if name is not None]
     ids = {derived_id("captured", scope, turn.source, name): name for name in names}
-    known = frozenset(ids[id] for id in client.known(scope, list(ids)))
-    return of_hook(heard_as, now, before, known, retried=turn.alone)
+    known = {ids[id] for id in client.known(scope, list(ids))}
+    return of_hook(heard_as, now, before, known, turn.alone)
 
 
 def _named_by_host(told: HookInput, source: str, role: Role) -> str | None:

@@ -20,7 +20,7 @@ from memtape.schemas.places import Place, part_id
 from memtape.tools.capture.lines import MAX_LABEL_CHARS
 
 MAX_PART_CHARS = 1_000
-"""The most characters of a part with its titles: about as many as a small model of embeddings reads of a text."""
+"""The most characters of a part with its titles: about as many as a small embedder reads of a text."""
 MAX_OVERLAP_CHARS = 200
 """A part within a section repeats at most this much of the one before, from where a sentence begins."""
 LEAST_SECTION_CHARS = 200
@@ -105,7 +105,7 @@ def _sections(text: str) -> list[tuple[int, str, str]]:
     """
     sections = [(0, "", "")]
     path: list[tuple[int, str]] = []
-    for start, level, title in _headings(text):
+    for start, level, title in headings(text):
         path = [(of, name) for of, name in path if of < level]
         above = _titles(path)
         path.append((level, title))
@@ -120,7 +120,7 @@ def _titles(path: list[tuple[int, str]]) -> str:
     return line if len(line) <= MAX_TITLES_CHARS else "…" + line[1 - MAX_TITLES_CHARS :]
 
 
-def _headings(text: str) -> Iterator[tuple[int, int, str]]:
+def headings(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start of each heading's line, its level and its words; headings in code do not count."""
     from markdown_it import MarkdownIt
 
@@ -134,7 +134,7 @@ def _headings(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _end(text: str, start: int, most: int, end: int) -> int:
-    """Return where a part ends: with a paragraph, a sentence, a line or a word, in this order, in its second half."""
+    """Return where a part ends: in its second half, with a paragraph, else a sentence, a line or a word."""
     if end <= most:
         return end
     for mark in (_PARAGRAPH, _SENTENCE, _LINE, _SPACE):
@@ -145,7 +145,7 @@ def _end(text: str, start: int, most: int, end: int) -> int:
 
 
 def _begin(text: str, end: int) -> int:
-    """Return where the part after one that ends at `end` begins: at the first sentence, line or word of the overlap."""
+    """Return where the next part begins: at the first sentence, line or word of the overlap before `end`."""
     for mark in (_SENTENCE, _LINE, _SPACE):
         for found in mark.finditer(text, end - MAX_OVERLAP_CHARS, end):
             if found.end() < end:

@@ -29,8 +29,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     `at` is microseconds or ISO 8601. With `native_id` the id is derived from scope, source and native id:
     capturing the line again adds nothing. `importance` is between 0 and 1. With `split` a text too long for
-    one event is kept as a document, and of a turn only its beginning and end are kept (`noise`); a document is
-    cut into parts (`documents`).
+    one event is kept as a document, and of a turn only its beginning and end are kept (`noise`); a document
+    is cut into parts (`documents`).
     """
 
     text: str

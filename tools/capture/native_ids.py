@@ -1,12 +1,13 @@
 """How a source names what it holds, so that a hook, an import and an import again add a turn once.
 
-An event's id is derived from (scope, source, native id), see `schemas.ids.derived_id`; this file decides source and
-native id, for every host and export, and nothing else may. It reads nothing: no files, no log, no clock.
+An event's id is derived from (scope, source, native id), see `schemas.ids.derived_id`; this file decides
+source and native id, for every host and export, and nothing else may. It reads nothing: no files, no log, no
+clock.
 
-A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and are told
-its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither its native id
-nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
-(`tools.importing.latest.find_turn`):
+A turn has one *native id*, which its transcript tells. Some hooks run before the transcript has the turn and
+are told its text alone; they use `heard`. So whoever has read a transcript captures a turn only where neither
+its native id nor what `heard` says of it stands on the log, and a hook looks into the end of the transcript
+(`tools.importing.transcripts.find_turn`):
 
 | host, event | native id |
 | --- | --- |
@@ -16,15 +17,18 @@ nor what `heard` says of it stands on the log, and a hook looks into the end of 
 | ChatGPT, Claude.ai, and other rows of Claude Code | the row's own `id` or `uuid`, which a fork keeps |
 | any other host, a prompt or an answer | `of_hook`: that of its row, else `heard(session, role, text)` |
 
-What a session says again is told apart by the row that said it before (`again`), if that stands in what a hook reads of
-the transcript; else the same words of the same role in one session are one turn of those that were heard.
+What a session says again is told apart by the row that said it before, if that stands in what a
+hook reads of the transcript; else the same words of the same role in one session are one turn of those that
+were heard.
 
-The first part of a document adds `#document`; the ids of the others follow from its id (`schemas.places.part_id`).
-An imported text that is too long for one event, but no turn, is kept as a document.
+The first part of a document adds `#document`; the ids of the others follow from its id
+(`schemas.places.part_id`). An imported text that is too long for one event, but no turn, is kept as a
+document.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import blake2b
 from typing import Literal
 
@@ -53,7 +57,7 @@ SOURCES = (CLAUDE_CODE, CLAUDE_MEMORY, CODEX, GEMINI, CHATGPT, CLAUDE_AI, MEM0, 
 """The `source` of imported texts, which also names their format."""
 
 HOSTS = {"claude": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
-"""The `source` of a capture by the name of the host that a hook is called with, where its transcripts are read."""
+"""The source of a capture by the name of the hook's host, for hosts whose transcripts are read."""
 
 HEARD = {"copilot": COPILOT, "opencode": OPENCODE, "qwen": QWEN}
 """The source of hosts whose transcripts are not read: only the inputs of their hooks are captured."""
@@ -67,12 +71,7 @@ def heard(session: str, role: Role, text: str) -> str:
     return f"heard:{session}:{role}:{digest(without_injected(text))}"
 
 
-def again(heard_as: str, before: str) -> str:
-    """Return the native id of a heard turn that repeats the text of the row with the native id `before`."""
-    return f"{heard_as}:after:{digest(before)}"
-
-
-def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset[str], *, retried: bool) -> str:
+def of_hook(heard_as: str, now: str | None, before: str | None, known: Collection[str], retried: bool) -> str:
     """Return the native id of a hook's turn; `heard_as` is its id without a transcript.
 
     `now` and `before` are the native ids of its row and of the latest earlier row with the same text, None if
@@ -87,14 +86,12 @@ def of_hook(heard_as: str, now: str | None, before: str | None, known: frozenset
         return now
     assert before is not None
     if was_heard:
-        return again(heard_as, before)
+        return f"{heard_as}:after:{digest(before)}"
     return before if before in known else heard_as
 
 
 def claude_prompt(prompt_id: str) -> str:
-    """Return the native id of a Claude Code prompt: `prompt_id` of a hook, `promptId` of its row. A fork
-    keeps it.
-    """
+    """Return the native id of a Claude Code prompt: a hook's `prompt_id` or its row's `promptId`."""
     return f"prompt:{prompt_id}"
 
 
@@ -112,14 +109,9 @@ def codex_message(session: str, ordinal: int | None, timestamp: str, role: Role,
     return f"{session}:{timestamp}:{role}:{digest(text)}" if ordinal is None else f"{session}:{ordinal}"
 
 
-def tool_answer(session: str, call_id: str) -> str:
-    """Return the native id of a tool's answer in Codex and Gemini: the session and the call's id."""
-    return f"{session}:tool:{call_id}"
-
-
-def gemini_message(session: str, id: str) -> str:
-    """Return the native id of a Gemini row: the session and the row's `id`, whose last version counts."""
-    return f"{session}:{id}"
+def in_session(session: str, id: str, *, tool: bool = False) -> str:
+    """Return the native id of a row of Gemini, or of a tool's answer in Codex and Gemini, by its own id."""
+    return f"{session}:tool:{id}" if tool else f"{session}:{id}"
 
 
 def opencode_message(id: str) -> str:
@@ -128,7 +120,8 @@ def opencode_message(id: str) -> str:
 
 
 def versioned(name: str, text: str) -> str:
-    """Return the native id of a text whose source rewrites it in place: its name there, and the text's digest.
+    """Return the native id of a text whose source rewrites it in place: its name there, and the text's
+    digest.
 
     The name is a memory's id, or a note's path below the imported folder.
     """
@@ -140,4 +133,5 @@ def digest(text: str) -> str:
 
     Private text cannot be found by trial.
     """
-    return blake2b(" ".join(without_private(text).split()).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    words = " ".join(without_private(text).split())
+    return blake2b(words.encode("utf-8", "replace"), digest_size=16).hexdigest()

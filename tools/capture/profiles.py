@@ -1,9 +1,10 @@
-"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the environment.
+"""How a run is to be remembered (C5), and whether anything is stored now: by the pauses, and by the
+environment.
 
-A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the environment,
-or by the settings of the home, in this order. The writer asks it once for each capture (`writing.py`), and no command
-does so by itself. `sinks/home/pauses.py` defines pauses. Every code that appends a text for a caller asks
-`check_storing` first. Nothing is written here.
+A profile belongs to the process that names it. It is chosen by `--profile` or a client's argument, by the
+environment, or by the settings of the home, in this order. The writer asks it once for each capture
+(`writing.py`), and no command does so by itself. `sinks/home/pauses.py` defines pauses. Every code that
+appends a text for a caller asks `check_storing` first. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Profile(NamedTuple):
         if importance is not None and importance < self.least and kind in LONG_TERM:
             raise Denied(
                 "unimportant",
-                f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more, and this one has"
-                f" {importance / 100:g}: nothing was stored.",
+                f"Profile {self.name} takes a {kind} of importance {self.least / 100:g} or more,"
+                f" and this one has {importance / 100:g}: nothing was stored.",
                 "$.body.importance_given",
                 "Give it more importance or none, or name another profile.",
             )
@@ -64,7 +65,7 @@ PROFILES = {
         Profile("dev_memory_test", f"Profile dev_memory_test: {_TAGGED}", DEV_TAG),
         Profile(
             NO_PERSIST,
-            f"Profile {NO_PERSIST}: nothing is kept, and no memory is read; what is captured ends with this process.",
+            f"Profile {NO_PERSIST}: nothing is kept, and no memory is read; captures end with this process.",
             keeps=False,
         ),
     )
@@ -85,7 +86,8 @@ def chosen(home: Path, named: str | None = None) -> tuple[Profile, str]:
         name = local_settings(settings).profile
         by = "the default" if name == PROD else str(settings.settings_path)
     if name not in PROFILES:
-        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", f"The profiles are {', '.join(PROFILES)}.")
+        profiles = f"The profiles are {', '.join(PROFILES)}."
+        raise MemtapeError(f"{by} names no profile: {name[:60]!r}.", profiles)
     return PROFILES[name], by
 
 
@@ -107,7 +109,8 @@ def keeps_nothing(home: Path) -> bool:
 def check_kept(home: Home, doing: str) -> None:
     """Raise `MemtapeError` under a profile that keeps nothing, for actions with lasting effects."""
     if home.is_nowhere:
-        raise MemtapeError(f"{doing} keeps files, and profile {NO_PERSIST} keeps none.", "Name another profile.")
+        told = f"{doing} keeps files, and profile {NO_PERSIST} keeps none."
+        raise MemtapeError(told, "Name another profile.")
 
 
 def opened_home(home: Path) -> Home:
@@ -125,14 +128,17 @@ class Silence(NamedTuple):
         return f"{self.told} {self.then}"
 
 
-OF_RUN = Silence(f"Memory is paused for this run ({CAPTURE_VARIABLE}={CAPTURE_OFF}).", "Nothing of it is stored.")
+OF_RUN = Silence(
+    f"Memory is paused for this run ({CAPTURE_VARIABLE}={CAPTURE_OFF}).",
+    "Nothing of it is stored.",
+)
 
 
 def silence_of(home: Path, scope: Callable[[], str] | None) -> Silence | None:
     """Return why nothing is stored in a scope, None where all is; without a scope, of the whole home.
 
-    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a file of
-    pauses that is damaged.
+    The scope is only asked for where a project is paused, since it takes time. Raises `MemtapeError` for a
+    file of pauses that is damaged.
     """
     if stores_nothing():
         return OF_RUN
@@ -150,7 +156,8 @@ def silence_by(pause: Pause) -> Silence:
     """Return the messages about a pause in effect."""
     until = "" if pause.until is None else f" until {format_time(pause.until)}"
     of, word = ("", "") if pause.scope is None else (f" for {pause.scope}", f" --scope {pause.scope}")
-    return Silence(f"Memory is paused{of}{until}: nothing is stored.", f"`memtape agents resume{word}` ends the pause.")
+    told = f"Memory is paused{of}{until}: nothing is stored."
+    return Silence(told, f"`memtape agents resume{word}` ends the pause.")
 
 
 def check_storing(home: Path, scope: Callable[[], str] | None) -> None:

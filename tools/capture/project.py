@@ -9,8 +9,8 @@ folder is a project by itself. Folders below it may be parts of it or projects o
 assumption mixes nothing up. The work of a session below its first folder belongs to the first folder all the
 same.
 
-A scope that was taken out of a repository is kept in the home: where Memtape is used there again, the repository has
-the same scope as before.
+A scope that was taken out of a repository is kept in the home: where Memtape is used there again, the
+repository has the same scope as before.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,16 +46,32 @@ _URL = lazy(r"^[a-z][a-z0-9+.-]*://(?:[^@/]*@)?([^/]+)/(.+)\Z", re.IGNORECASE)
 class Repository(NamedTuple):
     """A repository's scope, and the mark by which its git folder is known again.
 
-    The mark of a git folder is a token that this home wrote into its configuration, or its inode, once the token was
-    taken out. The mark of a `.git` file is its inode and time.
+    The mark of a git folder is a token that this home wrote into its configuration, or its inode, once the
+    token was taken out. The mark of a `.git` file is its inode and time.
     """
 
     scope: str
     mark: str
 
 
+Repositories = dict[str, Repository]
+"""The repositories of a home, by the git folder that all worktrees share."""
 Began = Callable[[], Path | None]
 """Tells the folder that a session began in, None where that is not known; asked outside git alone."""
+
+
+class Checkout(NamedTuple):
+    """A working tree: its folder, the git folder of all its worktrees, the scopes and tokens kept there."""
+
+    top: str
+    common: str
+    scopes: list[str]
+    tokens: list[str]
+
+    @property
+    def marks(self) -> list[str]:
+        """The marks that the git folder, or `.git` file, has now."""
+        return [_file_mark(self.common)] if Path(self.common).is_file() else self.tokens
 
 
 def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began | None = None) -> str:
@@ -68,91 +84,115 @@ def scope_of_folder(folder: Path, home: Home, *, pin: bool = True, began: Began 
     if not folder.is_dir():
         there = next((parent for parent in folder.parents if parent.is_dir()), folder)
         folder = there if git(there, "rev-parse", "--show-toplevel") else folder
-    # Git takes some milliseconds to answer: most hooks stand in a tree that has a scope, and ask nothing else.
-    if _is_in_tree(folder.absolute()) and (scope := _listed(folder, home, pin)):
-        return check_scope(scope)
-    top = git(folder, "rev-parse", "--show-toplevel")
-    if top is None:
+    known = repositories_of(home)  # Before the configuration: who pins writes that first.
+    tree = checkout_of(folder)
+    if tree is None:
         return _scope_outside_git(_where_begun(folder.resolve(), began), home, pin)
-    if scope := _listed(folder, home, pin):
+    if scope := _listed(tree, known, home, pin):
         return check_scope(scope)
-    common = _common(folder)
     origin = git(folder, "config", "--get", "remote.origin.url")
-    name = _name_of(top, origin, _redactor(home, keeps_key=pin))
+    named = _normal_origin(origin).rpartition("/")[2] if origin else Path(tree.top).name
+    name = _redactor(home, keeps_key=pin).name(named)
     new = _new_scope(name, origin)
-    before = _scope_of_mark(folder, home, new)
+    before = _scope_of_mark(tree, known, new)
     if not pin:
         return before or (new if origin else _unmade_scope(name))
-    scope = before or new
     with _lock(home):
-        if first := _listed(folder, home):  # Another process was first.
+        known, tree = repositories_of(home), checkout_of(folder) or tree
+        if first := _listed(tree, known, home):  # Another process was first.
             return check_scope(first)
-        _pin(top, home, common, scope)
-    return scope
+        _pin(tree, home, before or new)
+    return before or new
 
 
-def _listed(folder: Path, home: Home, pin: bool = False) -> str | None:
+def checkout_of(folder: Path) -> Checkout | None:
+    """Return the working tree around a folder, None outside of git and in git's own folders.
+
+    A `.git` file counts as its own git folder if it names a git folder that does not name the file in turn:
+    anybody can make a folder whose file points at any repository.
+    """
+    asked = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+    told = git(folder, "rev-parse", *asked)
+    if told is None:
+        return None
+    top, within, common = told.splitlines()
+    link = Path(top, ".git")
+    is_own = link.is_file() and not _names(Path(within), link)
+    return Checkout(top, str(link) if is_own else common, *configuration_of(folder))
+
+
+def _names(within: Path, link: Path) -> bool:
+    """Whether the git folder of a worktree names the worktree's `.git` file."""
+    try:
+        return (within / (within / "gitdir").read_text().strip()).resolve() == link.resolve()
+    except OSError:
+        return False
+
+
+def configuration_of(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the scopes and tokens in the configuration of a repository's worktrees: one of each home."""
+    told = git(folder, "config", "--local", "--get-regexp", r"^memtape\.(scope|token)$") or ""
+    lines = [line.partition(" ") for line in told.splitlines()]
+    scopes, tokens = ([value for name, _, value in lines if name == key] for key in (GIT_KEY, TOKEN_KEY))
+    return scopes, tokens
+
+
+def _listed(tree: Checkout, known: Repositories, home: Home, pin: bool = False) -> str | None:
     """Return the scope that this home has given to a repository, also where the repository was moved since.
 
     With `pin` the home notes where a repository was moved to.
     """
-    noted = repositories_of(home)  # Before the configuration: who pins writes that first.
-    scopes, tokens = configuration_of(folder)
-    if not scopes:
-        return None
-    common = _common(folder)
-    marks = _marks(common, tokens)
-    if (held := noted.get(common)) and held.scope in scopes and held.mark in marks:
-        return held.scope
-    was = next((it for it, held in noted.items() if held.mark in marks and not Path(it).exists()), None)
-    if was is None or noted[was].scope not in scopes:
+    marks = tree.marks
+    ours = {it: held for it, held in known.items() if held.scope in tree.scopes and held.mark in marks}
+    if tree.common in ours:
+        return ours[tree.common].scope
+    was = next((it for it in ours if not Path(it).exists()), None)
+    if was is None:
         return None
     if pin:
         with _lock(home):
-            _note(home, common, noted[was], was)
-    return noted[was].scope
+            _note(home, tree.common, ours[was], was)
+    return ours[was].scope
 
 
-def _scope_of_mark(folder: Path, home: Home, new: str) -> str | None:
+def _scope_of_mark(tree: Checkout, known: Repositories, new: str) -> str | None:
     """Return the scope of a repository with none of this home's in its configuration, as after `take_out`.
 
-    Raises `NotAdopted` where the configuration, or the origin, by which `new` was made, names a scope of another
-    folder of this home, or of an earlier repository at the same path.
+    Raises `NotAdopted` where the configuration, or the origin, by which `new` was made, names a scope of
+    another folder of this home, or of an earlier repository at the same path.
     """
-    common, known = _common(folder), repositories_of(home)
-    scopes, tokens = configuration_of(folder)
-    held = known.get(common)
-    before = held.scope if held is not None and held.mark in (*_marks(common, tokens), _inode(common)) else None
-    for scope in (*scopes, new):
+    held = known.get(tree.common)
+    before = held.scope if held is not None and held.mark in (*tree.marks, _inode(tree.common)) else None
+    for scope in (*tree.scopes, new):
         there = [it for it, its in known.items() if its.scope == scope]
         if there and scope != before:
-            elsewhere = next((it for it in there if it != common), None)
-            raise NotAdopted(str(folder), scope, elsewhere and str(Path(elsewhere).parent))
+            elsewhere = next((it for it in there if it != tree.common), None)
+            raise NotAdopted(tree.top, scope, elsewhere and str(Path(elsewhere).parent))
     return before
 
 
-def _pin(top: str, home: Home, common: str, scope: str) -> None:
+def _pin(tree: Checkout, home: Home, scope: str) -> None:
     """Write a scope into a repository's configuration and into the home's list, under its lock.
 
     Other homes keep theirs.
     """
-    place = Path(top)
-    scopes, tokens = configuration_of(place)
-    is_file, token = Path(common).is_file(), os.urandom(16).hex()
-    added = [] if scope in scopes else [(GIT_KEY, scope)]
+    is_file, token, place = Path(tree.common).is_file(), os.urandom(16).hex(), Path(tree.top)
+    added = [] if scope in tree.scopes else [(GIT_KEY, scope)]
     for key, value in [*added, *([] if is_file else [(TOKEN_KEY, token)])]:
         if git(place, "config", "--local", "--add", key, value) is None:
             raise MemtapeError(
-                f"The scope of {top} cannot be kept in its git configuration.", f"Name one with --scope, as {scope}."
+                f"The scope of {place} cannot be kept in its git configuration.",
+                f"Name one with --scope, as {scope}.",
             )
     own = _own_marks(home)
-    _note(home, common, Repository(scope, _file_mark(common) if is_file else token))
-    for old in [] if is_file else [it for it in tokens if it in own]:  # As of the repository that this one copies.
-        _unset(place, TOKEN_KEY, old)
+    _note(home, tree.common, Repository(scope, _file_mark(tree.common) if is_file else token))
+    for old in [] if is_file else tree.tokens:
+        if old in own:  # As of the repository that this one copies.
+            _unset(place, TOKEN_KEY, old)
 
 
 def take_out(home: Home, common: str) -> bool:
-    """Take the scope and token of this home out of a git folder's configuration; whether that could be written."""
+    """Take this home's scope and token out of a git folder's configuration; whether that could be written."""
     own, folder, scope = _own_marks(home), Path(common), repositories_of(home)[common].scope
     tokens = [token for token in configuration_of(folder)[1] if token in own]
     if not all([_unset(folder, GIT_KEY, scope), *(_unset(folder, TOKEN_KEY, token) for token in tokens)]):
@@ -170,45 +210,16 @@ def _unset(folder: Path, key: str, value: str) -> bool:
     return git(folder, "config", "--local", "--fixed-value", "--unset-all", key, value) is not None
 
 
-def configuration_of(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the scopes and tokens in the configuration that all worktrees of a repository share: one of each home."""
-    lines = (git(folder, "config", "--local", "--get-regexp", r"^memtape\.(scope|token)$") or "").splitlines()
-    told = [line.partition(" ") for line in lines]
-    scopes, tokens = ([value for name, _, value in told if name == key] for key in (GIT_KEY, TOKEN_KEY))
-    return scopes, tokens
-
-
-def _common(folder: Path) -> str:
-    """Return the git folder shared by all worktrees of a repository.
-
-    A `.git` file counts as its own git folder if it names a git folder that does not name the file in turn:
-    anybody can make a folder whose file points at any repository.
-    """
-    told = git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    if told is None:  # The folder is one of git's own.
-        return str(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
-    top, within, common = told.splitlines()
-    link = Path(top, ".git")
-    return str(link) if link.is_file() and not _names(Path(within), link) else common
-
-
-def _names(within: Path, link: Path) -> bool:
-    """Whether the git folder of a worktree names the worktree's `.git` file."""
-    try:
-        return (within / (within / "gitdir").read_text().strip()).resolve() == link.resolve()
-    except OSError:
-        return False
+def _place_of(folder: Path) -> Path:
+    """Return the folder of a project: the working tree around a folder, outside git the folder itself."""
+    top = git(folder, "rev-parse", "--show-toplevel")
+    return Path(top) if top else folder.resolve()
 
 
 def passing_scope(unmade: str, folder: Path) -> str:
-    """Return the scope of a folder for a process that keeps none, the same as long as the folder has its path."""
-    top = git(folder, "rev-parse", "--show-toplevel") or str(folder.resolve())
-    return f"{unmade.removesuffix(_UNMADE)}-{blake2b(top.encode(), digest_size=4).hexdigest()}"
-
-
-def _is_in_tree(folder: Path) -> bool:
-    """Whether a folder surely stands in a working tree; one of git's own folders does not."""
-    return ".git" not in folder.parts and any((place / ".git").exists() for place in (folder, *folder.parents))
+    """Return a folder's scope for a process that keeps none, the same as long as the folder has its path."""
+    digits = blake2b(str(_place_of(folder)).encode(), digest_size=4).hexdigest()
+    return f"{unmade.removesuffix(_UNMADE)}-{digits}"
 
 
 def is_unmade(scope: str) -> bool:
@@ -219,10 +230,6 @@ def is_unmade(scope: str) -> bool:
 def told_scope(scope: str) -> str:
     """Return how people are told of a scope: one that is unmade has no digits yet, and no name to ask by."""
     return f"{scope.removesuffix(_UNMADE)} (new)" if is_unmade(scope) else scope
-
-
-def _name_of(top: str, origin: str | None, redactor: Redactor) -> str:
-    return redactor.name(_normal_origin(origin).rpartition("/")[2] if origin else Path(top).name)
 
 
 def _new_scope(name: str, origin: str | None) -> str:
@@ -270,35 +277,29 @@ def adopt(folder: Path, home: Home, once: str) -> Adopted:
 
     Raises `MemtapeError` for a folder that never had a scope or still exists, and for `global`.
     """
-    top = git(folder, "rev-parse", "--show-toplevel")
-    place = Path(top) if top else folder.resolve()
-    before = _scope_before(place, home)
+    place, before = _place_of(folder), None
+    with suppress(NotAdopted):
+        before = scope_of_folder(place, home, pin=False)
     with _lock(home):
         folders, redactor = _read(home.folders_path), _redactor(home)
         paths = os.path.abspath(once), str(Path(once).resolve())
         was = next((name for name in map(redactor.name, paths) if name in folders), None)
         if was is not None and Path(once).is_dir() and Path(once).resolve() != place:
-            raise MemtapeError(f"{once} is still there and keeps its memory.", "--scope asks that from anywhere.")
+            told = f"{once} is still there and keeps its memory."
+            raise MemtapeError(told, "--scope asks that from anywhere.")
         if was is None and not once.startswith(PROJECT_PREFIX):
             raise MemtapeError(
-                f"No folder {once} outside git has a memory here.", "`memtape status` names scopes: give one of them."
+                f"No folder {once} outside git has a memory here.",
+                "`memtape status` names scopes: give one of them.",
             )
         scope = check_scope(once) if was is None else folders.pop(was)
-        if top is None:
+        if (tree := checkout_of(place)) is None:
             folders[redactor.name(str(place))] = scope
         else:
-            _pin(top, home, _common(place), scope)
+            _pin(tree, home, scope)
         _write(home.folders_path, folders)
-    return Adopted(str(place), scope, None if before == scope else before)
-
-
-def _scope_before(place: Path, home: Home) -> str | None:
-    """Return the scope of a folder, None before its first capture."""
-    try:
-        scope = scope_of_folder(place, home, pin=False)
-    except NotAdopted:
-        return None
-    return None if is_unmade(scope) else scope
+    is_same = before is None or is_unmade(before) or before == scope
+    return Adopted(str(place), scope, None if is_same else before)
 
 
 def set_apart(folder: Path, home: Home) -> Adopted:
@@ -307,13 +308,11 @@ def set_apart(folder: Path, home: Home) -> Adopted:
 
 
 def once_elsewhere(folder: Path, home: Home) -> list[str]:
-    """Return the possible former folders of a folder without a scope: missing ones of its name, or beside it.
+    """Return possible former folders of a folder without a scope: missing ones of its name, or beside it.
 
     A repository may also have been the same folder outside git.
     """
-    top = git(folder, "rev-parse", "--show-toplevel")
-    place = Path(top) if top else folder.resolve()
-    known = map(Path, _read(home.folders_path))
+    place, known = _place_of(folder), map(Path, _read(home.folders_path))
     alike = [path for path in known if path.name == place.name or path.parent == place.parent]
     found = [path for path in alike if path == place or not path.is_dir()]
     return [str(path) for path in sorted(found, key=lambda path: (path.name != place.name, path))]
@@ -360,26 +359,23 @@ def _redactor(home: Home, keeps_key: bool = True) -> Redactor:
 def git(folder: Path, *words: str) -> str | None:
     """Return the output of a git command, None if it fails or git is missing."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False
-        )
+        asked = ["git", "-C", str(folder), *words]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=GIT_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _note(home: Home, common: str, held: Repository, was: str | None = None) -> None:
-    """Record a repository's scope by its git folder; `was` is the former path. The caller holds the `_lock`."""
+    """Record a repository's scope by its git folder; `was` is the former path.
+
+    The caller holds the `_lock`.
+    """
     noted = repositories_of(home)
     if was is not None:
         noted.pop(was, None)
     noted[common] = held
     _write(home.path / "repositories.json", {it: list(its) for it, its in noted.items()})
-
-
-def _marks(common: str, tokens: Sequence[str]) -> Sequence[str]:
-    """Return the marks that a git folder or `.git` file has now; `tokens` are from its configuration."""
-    return [_file_mark(common)] if Path(common).is_file() else tokens
 
 
 def _file_mark(common: str) -> str:
@@ -392,8 +388,8 @@ def _inode(common: str) -> str:
     return f"inode {Path(common).stat().st_ino}"
 
 
-def repositories_of(home: Home) -> dict[str, Repository]:
-    """Return the repositories with a scope of a home, by the git folder that all worktrees share."""
+def repositories_of(home: Home) -> Repositories:
+    """Return the repositories with a scope of a home."""
     return {common: Repository(*held) for common, held in _read(home.path / "repositories.json").items()}
 
 

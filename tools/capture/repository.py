@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import msgspec
 
 from memtape.schemas.events import REPOSITORY_TAG
 from memtape.schemas.times import US_PER_S
+from memtape.tools.capture.injected import host_texts
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import digest
 from memtape.tools.capture.project import git
@@ -62,17 +63,41 @@ def _commits(top: Path) -> str:
 
 
 def _stack(top: Path) -> str:
-    found = [told for name, tell in _MANIFESTS.items() if (told := _told(top / name, tell))]
+    found = [told for name in host_texts()["manifests"] if (told := _told(top / name))]
     return f"Built with: {'; '.join(found)}" if found else ""
 
 
-def _told(path: Path, tell: Callable[[bytes], str]) -> str:
+def _told(path: Path) -> str:
+    """Return a manifest's language and first dependencies, empty for a missing or damaged manifest."""
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
             return ""
-        return tell(path.read_bytes())
+        return _stated(path.name, path.read_bytes())
     except (OSError, ValueError, msgspec.DecodeError, TypeError, AttributeError, KeyError, RecursionError):
         return ""
+
+
+def _stated(name: str, data: bytes) -> str:
+    language = host_texts()["manifests"][name]
+    match name:
+        case "pyproject.toml":
+            project = msgspec.toml.decode(data).get("project", {})
+            wanted = project.get("requires-python")
+            language = f"{language} {wanted}" if isinstance(wanted, str) else language
+            return _named(language, project.get("dependencies", []))
+        case "package.json":
+            package = json.loads(data)
+            named = package.get("dependencies", {})
+            is_typed = "typescript" in {**named, **package.get("devDependencies", {})}
+            return _named("TypeScript" if is_typed else language, named)
+        case "Cargo.toml":
+            return _named(language, msgspec.toml.decode(data).get("dependencies", {}))
+        case "go.mod":
+            lines = data.decode().splitlines()
+            version = next((f" {line.split()[1]}" for line in lines if line.startswith("go ")), "")
+            modules = (line.strip() for line in lines if re.match(r"\s+[\w.]+\.\w+/", line))
+            return _named(f"{language}{version}", modules)
+    return language
 
 
 def _named(language: str, names: Iterable[Any]) -> str:
@@ -80,42 +105,3 @@ def _named(language: str, names: Iterable[Any]) -> str:
     held = [found[0] for name in names if isinstance(name, str) and (found := _NAME.match(name.strip()))]
     more = f" and {len(held) - DEPENDENCIES} more" if len(held) > DEPENDENCIES else ""
     return f"{language} with {', '.join(held[:DEPENDENCIES])}{more}" if held else language
-
-
-def _python(data: bytes) -> str:
-    project = msgspec.toml.decode(data).get("project", {})
-    wanted = project.get("requires-python")
-    return _named(f"Python {wanted}" if isinstance(wanted, str) else "Python", project.get("dependencies", []))
-
-
-def _node(data: bytes) -> str:
-    package = json.loads(data)
-    wanted = {**package.get("dependencies", {}), **package.get("devDependencies", {})}
-    return _named("TypeScript" if "typescript" in wanted else "JavaScript", package.get("dependencies", {}))
-
-
-def _rust(data: bytes) -> str:
-    return _named("Rust", msgspec.toml.decode(data).get("dependencies", {}))
-
-
-def _go(data: bytes) -> str:
-    lines = data.decode().splitlines()
-    version = next((line.split()[1] for line in lines if line.startswith("go ")), "")
-    return _named(f"Go {version}".strip(), [line.strip() for line in lines if re.match(r"\s+[\w.]+\.\w+/", line)])
-
-
-_MANIFESTS: dict[str, Callable[[bytes], str]] = {
-    "pyproject.toml": _python,
-    "package.json": _node,
-    "Cargo.toml": _rust,
-    "go.mod": _go,
-    "Gemfile": lambda data: "Ruby",
-    "pom.xml": lambda data: "Java, by Maven",
-    "build.gradle": lambda data: "Java, by Gradle",
-    "build.gradle.kts": lambda data: "Kotlin, by Gradle",
-    "mix.exs": lambda data: "Elixir",
-    "composer.json": lambda data: "PHP",
-    "CMakeLists.txt": lambda data: "C or C++, by CMake",
-    "Makefile": lambda data: "make",
-    "Dockerfile": lambda data: "Docker",
-}

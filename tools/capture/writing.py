@@ -6,10 +6,11 @@ Pure writers need nothing else. Reading views is not here.
 from __future__ import annotations
 
 import os
+import sys
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import Denied, InvalidEvent, LogAway, MemtapeError
 from memtape.schemas.events import (
     MAX_AT_LEAD_US,
+    MAX_IDS,
     MAX_TEXT_BYTES,
     PEOPLE,
     UNKNOWN,
@@ -30,11 +32,14 @@ from memtape.schemas.events import (
     Kind,
     Media,
     Origin,
+    Restored,
+    Withdrawn,
     make_event,
 )
 from memtape.schemas.ids import derived_id
-from memtape.schemas.log import SPOOLED, Log, Position
+from memtape.schemas.log import SPOOLED, Log, Position, events_between
 from memtape.schemas.metrics import Door
+from memtape.schemas.places import part_id
 from memtape.schemas.private import is_private
 from memtape.schemas.scopes import check_scope, partition_of
 from memtape.schemas.times import parse_time
@@ -50,6 +55,9 @@ if TYPE_CHECKING:
 
     from memtape.tools.capture.secrets.redaction import Redactor
 
+PAGE_PARTS = 250
+Said = Mapping[str, Collection[str]]
+"""Ids of texts by scope: for each text the id of it whole and of its first part."""
 Erased = dict[str, dict[str, None]]
 """The erased ids of each scope that was asked for, so that many lines look them up once."""
 
@@ -102,7 +110,9 @@ class Writer:
     `profile` is by default the environment's or the home's.
     """
 
-    def __init__(self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions]) -> None:
+    def __init__(
+        self, home: Home, log: Log, *, profile: str | None = None, **options: Unpack[WriterOptions],
+    ) -> None:  # fmt: skip
         self.profile = profile_of(home.path, profile)
         self.home = home
         self.log = log
@@ -111,7 +121,8 @@ class Writer:
         self._pinned = scope is not None
         self._folder = options.get("folder")
         self._began = options.get("began")
-        self.actor = Actor(name=options.get("actor") or default_actor(), origin=options.get("origin", "agent"))
+        name = options.get("actor") or default_actor()
+        self.actor = Actor(name=name, origin=options.get("origin", "agent"))
         self.door: Door = "python"
         """The way by which its questions come, for measurements."""
         self.session = session if session is not None else os.environ.get(SESSION_VARIABLE) or None
@@ -121,7 +132,7 @@ class Writer:
         """The redactor of every text on its way to the log; it counts the secrets."""
         from memtape.tools.capture.secrets.redaction import Redactor
 
-        own = weakref.proxy(self)  # A circle of references would keep the texts of a scope until it is collected.
+        own = weakref.proxy(self)  # A circle of references would keep the texts of a scope for long.
         return Redactor(self.home, speaker=lambda: (own.scope, own.actor.origin))
 
     @property
@@ -147,7 +158,8 @@ class Writer:
         return self.scope
 
     def capture(self, text: str, kind: Kind = "fact", **fields: object) -> Receipt:
-        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and so on.
+        """Append one text and return its receipt; `fields` are those of a `Line`: `tags`, `at`, `source` and
+        so on.
 
         A document of more than 1,000 characters is cut into parts, and the receipt is the first part's.
         Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for the content of a file of
@@ -179,21 +191,17 @@ class Writer:
             counts = self.redactor.counts
             redacted += [{} if counts == before else counts - Counter(before), *({} for _ in made[1:])]
         positions = self.log.append(events) if events else []
-        hidden = self.hidden_of(events, positions)
+        texts: dict[str, dict[str, str]] = {}
+        for event, position in zip(events, positions, strict=True):
+            if isinstance(event.body, Captured) and position != SPOOLED:
+                texts.setdefault(event.scope or "", {})[event.id] = event.body.text
+        hidden = {id for scope, its in texts.items() for id in self.hidden_among(scope, its)}
         receipts = Receipts(
             Receipt(event.id, position, taken, self.profile.name, event.id in hidden)
             for event, position, taken in zip(events, positions, redacted, strict=True)
         )
         receipts.refused = tuple(refused)
         return receipts
-
-    def hidden_of(self, events: Sequence[Event], positions: Sequence[Position]) -> dict[str, None]:
-        """Return the ids of hidden captures among those appended to the log."""
-        texts: dict[str, dict[str, str]] = {}
-        for event, position in zip(events, positions, strict=True):
-            if isinstance(event.body, Captured) and event.scope is not None and position != SPOOLED:
-                texts.setdefault(event.scope, {})[event.id] = event.body.text
-        return {id: None for scope, its in texts.items() for id in self.hidden_among(scope, its)}
 
     def hidden_among(self, scope: str, texts: Mapping[str, str]) -> list[str]:
         """Return which captures of a scope are hidden, by id with their texts. A `Writer` does not look."""
@@ -213,9 +221,11 @@ class Writer:
         now = now_us()
         at = parse_time(line.at, now) if isinstance(line.at, str) else now if line.at is None else line.at
         if at > now + MAX_AT_LEAD_US:
-            raise InvalidEvent("invalid", "The time of a capture is more than 5 minutes in the future.", "$.at")
+            told = "The time of a capture is more than 5 minutes in the future."
+            raise InvalidEvent("invalid", told, "$.at")
         scope = check_scope(line.scope) if line.scope is not None else self.made_scope()
-        kind, importance = line.kind or "fact", None if line.importance is None else round(line.importance * 100)
+        kind, given = line.kind or "fact", line.importance
+        importance = None if given is None else round(given * 100)
         self.profile.check(kind, importance)
         body = Captured(
             branch=line.branch,
@@ -230,14 +240,16 @@ class Writer:
         )
         actor = Actor(name=line.actor or self.actor.name, origin=line.origin or self.actor.origin)
         session = line.session or self.session
-        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets are out.
+        # What tells a secret may stand on both sides of a cut, so that a document is cut after its secrets
+        # are out.
         event = make_event("captured", "", body, scope, actor, (), now)
         whole = self.redactor.event(replace(event, at=at, session=session))
         assert isinstance(whole.body, Captured)
         if is_private(whole.body.text):
             told = "The text is private as a whole, and nothing was stored."
-            raise Denied("private", told, "$.body.text", "What stands outside of <private>…</private> is stored.")
-        made = self._parts_of(whole.body, scope, line.native_id, line.split)
+            then = "What stands outside of <private>…</private> is stored."
+            raise Denied("private", told, "$.body.text", then)
+        made = self._parts_of(whole.body, scope, line)
         if line.native_id is not None:
             if scope not in erased:
                 erased[scope] = self.erased_ids(scope)
@@ -246,17 +258,19 @@ class Writer:
                 raise InvalidEvent("erased", reason, "$.id")
         return [replace(whole, id=id, body=said) for id, said in made]
 
-    def _parts_of(self, said: Captured, scope: str, native: str | None, split: bool) -> list[tuple[str, Captured]]:
+    def _parts_of(self, said: Captured, scope: str, line: Line) -> list[tuple[str, Captured]]:
         """Return id and body of each event of a capture."""
 
         def id_of(mark: str = "") -> str:
-            return _new_id() if native is None else derived_id("captured", scope, said.source, f"{native}{mark}")
+            if line.native_id is None:
+                return _new_id()
+            return derived_id("captured", scope, said.source, f"{line.native_id}{mark}")
 
-        if split and said.kind == "turn":
+        if line.split and said.kind == "turn":
             from memtape.tools.capture.noise import without_bulk
 
             return [(id_of(), replace(said, text=without_bulk(said.text)))]
-        if split and len(said.text.encode()) > MAX_TEXT_BYTES:
+        if line.split and len(said.text.encode()) > MAX_TEXT_BYTES:
             said = replace(said, kind="document")
         if said.kind == "document":
             from memtape.tools.capture.documents import parts_of
@@ -297,7 +311,7 @@ class Writer:
         event = self.made(type, body, scope, refs)
         return Receipt(event.id, self.log.append([event])[0], profile=self.profile.name)
 
-    def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str | None = None) -> Event:
+    def made(self, type: str, body: Body, scope: str, refs: tuple[str, ...] = (), id: str = "") -> Event:
         """Return an event of a body, without secrets, for a batch; `id` is by default new."""
         event = make_event(type, id or _new_id(), body, scope, self.actor, refs, now_us())
         return self.redactor.event(replace(event, session=self.session))
@@ -311,17 +325,14 @@ def check_person(origin: Origin, does: str, then: str = "Who is a person says --
 
 def default_actor() -> str:
     """Return the account's name of the user that runs this process: git's would be a person's full name."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or _account() or UNKNOWN
-
-
-def _account() -> str:
-    """Return the name of the account of this process, empty where the system tells none, as in some containers."""
+    if name := os.environ.get("USER") or os.environ.get("LOGNAME"):
+        return name
     try:
         import pwd
 
         return pwd.getpwuid(os.getuid()).pw_name
-    except (ImportError, KeyError):
-        return ""
+    except (ImportError, KeyError):  # The system tells none, as in some containers.
+        return UNKNOWN
 
 
 def now_us() -> int:
@@ -331,3 +342,44 @@ def now_us() -> int:
 
 def _new_id() -> str:
     return str(uuid_utils.uuid7())
+
+
+def withdraw(writer: Writer, texts: Said, *, on: bool = True, dry_run: bool = False) -> int:
+    """Append that sources say texts no longer, or with `on=False` again; return how many changed."""
+    count = 0
+    for scope, ids in texts.items():
+        stand = writer.log.known(scope, list(ids))
+        withdrawn = withdrawn_and_shown(writer.log, scope)[0] if stand else {}
+        changed = [id for id in stand if (id in withdrawn) is not on]
+        count += len(changed)
+        named = [] if dry_run else [part for id in changed for part in _parts(writer.log, scope, id)]
+        for first in range(0, len(named), MAX_IDS):
+            writer.append("withdrawn", Withdrawn(ids=tuple(named[first : first + MAX_IDS]), on=on), scope)
+    return count
+
+
+def withdrawn_and_shown(log: Log, scope: str) -> tuple[dict[str, None], dict[str, None]]:
+    """Return the ids withdrawn in a scope at the end of the log, and those that a person restored since."""
+    withdrawn, shown = dict[str, None](), dict[str, None]()
+    partition = partition_of(scope, log.partitions)
+    for _, event in events_between(log, partition, 0, sys.maxsize, scope, ("withdrawn", "restored")):
+        body = event.body
+        if not isinstance(body, Withdrawn | Restored):
+            continue
+        on, ids = isinstance(body, Withdrawn) and body.on, body.ids
+        restored = [id for id in ids if id in withdrawn] if isinstance(body, Restored) else []
+        shown = {id: None for id in shown if id not in ids} | dict.fromkeys(restored)
+        withdrawn = withdrawn | dict.fromkeys(ids) if on else {id: None for id in withdrawn if id not in ids}
+    return withdrawn, shown
+
+
+def _parts(log: Log, scope: str, id: str) -> list[str]:
+    """Return an id and the ids of the document's other parts, if it names a first part; erased parts
+    included.
+    """
+    found, page = [id], [id] * PAGE_PARTS
+    while len(page) == PAGE_PARTS:
+        numbers = range(len(found) + 1, len(found) + 1 + PAGE_PARTS)
+        page = list(log.known(scope, [part_id(scope, id, number) for number in numbers]))
+        found += page
+    return found

@@ -18,7 +18,7 @@ _made = cli._made
 
 def _made_or_loaded(words: str) -> click.Command:
     former = VERBS.get(words)
-    if former is None or words in COMMANDS or former.command.split(".")[0] in ("cli",) or words in ("project",):
+    if former is None or words in COMMANDS or former.command.split(".")[0] in ("cli",) or words in ("project", "tree"):
         made = _made(words)
         if isinstance(made, Commands):
             before = f"{words} "

@@ -18,8 +18,7 @@ from memtape.sinks.home.pauses import pauses_of
 from memtape.sinks.home.pauses import resume as resume_home
 from memtape.tools.capture.profiles import silence_by
 from memtape.tools.capture.project import scope_of_folder
-from memtape.tools.capture.secrets.keys import RedactionKey, unwrapped, wrapped, write_secret
-from memtape.tools.capture.secrets.known import MetSecrets
+from memtape.tools.capture.secrets.known import MetSecrets, RedactionKey, unwrapped, wrapped, write_secret
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.commands.options import ORIGINS, Commands, Output, default_origin, with_folder
 

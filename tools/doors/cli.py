@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-import msgspec
 from click.core import ParameterSource
 from click.exceptions import NoArgsIsHelpError
 from click.shell_completion import CompletionItem
@@ -293,10 +292,7 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
     if missing := [option for option, field in own.items() if field.required and field.name not in values]:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
-    try:
-        return msgspec.convert(values, verb.asks)
-    except msgspec.ValidationError as error:
-        raise click.UsageError(str(error)) from None
+    return verb.asks(**values)
 
 
 def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
@@ -312,6 +308,7 @@ def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
     origin = given.get("origin") or default_origin()
     with Client(home, origin=origin, **speaker) as client, folding_shown(), phases() as update:
         client.door, client.on_phase = "cli", update
+        client.on_note = lambda note: say(note, err=True)
         print_output(_output(verb, client, asked))
 
 
@@ -397,7 +394,7 @@ class Commands(click.Group):
     """A group of commands, each made when it is first asked for; usage errors are escaped like all printed text."""
 
     def __init__(self, name: str, commands: Sequence[str], **options: Any) -> None:
-        super().__init__(name, context_settings=SETTINGS, **options)
+        super().__init__(name.rpartition(" ")[2] or "memtape", context_settings=SETTINGS, **options)
         self.words = name
         self.names = commands
         self.titles: Mapping[str, Sequence[str]] = {"Commands": commands}

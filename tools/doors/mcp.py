@@ -50,6 +50,11 @@ def tool_of(name: str) -> Tool:
     return Tool(verb, verb.tool, verb.tool.asks or verb.asks)
 
 
+def every_tool() -> dict[str, Tool]:
+    """Return all tools by name."""
+    return {name: tool_of(name) for name in TOOLS}
+
+
 def schema_of(tool: Tool, *, rare: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments for hosts: with the `rare` ones, or without.
 

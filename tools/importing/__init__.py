@@ -1,5 +1,6 @@
-"""Conversations kept by other programs, read into records; one parser a source.
+"""Conversations and texts kept by other programs, read into records and put on the log.
 
-A parser is a pure generator from rows to records: it opens no file, asks no log and no clock. `reading` turns bytes
-into rows, `finding` finds the files of hosts, `parsing` chooses the parser, `taking` puts records on the log.
+A parser is a pure generator from a row, an item or a text to records: it opens no file, asks no log and no
+clock. `reading` turns bytes into rows, `finding` finds files, `taking` reads them, `batches` puts records on
+the log.
 """

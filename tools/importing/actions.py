@@ -1,14 +1,13 @@
 """Actions of an agent by tools: one for each edit, command and test, with path, exit and one line of output.
 
-The rest of a tool's output is not kept: it is bulk, and stands in the project. The tool names of hosts are
-here, their rows are not. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102,
-OpenCode 1.18, Qwen Code 0.15, as they ran.
+The rest of a tool's output is not kept: it is bulk, and stands in the project. `host_texts.toml` has the
+names of tools, and what hosts put around an output; the rows of hosts are not known here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,11 @@ import msgspec
 import orjson
 
 from memtape.schemas.actions import Act, action_tags
-from memtape.schemas.patterns import lazy
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
-from memtape.tools.capture.injected import asks_memory, clean, is_memory_tool, said
+from memtape.tools.capture.injected import asks_memory, clean, host_regex, host_words, is_memory_tool, said
 from memtape.tools.importing import records
-from memtape.tools.importing.records import FinishedCommand, Record, Skipped, State, text_of
+from memtape.tools.importing.records import Record, Skipped, State, text_of
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -34,59 +32,11 @@ MAX_FILES = 50
 MAX_CALLS = 256
 """The most unanswered calls that a parser remembers."""
 
-EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Create", "replace", "edit", "write_file", "write", "create")
-"""Tools that edit a file."""
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """How hosts call the argument that names the file."""
-PATCHES = ("apply_patch", "patch")
-SHELLS: Mapping[str, str] = {
-    "Bash": "command",
-    "bash": "command",
-    "run_shell_command": "command",
-    "shell": "command",
-    "shell_command": "command",
-    "local_shell": "command",
-    "local_shell_call": "command",
-    "exec_command": "cmd",
-}
-"""Tools that run a command, and the argument that has the command."""
 
 NO_ACTION = Skipped("output of a tool that neither edits nor runs a command")
 REFUSED = Skipped("call of a tool that the user refused")
-
-_TESTING = lazy(
-    r"(?:^|[;&|]\s*|\s)(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest|behave|bats|ginkgo|nextest"
-    r"|playwright test|cypress run|(?:npm|pnpm|yarn|bun|deno|cargo|go|mix|dotnet|swift|dart|flutter|rake|bazel|make"
-    r"|zig build|just|task|mvn|gradle|\./gradlew|\./mvnw|manage\.py|rails|composer)\s+(?:-\S+\s+|run[- ])*(?:test|tests"
-    r"|check|verify|spec)[\w:.-]*|python[\d.]*\s+-m\s+(?:pytest|unittest|doctest)|(?:node|bun)\s+--test)(?=\s|$)"
-)
-"""Commands that run tests."""
-_HEAD = lazy(
-    r"\A(?:(?:Command|Directory|Stdout|Chunk ID|Wall time|Error|Signal|Background PIDs|Process Group PGID|Output"
-    r"|Total output lines|Original token count|Exit [Cc]ode|Process exited with code)\b[^\n]*?(?:\n|\Z))+"
-)
-"""Lines that hosts put before an output."""
-_EXIT = lazy(
-    r"^(?:Exit [Cc]ode:?|Process exited with code|<shellId: \S{1,40} completed with exit code)\s+(-?\d{1,10})\b",
-    re.MULTILINE,
-)
-_FOOT = lazy(
-    r"^(?:(?:Exit Code|Signal|Process Group PGID|Background PIDs|Error):[^\n]*|<shellId: [^\n]*>)$", re.MULTILINE
-)
-_OUTPUT = lazy(r"^(?:Output|Stdout):[ \t]*", re.MULTILINE)
-_COUNTED = lazy(
-    r"\b\d+ (?:\w+ ){0,2}(?:passed|failed|failing|passing|ok|errors?|tests?)\b|test result:|(?-i:\bOK\b|\bFAIL)",
-    re.IGNORECASE,
-)
-"""A line in which a test runner counts."""
-_PROBLEM = lazy(r"\b(?:error|fatal|failed|failure|exception|cannot|can't|not found|denied|no such)\b", re.IGNORECASE)
-_REFUSED = lazy(
-    r"\s*(?:The user doesn't want to|\[Request interrupted|.{0,40}(?:rejected|aborted) by (?:the )?user)", re.IGNORECASE
-)
-_PATCHED = lazy(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_TAG = lazy(r"</?[\w-]{1,40}>")
-"""A line in which a host names the speaker, as `<untrusted_context>` of Gemini CLI."""
-_ANSI = lazy(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -127,23 +77,30 @@ def call_of(name: str, arguments: Any) -> Call:
     if is_memory_tool(name) or asks_memory(arguments):
         return Call(short, of_memory=True)
     given = _object(arguments)
-    if short in EDITORS and (path := text_of(given, *PATHS)):
+    if short in host_words("editors") and (path := text_of(given, *PATHS)):
         return Call(short, "edit", paths=(clean(path),))
-    if short in SHELLS:
-        command = _command(given.get(SHELLS[short]))
+    if short in host_words("shells"):
+        command = _command(given.get("command", given.get("cmd")))
         if paths := _patched(command):  # Codex may apply a patch by its shell.
             return Call(short, "edit", paths=paths)
         if command.strip():
-            return Call(short, "test" if _TESTING.search(_one_line(command)) else "command", command=command)
-    if short in PATCHES:
-        patch = text_of(given, "input", "patch", "patchText") or (arguments if isinstance(arguments, str) else "")
-        if paths := _patched(patch):
+            is_test = host_regex("testing").search(_one_line(command))
+            return Call(short, "test" if is_test else "command", command=command)
+    if short in host_words("patchers"):
+        whole = arguments if isinstance(arguments, str) else ""
+        if paths := _patched(text_of(given, "input", "patch", "patchText") or whole):
             return Call(short, "edit", paths=paths)
     return Call(short)
 
 
 def actions_of(
-    call: Call | None, output: str, native_id: str, fields: Mapping[str, Any], *, failed: bool, exit: int | None = None
+    call: Call | None,
+    output: str,
+    native_id: str,
+    fields: Mapping[str, Any],
+    *,
+    failed: bool,
+    exit: int | None = None,
 ) -> Iterator[Record | Skipped]:
     """Yield the actions of an answered call: a record for each file, or one for a command.
 
@@ -154,7 +111,7 @@ def actions_of(
         yield records.RECALLED
     elif call is None or call.act is None:
         yield records.FAILED if failed else NO_ACTION
-    elif failed and _REFUSED.match(output):
+    elif failed and host_regex("refused").match(output):
         yield REFUSED
     elif call.act == "edit":
         yield from [records.FAILED] if failed else _edits(call, native_id, fields)
@@ -165,11 +122,9 @@ def actions_of(
 def _edits(call: Call, native_id: str, fields: Mapping[str, Any]) -> Iterator[Record]:
     for number, path in enumerate(call.paths):
         short = _below(path, fields.get("cwd"))
+        about = {"actor": call.name, "path": short, "tags": action_tags("edit"), **fields}
         name = native_id if not number else f"{native_id}:{number}"
-        tags = action_tags("edit")
-        yield Record(
-            native_id=name, origin="tool", text=f"edited {short}", actor=call.name, path=short, tags=tags, **fields
-        )
+        yield Record(native_id=name, origin="tool", text=f"edited {short}", **about)
 
 
 def _ran(
@@ -177,42 +132,42 @@ def _ran(
 ) -> Record:
     assert call.act is not None
     output = _ends(without_private(output))  # Only of a whole text it is known what is private in it.
-    told = _EXIT.search(output)
+    told = host_regex("exit").search(output)
     code = exit if exit is not None else int(told[1]) if told else None
-    failed = failed or bool(code)
-    ran = FinishedCommand(call.act, call.command, _bare(said(_ANSI.sub("", output))), failed, code)
+    how = f"failed (exit {code})" if code else "failed" if failed else "passed" if call.act == "test" else ""
+    finish = partial(_told, call, _bare(said(host_regex("ansi").sub("", output))), how)
     tags = action_tags(call.act, code if code is not None else int(failed))
-    return Record(native_id=native_id, origin="tool", text=call.command, actor=call.name, tags=tags, ran=ran, **fields)
+    about = {"actor": call.name, "tags": tags, "finish": finish, **fields}
+    return Record(native_id=native_id, origin="tool", text=call.command, **about)
 
 
-def ran_text(ran: FinishedCommand, redactor: Redactor) -> str:
+def _told(call: Call, output: str, how: str, redactor: Redactor) -> str:
     """Return a finished command as one line. Secrets are removed before anything is cut or chosen."""
-    command, output = redactor.text(_one_line(ran.command)), redactor.text(ran.output)
-    how = "passed" if ran.act == "test" else ""
-    if ran.failed:
-        how = f"failed (exit {ran.exit})" if ran.exit else "failed"
-    verb = "tested with" if ran.act == "test" else "ran"
-    said_of = (f"{verb} `{_cut(command, COMMAND_CHARS)}`", how, _cut(_line(output, ran), LINE_CHARS))
-    return ": ".join(part for part in said_of if part)
+    command, output = redactor.text(_one_line(call.command)), redactor.text(output)
+    verb = "tested with" if call.act == "test" else "ran"
+    line = _line(output, is_test=call.act == "test", failed=how.startswith("failed"))
+    parts = (f"{verb} `{_cut(command, COMMAND_CHARS)}`", how, _cut(line, LINE_CHARS))
+    return ": ".join(filter(None, parts))
 
 
-def _line(output: str, ran: FinishedCommand) -> str:
+def _line(output: str, *, is_test: bool, failed: bool) -> str:
     """Return the most telling line of an output: the count of tests, the failure, else the first line."""
-    lines = [line for line in map(_one_line, output.splitlines()) if line.strip("-=*# ") and not _TAG.fullmatch(line)]
+    every = map(_one_line, output.splitlines())
+    lines = [line for line in every if line.strip("-=*# ") and not host_regex("speaker").fullmatch(line)]
     if not lines:
         return ""
-    if ran.act == "test" and (counted := [line for line in lines if _COUNTED.search(line)]):
+    if is_test and (counted := [line for line in lines if host_regex("counted").search(line)]):
         return counted[-1]
-    if ran.failed:
-        return next((line for line in lines if _PROBLEM.search(line)), lines[-1])
-    return lines[-1] if ran.act == "test" else lines[0]
+    if failed:
+        return next((line for line in lines if host_regex("problem").search(line)), lines[-1])
+    return lines[-1] if is_test else lines[0]
 
 
 def _bare(output: str) -> str:
     """Return an output without the lines added by hosts."""
-    found = _OUTPUT.search(output) if _HEAD.match(output) else None
-    body = output[found.end() :] if found else _HEAD.sub("", output)
-    return _FOOT.sub("", body)
+    found = host_regex("output").search(output) if host_regex("head").match(output) else None
+    body = output[found.end() :] if found else host_regex("head").sub("", output)
+    return host_regex("foot").sub("", body)
 
 
 def _ends(output: str) -> str:
@@ -224,12 +179,8 @@ def _ends(output: str) -> str:
 
 def _below(path: str, folder: Any) -> str:
     """Return a path relative to a folder, whole if outside."""
-    if isinstance(folder, str) and folder:
-        try:
-            return str(PurePath(path).relative_to(folder))
-        except ValueError:
-            pass
-    return path
+    is_within = isinstance(folder, str) and folder and PurePath(path).is_relative_to(folder)
+    return str(PurePath(path).relative_to(folder)) if is_within else path
 
 
 def _command(given: Any) -> str:
@@ -242,7 +193,8 @@ def _command(given: Any) -> str:
 
 
 def _patched(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(path.strip()) for path in _PATCHED.findall(text)))[:MAX_FILES]
+    paths = (clean(path.strip()) for path in host_regex("patched").findall(text))
+    return tuple(dict.fromkeys(paths))[:MAX_FILES]
 
 
 def _object(arguments: Any) -> dict[str, Any]:

@@ -1,42 +1,53 @@
-"""PDF, HTML, Office and e-mail to text, in the form of Markdown where the format has headings, lists and tables.
+"""Texts of files: notes in Markdown, memory files of Claude Code, and PDF, HTML, Office and e-mail made
+Markdown.
 
-Libraries of the extra `documents` read them, and are loaded when a file needs them; without the extra nothing else is
-missing. Nothing here opens a file.
+A native id has a text's path and digest: a changed or moved text is taken again. Libraries of the extra
+`documents` are loaded when a file needs them; without the extra nothing else is missing. Nothing here opens a
+file.
 """
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import Any
 
-from memtape.schemas.events import Origin
+from memtape.schemas.events import Kind, Origin
 from memtape.schemas.private import without_private
-from memtape.tools.capture.injected import said
+from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import MediaLine
-from memtape.tools.capture.native_ids import DOCUMENTS, versioned
-from memtape.tools.importing.records import EMPTY, Found, Record, Skipped, time_of
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, versioned
+from memtape.tools.importing.records import EMPTY, INJECTED, Found, Record, Skipped, text_of, time_of
 
-if TYPE_CHECKING:
-    from email.message import EmailMessage
-
+Mail = tuple[str, object, tuple[str, ...]]
 MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """An Office file is a zip archive; one with a larger declared content is skipped."""
-MAX_MEDIA = 64
+MAX_MEDIA = MAX_TAGS = 64
+MAX_FACT_CHARS = 2_000
+MAX_FRONT_MATTER_CHARS = 64 * 1_024
 
 NEEDS = Skipped("a document whose library is missing; in the checkout of Memtape: pip install '.[documents]'")
 TOO_LARGE = Skipped(f"a document of more than {MAX_FILE_BYTES // 2**20} MB", problem=True)
 _UNPACKS = Skipped(f"an Office file that unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB", problem=True)
 _LOCKED = Skipped("a document that asks for a password", problem=True)
 _NO_TEXT = Skipped("a document without text, as a scan is", problem=True)
+_BAD_FRONT = Skipped("front matter that is no YAML", problem=True)
+_LEADS_ON = Skipped("a line that leads to another file")
 
 _NO_TITLES = ("untitled", "(anonymous)")
 """Titles that programs give to a PDF without a title."""
 _NOT_READ = ("script", "style", "nav", "noscript", "template")
 """The elements of a page that are not its text."""
+
+_FRONT = re.compile(r"(?ms)\A\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+_TAG = re.compile(r"(?:(?<=\s)|(?<=\A))#([^\W\d_][\w/-]*|\w*[^\W\d][\w/-]*)")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_BULLET = re.compile(r"^[-*+] +(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_POINTER = re.compile(r"\A(?:\[[^\]]*\]\([^)]*\.md\)|\[\[[^\]]*\]\])")
 
 
 def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterator[Found]:
@@ -46,7 +57,8 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
         yield TOO_LARGE
         return
     try:
-        read, (at, attached) = read_as(data), _about_mail(data) if ending == ".eml" else (None, ())
+        refused = _office_problem(data) if ending in _OFFICE else None
+        read = refused or read_as(data)
     except ModuleNotFoundError:
         yield Skipped(NEEDS.reason, problem=True)
         return
@@ -57,15 +69,99 @@ def take_document(data: bytes, ending: str, path: str, modified: int) -> Iterato
     if isinstance(read, Skipped):
         yield read
         return
-    text = said(read).strip()
+    told, at, attached = read if isinstance(read, tuple) else (read, None, ())
+    text = said(told).strip()
     if not text:
         yield _NO_TEXT if ending == ".pdf" else EMPTY
-    else:
-        media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])
-        yield Record(
-            source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=origin, text=text,
-            path=path, at=time_of(at) or modified, media=media,
-        )  # fmt: skip
+        return
+    media = tuple(MediaLine(kind="file", uri=name) for name in attached[:MAX_MEDIA])
+    yield Record(
+        source=DOCUMENTS, native_id=versioned(path, text), kind="document", origin=origin, text=text,
+        path=path, at=time_of(at) or modified, media=media,
+    )  # fmt: skip
+
+
+def front_matter(text: str) -> tuple[dict[str, Any], str, bool]:
+    """Return the fields at the head of a note, its body, and whether the head could be read."""
+    import yaml
+
+    found = _FRONT.match(text[:MAX_FRONT_MATTER_CHARS])
+    if not found:
+        return {}, text, True
+    try:
+        fields = yaml.safe_load(found[1])
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return {}, text, False
+    is_sound = fields is None or isinstance(fields, dict)
+    return (fields or {}, text[found.end() :], True) if is_sound else ({}, text, False)
+
+
+def take_note(text: str, path: str, modified: int) -> Iterator[Found]:
+    """Yield a note as a document.
+
+    `path` is below the folder that was named, `modified` the time of a note that does not say its own.
+    """
+    fields, body, sound = front_matter(clean(text))
+    if not sound:
+        yield _BAD_FRONT
+    times = (time_of(fields.get(key)) for key in ("created", "created_at", "date", "modified"))
+    title, told = text_of(fields, "title"), said(body)
+    if not told:
+        yield INJECTED if body.strip() else EMPTY
+        return
+    if title and not told.startswith("# "):
+        told = f"# {title}\n\n{told}"
+    elif told == body.strip():
+        told = body  # White space around it is the file's own, which can be read back as it was.
+    yield Record(
+        source=MARKDOWN, native_id=versioned(path, told), kind="document", origin="user", text=told,
+        path=path, at=next(filter(None, times), modified), tags=_tags(fields, body),
+    )  # fmt: skip
+
+
+def take_memory(text: str, path: str, modified: int, cwd: str | None) -> Iterator[Found]:
+    """Yield the records of a Claude Code memory file: each point of MEMORY.md, a topic's file as a whole.
+
+    Points of MEMORY.md that only lead to the file of a topic are left out, since the file says it.
+    """
+    fields, body, sound = front_matter(clean(text))
+    if not sound:
+        yield _BAD_FRONT
+    metadata = fields.get("metadata")
+    type = text_of(metadata, "type") or text_of(fields, "type")
+    common: dict[str, Any] = {"source": CLAUDE_MEMORY, "origin": "agent", "actor": CLAUDE_CODE, "path": path}
+    common |= {"at": modified, "cwd": cwd, "tags": _distinct((type,)) if type else ()}
+    index = path.rpartition("/")[2] == "MEMORY.md"
+    for passage in _points(body) if index else [body]:
+        if index and _POINTER.match(passage):
+            yield _LEADS_ON
+            continue
+        told = said(passage)
+        if not told:
+            yield INJECTED if passage.strip() else EMPTY
+            continue
+        kind: Kind = "fact" if len(told) <= MAX_FACT_CHARS else "document"
+        yield Record(native_id=versioned(path, told), kind=kind, text=told, **common)
+
+
+def _points(body: str) -> Iterator[str]:
+    """Yield the points of a list, and the text between lists by paragraphs; headings are left out."""
+    pieces = _BULLET.split(re.sub(r"(?m)^#.*(?:\n|\Z)", "", body))
+    for number, piece in enumerate(pieces):  # Every second piece is a point.
+        yield from filter(str.strip, [piece] if number % 2 else re.split(r"\n\s*\n", piece))
+
+
+def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:
+    given = fields.get("tags", fields.get("tag"))
+    if isinstance(given, str):
+        given = re.split(r"[,\s]+", given)
+    given = given if isinstance(given, list) else []
+    named = [str(tag).lstrip("#") for tag in given if isinstance(tag, str | int)]
+    return _distinct((*named, *_TAG.findall(_CODE.sub(" ", body))))
+
+
+def _distinct(tags: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))[:MAX_TAGS]
 
 
 def can_read(ending: str) -> bool:
@@ -94,30 +190,30 @@ def _markdown(page: bytes | str) -> str:
 
     if isinstance(page, bytes):
         page = UnicodeDammit(page, is_html=True).unicode_markup or page.decode(errors="replace")
-    soup = BeautifulSoup(without_private(page), "html.parser")  # The tags of what is private are none in Markdown.
+    # The tags of what is private are none in Markdown.
+    soup = BeautifulSoup(without_private(page), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     for element in soup.find_all(_NOT_READ):
         element.decompose()
     has_heading = soup.find("h1") is not None
-    text = MarkdownConverter(heading_style=ATX, escape_underscores=False, escape_asterisks=False).convert_soup(
-        soup.body or soup
-    )
-    return _titled("" if has_heading else title, text)
+    maker = MarkdownConverter(heading_style=ATX, escape_underscores=False, escape_asterisks=False)
+    return _titled("" if has_heading else title, maker.convert_soup(soup.body or soup))
 
 
-def _word(file: BytesIO) -> str:
+def _word(data: bytes) -> str:
     import mammoth
 
-    return _markdown(mammoth.convert_to_html(file).value)
+    return _markdown(mammoth.convert_to_html(BytesIO(data)).value)
 
 
-def _slides(file: BytesIO) -> str:
+def _slides(data: bytes) -> str:
     from pptx import Presentation
 
     pieces = []
-    for number, slide in enumerate(Presentation(file).slides, start=1):
+    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         title = slide.shapes.title
-        pieces.append(f"## {_line(title.text_frame.text) if title is not None else ''}".rstrip() + f" (slide {number})")
+        named = f" {_line(title.text_frame.text)}".rstrip() if title is not None else ""
+        pieces.append(f"##{named} (slide {number})")
         for shape in slide.shapes:
             if shape.has_text_frame and (title is None or shape.shape_id != title.shape_id):
                 pieces.append(shape.text_frame.text)
@@ -128,53 +224,41 @@ def _slides(file: BytesIO) -> str:
     return "\n\n".join(piece for piece in pieces if piece.strip())
 
 
-def _sheets(file: BytesIO) -> str:
+def _sheets(data: bytes) -> str:
     from openpyxl import load_workbook
 
-    book = load_workbook(file, read_only=True, data_only=True)
+    book = load_workbook(BytesIO(data), read_only=True, data_only=True)
     pieces = []
     for sheet in book.worksheets:
-        rows = ([str(cell) if cell is not None else "" for cell in row] for row in sheet.iter_rows(values_only=True))
+        every = sheet.iter_rows(values_only=True)
+        rows = ([str(cell) if cell is not None else "" for cell in row] for row in every)
         pieces.append(f"## {_line(sheet.title)}\n\n{_table(row for row in rows if any(row))}")
     return "\n\n".join(pieces)
 
 
-def _message(data: bytes) -> EmailMessage:
+def _mail(data: bytes) -> Mail:
+    """Return an e-mail's text, its moment and the names of its attached files."""
     from email import message_from_bytes, policy
 
-    return message_from_bytes(data, policy=policy.default)
-
-
-def _mail(data: bytes) -> str:
-    message = _message(data)
+    message = message_from_bytes(data, policy=policy.default)
     told = {name: _line(str(message[name] or "")) for name in ("From", "To", "Cc", "Date")}
     head = "\n".join(f"{name}: {value}" for name, value in told.items() if value)
     body = message.get_body(("plain", "html"))
     text = "" if body is None else str(body.get_content())
     if body is not None and body.get_content_subtype() == "html":
         text = _markdown(text)
-    return _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}")
+    attached = filter(None, (part.get_filename() for part in message.iter_attachments()))
+    titled = _titled(_line(str(message["Subject"] or "")), f"{head}\n\n{text}")
+    return titled, getattr(message["Date"], "datetime", None), tuple(attached)
 
 
-def _about_mail(data: bytes) -> tuple[object, tuple[str, ...]]:
-    """Return the date of a mail, and the names of its attached files."""
-    message = _message(data)
-    names = (part.get_filename() for part in message.iter_attachments())
-    return getattr(message["Date"], "datetime", None), tuple(filter(None, names))
-
-
-def _office(read: Callable[[BytesIO], str]) -> Callable[[bytes], str | Skipped]:
-    """Return the reader of an Office file, which refuses a file that is locked or would unpack to too much."""
-
-    def read_sound(data: bytes) -> str | Skipped:
-        if data.startswith(b"\xd0\xcf\x11\xe0"):  # An Office file with a password is no archive, but one of these.
-            return _LOCKED
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            if sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES:
-                return _UNPACKS
-        return read(BytesIO(data))
-
-    return read_sound
+def _office_problem(data: bytes) -> Skipped | None:
+    """Return why an Office file is refused: locked, or it would unpack to too much."""
+    if data.startswith(b"\xd0\xcf\x11\xe0"):  # A file with a password is no archive, but one of these.
+        return _LOCKED
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        too_much = sum(info.file_size for info in archive.infolist()) > MAX_UNPACKED_BYTES
+    return _UNPACKS if too_much else None
 
 
 def _table(rows: Iterator[list[str]]) -> str:
@@ -193,13 +277,14 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-FORMATS: dict[str, tuple[Callable[[bytes], str | Skipped], str | None, Origin]] = {
+_OFFICE = (".docx", ".pptx", ".xlsx")
+FORMATS: dict[str, tuple[Callable[[bytes], str | Mail | Skipped], str | None, Origin]] = {
     ".pdf": (_pdf, "pypdf", "user"),
     ".html": (_markdown, "markdownify", "web"),
     ".htm": (_markdown, "markdownify", "web"),
-    ".docx": (_office(_word), "mammoth", "user"),
-    ".pptx": (_office(_slides), "pptx", "user"),
-    ".xlsx": (_office(_sheets), "openpyxl", "user"),
+    ".docx": (_word, "mammoth", "user"),
+    ".pptx": (_slides, "pptx", "user"),
+    ".xlsx": (_sheets, "openpyxl", "user"),
     ".eml": (_mail, None, "web"),
 }
 """By the end of a file's name its reader, the module that the reader needs, and the origin of the text.

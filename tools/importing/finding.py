@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memtape.tools.capture import native_ids
 from memtape.tools.capture.injected import clean
-from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, HOSTS, MARKDOWN
+from memtape.tools.capture.native_ids import CLAUDE_CODE, CLAUDE_MEMORY, CODEX, DOCUMENTS, GEMINI, MARKDOWN
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.records import NO_FORMAT, Skipped, text_of
+from memtape.tools.importing.transcripts import PARSERS
 
 EXPORT = "export"
 ARCHIVE = "archive"
 
-BY_ROWS = (CLAUDE_CODE, CODEX, GEMINI)
-"""Formats of which a file grows row by row while a session is going on."""
 ROWS_LOOKED_AT = 50
 SLUG_CHARS = 200
 _MARKDOWN_ENDINGS = (".md", ".markdown")
@@ -63,9 +64,9 @@ def host_folders() -> dict[str, list[Path]]:
     }
 
 
-def host_files() -> Iterator[ImportSource | Unfit]:
-    """Yield the sessions and memory files of every host that has been used here."""
-    for format, folders in host_folders().items():
+def host_files(all_folders: dict[str, list[Path]] | None = None) -> Iterator[ImportSource | Unfit]:
+    """Yield the sessions and memory files of every host in its folders, by default the usual ones."""
+    for format, folders in (host_folders() if all_folders is None else all_folders).items():
         for folder in folders:
             for path in walk(folder):
                 if isinstance(path, Unfit):
@@ -76,17 +77,14 @@ def host_files() -> Iterator[ImportSource | Unfit]:
 
 def memory_folders() -> list[Path]:
     """Return the memory folders of Claude Code, one a project."""
-    return [path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")) if path.is_dir()]
+    every = (path for folder in host_folders()[CLAUDE_CODE] for path in sorted(folder.glob("*/memory")))
+    return [path for path in every if path.is_dir()]
 
 
 def kept_by(host: str) -> tuple[int, int]:
     """Return how many sessions and how many memory files a host has kept on this machine."""
-    formats = [source.format for source in host_files() if isinstance(source, ImportSource)]
-    if host not in HOSTS:
-        return 0, 0
-    own = (HOSTS[host], CLAUDE_MEMORY) if host == "claude" else (HOSTS[host],)
-    found = [format for format in formats if format in own]
-    return len(found) - found.count(CLAUDE_MEMORY), found.count(CLAUDE_MEMORY)
+    formats = Counter(source.format for source in host_files() if isinstance(source, ImportSource))
+    return formats[native_ids.HOSTS.get(host, "")], formats[CLAUDE_MEMORY] if host == "claude" else 0
 
 
 def host_file(path: Path, format: str, folder: Path) -> ImportSource | None:
@@ -106,7 +104,10 @@ def named_files(path: Path, format: str | None = None) -> Iterator[ImportSource 
     """Yield the importable files of a path; `format` overrides the detected format."""
     if path.is_dir():
         for found in walk(path):
-            yield found if isinstance(found, Unfit) else _source(found, found.relative_to(path).as_posix(), format)
+            if isinstance(found, Unfit):
+                yield found
+            else:
+                yield _source(found, found.relative_to(path).as_posix(), format)
     elif path.is_file():
         source = _source(path, path.name, format)
         yield Unfit(path, Skipped(source.why.reason, problem=True)) if isinstance(source, Unfit) else source
@@ -146,7 +147,7 @@ def format_of_row(row: dict[str, Any]) -> str | None:
         return CODEX
     if ("sessionId" in row and type) or (type in _CLAUDE_TYPES and ("uuid" in row or "leafUuid" in row)):
         return CLAUDE_CODE
-    return EXPORT if exports.source_of(row) is not None else None
+    return _of_export(row)
 
 
 def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
@@ -158,12 +159,13 @@ def _source(path: Path, name: str, format: str | None) -> ImportSource | Unfit:
             return _memory_file(path, path.parent.parent)
         return ImportSource(path, MARKDOWN, name) if format in (None, MARKDOWN) else Unfit(path, NO_FORMAT)
     if ending in documents.FORMATS and format in (None, DOCUMENTS) and not _is_of_export(path):
-        return ImportSource(path, DOCUMENTS, name) if documents.can_read(ending) else Unfit(path, documents.NEEDS)
+        has_library = documents.can_read(ending)
+        return ImportSource(path, DOCUMENTS, name) if has_library else Unfit(path, documents.NEEDS)
     if format in (MARKDOWN, CLAUDE_MEMORY, DOCUMENTS) or ending not in (".json", ".jsonl"):
         return Unfit(path, NO_FORMAT)
-    found = format if format in BY_ROWS else None if format is None else EXPORT
+    found = format if format is None or format in PARSERS else EXPORT
     try:
-        found = found or (_format_of_lines(path) if ending == ".jsonl" else _format_of_document(path))
+        found = found or _format_in(path, in_rows=ending == ".jsonl")
     except OSError as error:
         return Unfit(path, Skipped(f"cannot be read: {error.strerror}", problem=True))
     return Unfit(path, NO_FORMAT) if found is None else session_file(path, found, name)
@@ -174,42 +176,31 @@ def _is_of_export(path: Path) -> bool:
     return path.name == "chat.html" and (path.parent / "conversations.json").exists()
 
 
-def _format_of_lines(path: Path) -> str | None:
-    """Return the format of a file of rows; unreadable files get a format too, and are reported later."""
+def _format_in(path: Path, *, in_rows: bool) -> str | None:
+    """Return a file's format by its first rows or items; an unreadable file has one too."""
     bad = None
     with reading.opened(path) as file:
-        for count, row in enumerate(reading.rows(file)):
-            if isinstance(row.value, dict):
-                found = format_of_row(row.value)
+        values = (row.value for row in reading.rows(file)) if in_rows else reading.items(file)
+        for value in islice(values, ROWS_LOOKED_AT):
+            if isinstance(value, Skipped):
+                bad = bad or (CLAUDE_CODE if in_rows else EXPORT)
+            elif value is not None:
+                found = format_of_row(value) if in_rows else _of_export(value)
                 if found is not None:
                     return found
-            elif isinstance(row.value, Skipped):
-                bad = bad or CLAUDE_CODE
-            if count == ROWS_LOOKED_AT:
-                break
     return CODEX if _ROLLOUT.match(path.name) else bad
 
 
-def _format_of_document(path: Path) -> str | None:
-    with reading.opened(path) as file:
-        for count, item in enumerate(reading.items(file)):
-            if isinstance(item, Skipped) or exports.source_of(item) is not None:
-                return EXPORT
-            if count == ROWS_LOOKED_AT:
-                break
-    return None
+def _of_export(item: Any) -> str | None:
+    return EXPORT if exports.source_of(item) is not None else None
 
 
 def session_file(path: Path, format: str, name: str = "") -> ImportSource:
     """Return a session file, in any folder, with the session id and folder from its path."""
-    name = name or path.name
-    if format == CODEX:
-        found = _ROLLOUT.match(path.name)
-        return ImportSource(path, format, name, session=found[1] if found else None)
-    if format == GEMINI:
-        format = EXPORT if path.suffix == ".json" else GEMINI
-        return ImportSource(path, format, name, cwd=_gemini_root(path))
-    return ImportSource(path, format, name)
+    found = _ROLLOUT.match(path.name) if format == CODEX else None
+    cwd = _gemini_root(path) if format == GEMINI else None
+    format = EXPORT if format == GEMINI and path.suffix == ".json" else format
+    return ImportSource(path, format, name or path.name, cwd, found[1] if found else None)
 
 
 def _gemini_root(path: Path) -> str | None:
@@ -226,12 +217,13 @@ def _in_claude_memory(path: Path) -> bool:
 
 
 def _memory_file(path: Path, project: Path) -> ImportSource:
-    name = path.relative_to(project / "memory").as_posix() if path.is_relative_to(project / "memory") else path.name
+    folder = project / "memory"
+    name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
     return ImportSource(path, CLAUDE_MEMORY, name, cwd=_claude_root(project))
 
 
 def _claude_root(project: Path) -> str | None:
-    """Return the folder of a project of Claude Code, as its sessions tell: its name alone could be several folders'."""
+    """Return the folder of a Claude Code project, as its sessions tell: its name may be several folders'."""
     cwd = next(filter(None, map(_first_cwd, sorted(project.glob("*.jsonl")))), None)
     places = (Path(cwd), *Path(cwd).parents) if cwd else ()
     return next((str(path) for path in places if _slug(path) == project.name), cwd)
@@ -241,7 +233,8 @@ def _first_cwd(path: Path) -> str | None:
     """Return the first folder that a transcript names in its head. Raises no error."""
     with suppress(OSError), reading.opened(path) as file:
         rows = (row.value for row in islice(reading.rows(file), ROWS_LOOKED_AT))
-        told = (text_of(each, "cwd") for row in rows if isinstance(row, dict) for each in (row, row.get("payload")))
+        known = (row for row in rows if isinstance(row, dict))
+        told = (text_of(row, "cwd") or text_of(row.get("payload"), "cwd") for row in known)
         return next(filter(None, told), None)
     return None
 
@@ -256,7 +249,7 @@ def began_in(path: Path) -> Path | None:
 
 
 def folder_of(cwd: str) -> Path:
-    """Return a session's folder; a path of another system (`C:\\x`) is kept as written, not below the current one."""
+    """Return a session's folder; a path of another system (`C:\\x`) is not below the current folder."""
     return Path("/", clean(cwd).replace("\\", "/"))
 
 

@@ -6,12 +6,17 @@ by people since then become a diverged version. People's other changes of a page
 
 from __future__ import annotations
 
+import os
+import posixpath
+import re
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import msgspec
+from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
@@ -24,14 +29,14 @@ from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.pages import NOWHERE, Page
 from memtape.state.views.tree_pages import READ_CHARS
+from memtape.tools.capture.documents import headings
 from memtape.tools.capture.writing import Writer
-from memtape.tools.importing.page_layout import layout_of, links_in, parts_of
 from memtape.tools.importing.records import ImportProblem
 from memtape.tools.keep.page_changes import PageEvents, changes_of
 from memtape.tools.keep.states import scope_now
 
 SOURCE = "page-folder"
-"""The source of a page that was imported; its native id is its slug, a digest of its file, and the version before."""
+"""The source of an imported page; its native id has slug, digest of the file, and the version before."""
 BATCH_EVENTS = 500
 TOO_LONG = (
     f"More than {MAX_TEXT_BYTES // 1024} KiB under one heading, which no page holds. Give it more headings,"
@@ -39,7 +44,11 @@ TOO_LONG = (
 )
 DEEPEST = 6
 """The deepest level of headings."""
+NODES = ("index.md", "readme.md")
+"""The names of a folder's own page; the first existing one counts."""
+_ENDING = ".md"
 _HEADING = lazy(r"(?m)^ {0,3}#{1,6}[ \t]")
+_WIKI = lazy(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 OnProgress = Callable[[int], None]
 
 
@@ -112,7 +121,7 @@ class PageFolder:
         return self._taken
 
     def _take_parts(self, file: _FolderFile, level: int = 2) -> None:
-        """Take a long text as a page, and one below it for each part under a heading; a long part likewise."""
+        """Take a long text as a page, with one below it for each heading; a long part likewise."""
         (_, first), *rest = parts_of(file.data, level)
         parts = [(file.slug, first)]
         for title, part in rest:
@@ -137,10 +146,12 @@ class PageFolder:
                 self._take_parts(file)
                 return
             if old is None and pages.by_birth and pages.at(slug) is not None:
-                raise InvalidEvent("invalid", f"The page {slug} is there and was not imported; it stays as it is.", "$")
+                told = f"The page {slug} is there and was not imported; it stays as it is."
+                raise InvalidEvent("invalid", told, "$")
             if old is not None and not old.page.lives:
                 raise InvalidEvent("invalid", f"Its page was forgotten: memtape restore {old.page.id}", "$")
-            if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, _native(file, old.before)):
+            native = _native(file, old.before if old is not None else None)
+            if old is not None and old.last.id == derived_id("captured", self._name, SOURCE, native):
                 self._taken.unchanged += 1
                 return
             self._events += self._said(file, old)
@@ -160,7 +171,7 @@ class PageFolder:
         events = [self._maker.made(body, f"{captured.id}#{number}") for number, body in enumerate(made)]
         begun = [link for link in links if link.on and link.id == self._ids[file.slug]]
         self._taken.edges += len(begun)
-        self._taken.waiting += sum(link.slug is not None and link.slug not in self._layout.above for link in begun)
+        self._taken.waiting += sum(bool(it.slug) and it.slug not in self._layout.above for it in begun)
         (self._taken.new if old is None else self._taken.versions).append(file.slug)
         return [captured, *(event for event in events if event is not None)]
 
@@ -200,7 +211,8 @@ class PageFolder:
         now = [(link.relation, link.slug or link.to or "") for link in said]
         named = links_in(read.text or "", file.path, self._layout)
         now += [("related", slug) for slug in named if above.get(slug) != file.slug]
-        before = links_in(self._scope.captures.body(old.last).text, file.path, self._layout) if old is not None else []
+        last = self._scope.captures.body(old.last).text if old is not None else ""
+        before = links_in(last, file.path, self._layout)
         has = dict.fromkeys(_ends(self._scope, old.page)) if old is not None else {}
         for relation, slug in dict.fromkeys(now):
             was_ended = relation == "related" and slug in before and (relation, slug) not in has
@@ -242,3 +254,111 @@ def _ends(scope: Scope, page: Page) -> Iterator[tuple[str, str]]:
     """Yield where a page leads, by relation and slug."""
     for link in page.links.values():
         yield link.relation, link.slug if link.to == NOWHERE else scope.pages.by_birth[link.to].slug
+
+
+class Layout(NamedTuple):
+    """The slug of each file by path, and the parent's slug by slug, empty below the root.
+
+    `top` is the common beginning of all slugs.
+    """
+
+    top: str
+    slugs: dict[str, str]
+    above: dict[str, str]
+
+
+def layout_of(folder: Path) -> Layout:
+    """Return how the Markdown of a folder stands as pages. A page's parent comes before the page."""
+    top = slug_of(folder.resolve().name or "pages").replace("/", "-")
+    slugs, nodes, above = slugs_of(top, list(markdown_in(folder))), dict[PurePath, str](), dict[str, str]()
+    for path, slug in slugs.items():
+        place = PurePosixPath(path).parent
+        above[slug] = next((nodes[it] for it in (place, *place.parents) if it in nodes), "")
+        if _rank(PurePosixPath(path).name) < len(NODES):
+            nodes.setdefault(place, slug)
+    return Layout(top, slugs, above)
+
+
+def markdown_in(folder: Path) -> Iterator[str]:
+    """Yield the paths of Markdown files in a folder; a folder's own page comes before its contents.
+
+    Hidden files and folders and links are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        found = [name for name in files if name.lower().endswith(_ENDING) and not name.startswith(".")]
+        for name in sorted(found, key=lambda name: (_rank(name), name)):
+            path = Path(place) / name
+            if not path.is_symlink():
+                yield path.relative_to(folder).as_posix()
+
+
+def slugs_of(top: str, paths: list[str]) -> dict[str, str]:
+    """Return the slug of each file by its path; no two files share a slug."""
+    slugs = dict[str, str]()  # By slug, the path.
+    for path in paths:
+        place, _, name = f"{top}/{path}".rpartition("/")
+        stem = name[: -len(_ENDING)]
+        slug = slug_of(place) if _rank(name) < len(NODES) else ""
+        slug = slug if slug and slug not in slugs else slug_of(f"{place}/{stem}")
+        if slug in slugs:
+            mark = blake2b(path.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+            slug = slug_of(f"{slug.rpartition('/')[0]}/{slug_of(stem)[:60].rpartition('/')[2]}-{mark}")
+        slugs[slug] = path
+    return {path: slug for slug, path in slugs.items()}
+
+
+def _rank(name: str) -> int:
+    return NODES.index(name.lower()) if name.lower() in NODES else len(NODES)
+
+
+def parts_of(data: bytes, level: int = 2) -> list[tuple[str, bytes]]:
+    """Return the part before the first heading of a level, then each such heading with all below it.
+
+    A part is the heading's text, empty for the first part, and the bytes. Joined, the parts are the page.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    found = [(0, ""), *((start, title) for start, of, title in headings(text) if of == level)]
+    ends = [*(start for start, _ in found[1:]), len(text)]
+    parts = ((title, text[start:end]) for (start, title), end in zip(found, ends, strict=True))
+    return [(title, part.encode("utf-8", "surrogateescape")) for title, part in parts]
+
+
+def links_in(text: str, path: str, layout: Layout) -> list[str]:
+    """Return the slugs linked from a file's text, each once and in order.
+
+    `path` is the file's path in the folder. A missing file has the slug it would have; links out of the
+    folder are skipped.
+    """
+    found = list[str | None]()
+    for token in MarkdownIt("commonmark").parse(text):
+        inner = token.children or []
+        links = [it for it in inner if it.type == "link_open"]
+        found += [_by_path(str(it.attrs.get("href", "")), path, layout) for it in links]
+        said = "".join(it.content for it in inner if it.type in ("text", "softbreak"))
+        found += [_by_name(name.strip(), layout) for name in _WIKI.findall(said) if name.strip()]
+    return [slug for slug in dict.fromkeys(found) if slug and slug != layout.slugs.get(path)]
+
+
+def _by_path(address: str, path: str, layout: Layout) -> str | None:
+    place = unquote(address.partition("#")[0].partition("?")[0])
+    if not place.endswith(_ENDING) or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/", place):
+        return None
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), place))
+    if target.startswith("../"):
+        return None
+    return layout.slugs.get(target) or _would_be(target, layout)
+
+
+def _by_name(name: str, layout: Layout) -> str | None:
+    """Return the slug of a wiki link's file: by its path, else by its name, the shortest path first."""
+    wanted = name.removesuffix(_ENDING).casefold()
+    named = {path: path.removesuffix(_ENDING).casefold() for path in layout.slugs}
+    alike = [path for path, name in named.items() if posixpath.basename(name) == posixpath.basename(wanted)]
+    if alike:
+        return layout.slugs[min(alike, key=lambda path: (named[path] != wanted, path.count("/"), path))]
+    return _would_be(f"{name.removesuffix(_ENDING)}{_ENDING}", layout)
+
+
+def _would_be(target: str, layout: Layout) -> str:
+    return slug_of(f"{layout.top}/{target.removesuffix(_ENDING)}")

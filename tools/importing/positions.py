@@ -18,13 +18,11 @@ import msgspec
 from memtape.schemas.log import Log, strayed, trail_of
 from memtape.sinks.home.folders import Home, write_whole
 from memtape.tools.capture.secrets.redaction import Redactor
+from memtape.tools.capture.writing import Said
 
 RULES = 2
 """Raised when parsers take texts that they skipped before, so that everything is read again."""
 PROBE_BYTES = 4_096
-
-Said = dict[str, list[str]]
-"""Ids of texts by scope."""
 
 
 class FilePosition(msgspec.Struct, frozen=True):
@@ -39,7 +37,7 @@ class FilePosition(msgspec.Struct, frozen=True):
     modified: int
     digest: str
     state: dict[str, Any]
-    said: Said = {}
+    said: dict[str, list[str]] = {}
     folder: str = ""
     file: tuple[int, int] = (0, 0)
 
@@ -48,7 +46,7 @@ _UNREAD = FilePosition(offset=0, size=0, modified=-1, digest="", state={})
 
 
 _Kept = tuple[int, str, list[tuple[int, str]], dict[str, FilePosition]]
-"""`RULES`, the log's id, where each partition ended when the positions were kept and its trail there, and positions."""
+"""`RULES`, the log's id, where each partition ended then and its trail there, and the positions."""
 
 
 class Positions:
@@ -78,12 +76,13 @@ class Positions:
         is_same = (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
         return kept if is_same and kept.offset == kept.size else None
 
-    def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]]:
-        """Return the offset and state to resume a file that only grew; the start for any other file."""
+    def resume(self, path: Path, file: IO[bytes]) -> tuple[int, dict[str, Any]] | None:
+        """Return the offset and state to resume a file that only grew; None for any other file."""
         kept = self.of(path)
-        if kept.size > os.fstat(file.fileno()).st_size or digest(file, kept.offset) != kept.digest:
-            return 0, {}
-        return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
+        is_longer = kept.size <= os.fstat(file.fileno()).st_size
+        if kept.offset and is_longer and digest(file, kept.offset) == kept.digest:
+            return kept.offset, msgspec.json.decode(msgspec.json.encode(kept.state))
+        return None
 
     def gone(self, named: Path, keys: Container[str]) -> dict[str, FilePosition]:
         """Return, by key, the positions of missing files: of `named` itself, and of files read in the folder
@@ -98,24 +97,21 @@ class Positions:
         return found
 
     def moved(self, files: Mapping[str, FilePosition]) -> list[str]:
-        """Return the old keys of files that were renamed, or their folder: the same file with a text of the same."""
-        ids = {new.file: {id for _, id in _texts(new.said)} for new in files.values() if new.said}
-        return [
-            key
-            for key, kept in self._kept.items()
-            if key not in files and kept.file in ids and any(id in ids[kept.file] for _, id in _texts(kept.said))
-        ]
+        """Return the old keys of renamed files, or of a renamed folder's: the same file with a same text."""
+        ids = {new.file: {id for _, id in _texts([new])} for new in files.values() if new.said}
+        others = ((key, kept) for key, kept in self._kept.items() if key not in files and kept.file in ids)
+        return [key for key, kept in others if not ids[kept.file].isdisjoint(id for _, id in _texts([kept]))]
 
     def differences(self, files: Mapping[str, FilePosition | None]) -> tuple[Said, Said]:
-        """Return the texts that no file says once these positions count, None for a file that is gone, and the
-        texts that a file did not say before.
+        """Return the texts that no file says once these positions count, None for a file that is gone, and
+        the texts that a file did not say before.
         """
-        old = {text: None for key in files if key in self._kept for text in _texts(self._kept[key].said)}
-        new = {text: None for position in files.values() if position is not None for text in _texts(position.said)}
+        old = dict.fromkeys(_texts(self._kept.get(key) for key in files))
+        new = dict.fromkeys(_texts(files.values()))
         gone = [text for text in old if text not in new]
-        others = (kept for key, kept in self._kept.items() if key not in files) if gone else ()
-        stay = {text for kept in others for text in _texts(kept.said)}
-        return _by_scope(text for text in gone if text not in stay), _by_scope(text for text in new if text not in old)
+        stay = set(_texts(kept for key, kept in self._kept.items() if key not in files)) if gone else ()
+        come = [text for text in new if text not in old]
+        return _by_scope([text for text in gone if text not in stay]), _by_scope(come)
 
     def put(self, files: Mapping[str, FilePosition | None]) -> None:
         """Remember positions for `save`, and forget those that are None, or have a secret in their state."""
@@ -147,12 +143,11 @@ def digest(file: IO[bytes], offset: int) -> str:
     return blake2b(head + file.read(min(PROBE_BYTES, offset)), digest_size=16).hexdigest()
 
 
-def _texts(said: Said) -> Iterator[tuple[str, str]]:
-    return ((scope, id) for scope, ids in said.items() for id in ids)
+def _texts(positions: Iterable[FilePosition | None]) -> Iterator[tuple[str, str]]:
+    """Yield scope and id of the texts of files."""
+    said = (position.said for position in positions if position is not None)
+    return ((scope, id) for its in said for scope, ids in its.items() for id in ids)
 
 
-def _by_scope(texts: Iterable[tuple[str, str]]) -> Said:
-    found: Said = {}
-    for scope, id in texts:
-        found.setdefault(scope, []).append(id)
-    return found
+def _by_scope(texts: list[tuple[str, str]]) -> Said:
+    return {scope: [id for of, id in texts if of == scope] for scope in dict.fromkeys(of for of, _ in texts)}

@@ -26,7 +26,7 @@ from memtape.tools.importing.records import Skipped
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line beyond it is skipped and named; pictures in a transcript make lines of some megabytes."""
 MAX_ITEM_BYTES, MAX_LEVELS = 256 * 1024 * 1024, 1_000
-"""An item of a JSON document that is longer or deeper ends the reading of the document: an item is held whole."""
+"""A longer or deeper item of a JSON document ends the reading of the document: an item is held whole."""
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 SKIP_BYTES = 1024 * 1024
 
@@ -92,7 +92,8 @@ def parse_row(data: bytes) -> dict[str, Any] | Skipped | None:
     try:
         value = orjson.loads(data)
     except ValueError:
-        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson refuses.
+        # JavaScript cuts texts in the middle of a character, and writes lone surrogates, which orjson
+        # refuses.
         try:
             value = json.loads(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
@@ -183,5 +184,5 @@ def members(file: BinaryIO | IO[bytes]) -> Iterator[tuple[str, int, IO[bytes] | 
         yield "", 0, Skipped("an archive that cannot be read", problem=True)
 
 
-BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError)
 """The errors of zipfile on damaged archives, on unknown ways of packing, and on encrypted ones."""

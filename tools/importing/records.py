@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memtape.schemas.actions import Act
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Kind, Origin
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, US_PER_S, parse_iso
@@ -20,6 +19,9 @@ from memtape.tools.capture.injected import clean, said
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.native_ids import HOSTS, Role, heard
 from memtape.tools.capture.noise import TOOL_ERROR
+
+if TYPE_CHECKING:
+    from memtape.tools.capture.secrets.redaction import Redactor
 
 MAX_NAME_CHARS = 200
 MAX_PROBLEMS = 1_000
@@ -125,22 +127,12 @@ class ImportSummary(msgspec.Struct):
         return self.unread > 0 and not (self.files or self.unchanged or self.denied)
 
 
-class FinishedCommand(msgspec.Struct, frozen=True):
-    """A finished command: its words, its output, whether it failed, and the exit code where known."""
-
-    act: Act
-    command: str
-    output: str
-    failed: bool
-    exit: int | None
-
-
 class Record(Line, frozen=True, kw_only=True):
     """A said or written text, with `at` in microseconds, None where the source does not tell.
 
     `heard` is the native id under which a hook may have captured the same text (`native_ids.heard`). Texts
-    are whole: a text too long is cut after the removal of its secrets, and of one with `only_head`, as an
-    attachment, only the head is kept. `ran` is the command of an agent, told in one line of its own.
+    are whole: a text too long is cut after the removal of its secrets. `finish` makes the kept text with a
+    redactor, of an agent's command or an attachment.
     """
 
     source: str
@@ -151,8 +143,11 @@ class Record(Line, frozen=True, kw_only=True):
     split: bool = True
     cwd: str | None = None
     heard: str | None = None
-    only_head: bool = False
-    ran: FinishedCommand | None = None
+    finish: Callable[[Redactor], str] | None = None
+
+    def kept(self, redactor: Redactor) -> str:
+        """Return the kept text."""
+        return self.text if self.finish is None else self.finish(redactor)
 
 
 Found = Record | Skipped
@@ -181,6 +176,18 @@ def text_of(row: Any, *keys: str) -> str | None:
     return None
 
 
+def object_in(row: Any, key: str) -> dict[str, Any]:
+    """Return the object under a key of a row, empty where there is none."""
+    value = row.get(key) if isinstance(row, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(row: Any, key: str) -> list[Any]:
+    """Return the list under a key of a row, empty where there is none."""
+    value = row.get(key) if isinstance(row, dict) else None
+    return value if isinstance(value, list) else []
+
+
 def time_of(value: Any) -> int | None:
     """Return microseconds of ISO 8601, or of seconds or milliseconds since 1970; None for anything else."""
     try:
@@ -198,7 +205,7 @@ def time_of(value: Any) -> int | None:
 
 
 def blocks_text(content: Any, *types: str) -> str:
-    """Return the text of a content that is a text, a block, or a list of them; blocks of other types are left out."""
+    """Return the text of a content: a text, a block, or a list of them, without blocks of other types."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -11,26 +11,30 @@ from typing import IO, NamedTuple
 import msgspec
 
 from memtape.schemas.errors import Denied, MemtapeError
-from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, MARKDOWN, MEM0
-from memtape.tools.capture.withdrawing import withdraw
-from memtape.tools.capture.writing import Writer, now_us
-from memtape.tools.importing import exports, finding, reading
-from memtape.tools.importing.batches import Batch, Waiting
-from memtape.tools.importing.finding import ImportSource, Unfit
-from memtape.tools.importing.parsing import PARSERS, FilePiece, pieces_of, rows_of
+from memtape.schemas.private import without_private
+from memtape.tools.capture.native_ids import CLAUDE_AI, CLAUDE_MEMORY, DOCUMENTS, GEMINI, MARKDOWN, MEM0
+from memtape.tools.capture.writing import Writer, now_us, withdraw
+from memtape.tools.importing import documents, exports, finding, reading
+from memtape.tools.importing.batches import Batch
+from memtape.tools.importing.finding import ARCHIVE, EXPORT, ImportSource, Unfit
 from memtape.tools.importing.positions import FilePosition, Positions, digest
-from memtape.tools.importing.records import SECRETS, ImportSummary, Record, Skipped, State
+from memtape.tools.importing.records import NO_FORMAT, SECRETS, Found, ImportSummary, Record, Skipped, State
+from memtape.tools.importing.transcripts import PARSERS, records_of, rows_of
 
 SPEAKING = frozenset({MARKDOWN, CLAUDE_MEMORY, DOCUMENTS, MEM0, CLAUDE_AI})
 """Sources whose edited or deleted files withdraw their texts, turns apart."""
+ROWS = "rows"
+"""The format of a file of rows, each with its own type."""
+_DAMAGED = Skipped("damaged in its archive", problem=True)
+_IN_ARCHIVES = {"json": EXPORT, "jsonl": ROWS, "md": MARKDOWN, "markdown": MARKDOWN}
 
 OnProgress = Callable[[int], None]
 """It is told how many bytes more have been read."""
 
 
 class ImportOptions(NamedTuple):
-    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone` says
-    that missing files are gone for good. In a dry run nothing is written.
+    """How an import reads: `reread` reads unchanged files again, `only` takes one source's records, `gone`
+    says that missing files are gone for good. In a dry run nothing is written.
     """
 
     dry_run: bool = False
@@ -42,10 +46,10 @@ class ImportOptions(NamedTuple):
 class _Reading:
     """One reading of a file: the parser's state, and what was found so far, with the ids of the texts."""
 
-    def __init__(self, source: ImportSource, file: IO[bytes], status: os.stat_result) -> None:
-        self.source, self.file, self.status = source, file, status
+    def __init__(self, source: ImportSource, file: IO[bytes]) -> None:
+        self.source, self.file, self.status = source, file, os.fstat(file.fileno())
         self.state: State = {"session": source.session, "cwd": source.cwd}
-        self.began = self.moment = status.st_mtime_ns // 1_000
+        self.began = self.moment = self.status.st_mtime_ns // 1_000
         self.anything, self.sound = False, True
         self.said: dict[str, list[str]] = {}
 
@@ -86,10 +90,9 @@ class Importer:
             else:
                 self.take_file(source)
         self.append()
-        if self._folders:
-            keys = frozenset(map(self.positions.key, there))
-            for folder in self._folders:
-                self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
+        keys = frozenset(map(self.positions.key, there)) if self._folders else frozenset[str]()
+        for folder in self._folders:
+            self._withdraw_gone(folder, self.positions.gone(folder, keys), there, unread)
         return self.summary
 
     def take_file(self, source: ImportSource) -> None:
@@ -98,15 +101,16 @@ class Importer:
         try:
             self._writer.redactor.check_path(str(source.path))
             with reading.opened(source.path) as file:
-                status = os.fstat(file.fileno())
-                if not self._reread and (kept := self.positions.unchanged(source.path, status)) is not None:
+                read = _Reading(source, file)
+                kept = None if self._reread else self.positions.unchanged(source.path, read.status)
+                if kept is not None:
                     self.summary.unchanged += 1
-                    self._on_progress(status.st_size)
+                    self._on_progress(read.status.st_size)
                     if (folder := self._folder_of(source)) not in ("", kept.folder):
                         self._pending[source.path] = msgspec.structs.replace(kept, folder=folder)
                     return
-                take = self._take_rows if source.format in PARSERS else self._take_whole
-                anything = take(_Reading(source, file, status))
+                self._take_rows(read) if source.format in PARSERS else self._take_whole(read)
+                anything = read.anything
         except Denied:
             self.summary.skip(SECRETS, source.path)
             self.summary.denied += 1
@@ -133,12 +137,13 @@ class Importer:
         self._pending.clear()
 
     def _replace(self, files: Mapping[str, FilePosition | None]) -> None:
-        """Let new positions count, by key: withdraw the texts that no file says any more, restore returned texts."""
+        """Let new positions count, by key: withdraw texts that no file says now, restore returned texts."""
         gone, new = self.positions.differences(files)
-        back = {scope: known for scope, ids in new.items() if (known := [id for id in ids if id in self._batch.known])}
-        self.summary.withdrawn += withdraw(self._writer, gone, dry_run=self._options.dry_run)
-        self.summary.again += withdraw(self._writer, back, on=False, dry_run=self._options.dry_run)
-        if files and not self.summary.dry_run:
+        known = {scope: [id for id in ids if id in self._batch.known] for scope, ids in new.items()}
+        dry_run = self._options.dry_run
+        self.summary.withdrawn += withdraw(self._writer, gone, dry_run=dry_run)
+        self.summary.again += withdraw(self._writer, known, on=False, dry_run=dry_run)
+        if files and not dry_run:
             self.positions.put(files)
             with suppress(OSError):  # Without positions the next import reads more, and that is all.
                 self.positions.save()
@@ -156,30 +161,29 @@ class Importer:
         hides = any(folder in (path, *path.parents) or path in folder.parents for path in unread)
         if hides or (not self._options.gone and (is_empty or not folder.exists())):
             self.summary.missing += saying
-            return
-        self._replace(dict.fromkeys(files))
+        else:
+            self._replace(dict.fromkeys(files))
 
-    def _take_rows(self, read: _Reading) -> bool:
-        """Read a transcript from where it was read last; return whether anything was found."""
-        end = 0
-        if not self._reread:
-            end, state = self.positions.resume(read.source.path, read.file)
-            read.state, read.anything = state if end else read.state, end > 0
-        for piece in rows_of(read.source, read.file, read.state, end):
-            end = piece.end
-            self._put(piece, read)
+    def _take_rows(self, read: _Reading) -> None:
+        """Read a transcript from where it was read last. A record without a time has its predecessor's."""
+        end, format = 0, read.source.format
+        if not self._reread and (resumed := self.positions.resume(read.source.path, read.file)):
+            end, read.state, read.anything = *resumed, True
+        for row, found in rows_of(format, read.file, read.state, 0 if format == GEMINI else end):
+            end = row.end
+            self._put(read, f"byte {row.start}", found)
+            self._on_progress(row.end - row.start)
             if self._batch.full:
                 self._remember(read, end)
                 self.append()
         self._remember(read, end)
-        return read.anything
 
-    def _take_whole(self, read: _Reading) -> bool:
-        """Read a file that has no end to go on from; return whether anything was found."""
+    def _take_whole(self, read: _Reading) -> None:
+        """Read a file that has no end to go on from."""
         seen, source = self.summary.problem_count, read.source
-        for piece in pieces_of(source, read.file, read.state, read.began, self._writer.redactor.check_path):
-            self._put(piece, read)
-        if source.format != finding.ARCHIVE:
+        for place, found in self._parts(read):
+            self._put(read, place, found)
+        if source.format != ARCHIVE:
             self._on_progress(read.status.st_size)
         is_sound = read.sound and self.summary.problem_count == seen
         for scope, ids in self.positions.of(source.path).said.items():
@@ -188,39 +192,58 @@ class Importer:
                 read.said[scope] = [*dict.fromkeys([*read.said.get(scope, ()), *ids])]
         read.state = {}
         self._remember(read, read.status.st_size)
-        return read.anything
 
-    def _put(self, piece: FilePiece, read: _Reading) -> None:
-        """Add the records of a piece to the batch. One without a time has its predecessor's."""
-        read.moment = read.moment if piece.follows else read.began
-        for one in piece.found:
+    def _parts(self, read: _Reading) -> Iterator[tuple[str, Iterable[Found]]]:
+        """Yield the parts of a file that is read whole: each place for messages, and its records."""
+        if read.source.format != ARCHIVE:
+            in_rows = read.source.format == EXPORT and read.source.path.suffix.lower() == ".jsonl"
+            yield from _content(read, read.file, ROWS if in_rows else read.source.format)
+            return
+        begun = read.state
+        for name, size, member in reading.members(read.file):
+            read.state = dict(begun)
+            hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+            format = None if hidden else _IN_ARCHIVES.get(name.lower().rpartition(".")[2])
+            try:
+                self._writer.redactor.check_path(name)
+                if isinstance(member, Skipped):
+                    yield name, [member]
+                else:
+                    yield from _content(read, member, format, name)
+            except Denied:
+                yield name, [SECRETS]
+            except reading.BAD_ARCHIVE:
+                yield name, [_DAMAGED]
+            self._on_progress(size)
+
+    def _put(self, read: _Reading, place: str, found: Iterable[Found]) -> None:
+        """Add the records of a part of a file to the batch. One without a time has its predecessor's."""
+        for one in found:
             if not isinstance(one, Record):
-                self.summary.skip(one, read.source.path, piece.place)
+                self.summary.skip(one, read.source.path, place)
                 read.sound = read.sound and one != exports.OTHER
                 read.anything = read.anything or not one.problem
             elif self._options.only not in (None, one.source):
                 read.sound = False
                 self.summary.skip(Skipped(f"of {one.source}, which was not asked for"), read.source.path)
             else:
-                read.moment, read.anything = min(one.at if one.at is not None else read.moment, now_us()), True
-                self._batch.add(Waiting(one, read.source.path, piece.place, read.moment))
-                speaks = one.source in SPEAKING and one.kind != "turn"
-                if speaks and (ids := self._batch.ids_of(one, read.source.path)):
-                    read.said.setdefault(ids[0], []).extend(ids[1])
+                read.moment = min(one.at if one.at is not None else read.moment, now_us())
+                read.anything, timed = True, msgspec.structs.replace(one, at=read.moment)
+                added = self._batch.add(timed, read.source.path, place)
+                if added and one.source in SPEAKING and one.kind != "turn":
+                    read.said.setdefault(added.scope, []).extend(added.ids[:2])  # Whole, and the first part.
                 if self._batch.full and read.source.format not in PARSERS:
                     self.append()
-        self._on_progress(piece.size)
 
     def _remember(self, read: _Reading, end: int) -> None:
         """Note the read position of a file; it counts once all records up to it are on the log."""
         status = read.status
-        kept = {key: value for key, value in read.state.items() if key not in ("last", "place")}
         self._pending[read.source.path] = FilePosition(
             offset=end,
             size=max(end, status.st_size),
             modified=status.st_mtime_ns,
             digest=digest(read.file, end),
-            state=msgspec.json.decode(msgspec.json.encode(kept)),
+            state=msgspec.json.decode(msgspec.json.encode(read.state)),
             said=read.said,
             folder=self._folder_of(read.source),
             file=(status.st_dev, status.st_ino),
@@ -230,3 +253,42 @@ class Importer:
         """Return the key of the folder that a file was named with, empty where it was named by itself."""
         parents = frozenset(source.path.parents)
         return next((key for folder, key in self._folders.items() if folder in parents), "")
+
+
+def _content(
+    read: _Reading, file: IO[bytes], format: str | None, place: str = ""
+) -> Iterator[tuple[str, Iterable[Found]]]:
+    """Yield the parts of a file or of a member of an archive.
+
+    Only rows go on with the time of the row before.
+    """
+    source, read.moment = read.source, read.began
+    if format in (MARKDOWN, CLAUDE_MEMORY):
+        yield place, _of_text(source, file, format, place or source.name, read.began)
+    elif format == DOCUMENTS:
+        data = file.read(documents.MAX_FILE_BYTES + 1)
+        yield place, documents.take_document(data, source.path.suffix.lower(), source.name, read.began)
+    elif format == EXPORT:
+        for number, item in enumerate(reading.items(file)):
+            read.moment = read.began
+            found = [item] if isinstance(item, Skipped) else exports.take(item, read.state)
+            yield f"{place} item {number}".strip(), found
+    elif format == ROWS:
+        parser = None
+        for row in reading.rows(file):
+            if parser is None and isinstance(row.value, dict):
+                parser = PARSERS.get(finding.format_of_row(row.value) or "")
+            yield f"{place} byte {row.start}".strip(), records_of(parser or exports.take, row, read.state)
+    else:
+        yield place, [NO_FORMAT]
+
+
+def _of_text(source: ImportSource, file: IO[bytes], format: str, name: str, modified: int) -> Iterator[Found]:
+    text, problem = reading.text(file)
+    text = without_private(text)  # A private part may reach over several points.
+    if problem is not None:
+        yield problem
+    if text.strip() and format == CLAUDE_MEMORY:
+        yield from documents.take_memory(text, name, modified, source.cwd)
+    elif text.strip():
+        yield from documents.take_note(text, name, modified)

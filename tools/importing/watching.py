@@ -1,4 +1,5 @@
-"""The live tail: transcripts that have grown are indexed, and what people write in the zones of pages is taken.
+"""The live tail: transcripts that have grown are indexed, and what people write in the zones of pages is
+taken.
 
 A session is indexed after its growth by so many bytes or messages since the last *indexed* point, once it has
 been quiet for a moment; smaller growth accumulates. At its end it is always indexed.
@@ -18,9 +19,9 @@ from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.profiles import silence_of
 from memtape.tools.capture.writing import Writer
 from memtape.tools.importing import finding
-from memtape.tools.importing.finding import BY_ROWS, ImportSource
-from memtape.tools.importing.latest import records
+from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.taking import Importer
+from memtape.tools.importing.transcripts import PARSERS, records_from
 from memtape.tools.keep.zones import Zones
 
 GROWN_BYTES = 100_000
@@ -35,7 +36,7 @@ NEW_FOLDERS_S = 30.0
 
 
 class Indexed(NamedTuple):
-    """How many records of a session, or texts of zones (`path` is None), were taken, and how many were known."""
+    """The counts of taken and of known records of a session, or texts of zones (`path` is None)."""
 
     path: Path | None
     taken: int
@@ -48,7 +49,10 @@ Tell = Callable[["Indexed | str"], None]
 
 
 class Watcher:
-    """Tails the sessions of hosts in their folders, by default the usual ones. `stop` ends it, in any thread."""
+    """Tails the sessions of hosts in their folders, by default the usual ones.
+
+    `stop` ends it, in any thread.
+    """
 
     def __init__(
         self,
@@ -83,10 +87,8 @@ class Watcher:
 
     def sources(self) -> Iterator[ImportSource]:
         """Yield the existing sessions."""
-        for folder in self._watched():
-            for path in finding.walk(folder) if folder != self._vault else ():
-                if isinstance(path, Path) and (source := self._source(path)) is not None:
-                    yield source
+        every = finding.host_files(self._folders)
+        return (it for it in every if isinstance(it, ImportSource) and it.format in PARSERS)
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Note that files have changed."""
@@ -160,7 +162,7 @@ class Watcher:
             for folder in folders:
                 if path.is_relative_to(folder):
                     source = finding.host_file(path, format, folder)
-                    return source if source is not None and source.format in BY_ROWS else None
+                    return source if source is not None and source.format in PARSERS else None
         return None
 
 
@@ -174,5 +176,5 @@ def growth(source: ImportSource, indexed: int, *, always: bool) -> tuple[int, bo
     grown = size - start
     if not grown or always or grown >= GROWN_BYTES:
         return grown, grown > 0
-    found = records(source.path, source.format, {"session": source.session, "cwd": source.cwd}, start)
+    found = records_from(source.path, source.format, {"session": source.session, "cwd": source.cwd}, start)
     return grown, sum(record.origin in ("user", "agent") for record in found) >= GROWN_MESSAGES

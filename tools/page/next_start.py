@@ -11,13 +11,13 @@ from memtape.sinks.home.settings import local_settings
 from memtape.state.views.context import Section
 from memtape.tools.agents.connecting import is_connected
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, HOSTS, begins_at_prompt, note_of
-from memtape.tools.agents.mcp.answers import call
-from memtape.tools.agents.mcp.tools import INSTRUCTIONS, TOOLS, schema_of
+from memtape.tools.agents.mcp.server import INSTRUCTIONS
 from memtape.tools.agents.plugins import instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.page.asked import PageQuery
 
 HOOKLESS = "Any other host"
@@ -63,7 +63,7 @@ def beside(home: Home) -> list[HostText]:
             "description": tool.offer.description,
             "inputSchema": schema_of(tool, rare=every),
         }
-        for name, tool in TOOLS.items()
+        for name, tool in every_tool().items()
         if every or tool.offer.common
     ]
     listed = "\n".join(orjson.dumps(tool).decode() for tool in tools)

@@ -29,7 +29,6 @@ from memtape.schemas.visible import visible
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.errors import note_error
-from memtape.tools.agents.mcp.tools import TOOLS, Tool, bounded, schema_of, sentence
 from memtape.tools.agents.plugins import SLASH_COMMANDS
 from memtape.tools.agents.ready import HookResponder
 from memtape.tools.agents.sessions import told_session
@@ -37,11 +36,11 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.profiles import opened_home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.doors.mcp import schema_of as verb_schema
-from memtape.tools.doors.mcp import tool_of
+from memtape.tools.doors.markdown import bounded, sentence
+from memtape.tools.doors.mcp import Tool, call, every_tool, schema_of
 from memtape.tools.importing.records import MAX_NAME_CHARS
 from memtape.tools.keep.operations import operation
-from memtape.tools.table import TOOLS as VERB_TOOLS
+from memtape.tools.table import TOOLS
 
 Context = ServerRequestContext[Any, Any]
 AnswerT = TypeVar("AnswerT")
@@ -66,8 +65,8 @@ MAX_ACTOR_CHARS = 4_000
 
 
 # msgspec looks at a type when it first meets it, and two threads that do so at once crash the process.
-for _tool in TOOLS.values():
-    msgspec.json.Decoder(_tool.arguments)
+for _tool in every_tool().values():
+    msgspec.json.Decoder(_tool.asks)
 
 
 class ServedMemory:
@@ -95,8 +94,6 @@ class ServedMemory:
 
     def call(self, name: str, arguments: dict[str, Any], project: str | Path, actor: str) -> str:
         """Run a tool for a project, by its scope or a folder, and return its Markdown. Raises `MemtapeError`."""
-        from memtape.tools.agents.mcp.answers import call
-
         return self.do(project, actor, lambda client: call(client, name, arguments))
 
     def do(self, project: str | Path, actor: str, action: Callable[[Client], AnswerT]) -> AnswerT:
@@ -163,7 +160,8 @@ class Handlers:
         # Since the protocol of 2026-07-28 clients do not say that they are initialized.
         self._memory.ready.refresh(self._likely)
         every = local_settings(Home(self._memory.home, make=False)).every_tool
-        listed = [_described(name, tool, every) for name, tool in TOOLS.items() if every or tool.offer.common]
+        tools = every_tool().items()
+        listed = [_described(name, tool, every) for name, tool in tools if every or tool.offer.common]
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(
@@ -261,11 +259,11 @@ def _described(name: str, tool: Tool, every: bool) -> types.Tool:
         name=name,
         title=tool.offer.title,
         description=tool.offer.description,
-        input_schema=verb_schema(tool_of(name), rare=every) if name in VERB_TOOLS else schema_of(tool, rare=every),
+        input_schema=schema_of(tool, rare=every),
         annotations=types.ToolAnnotations(
             title=tool.offer.title,
-            read_only_hint=tool.offer.effect == "reads",
-            destructive_hint=tool.offer.effect == "hides",
+            read_only_hint=tool.verb.effect == "reads",
+            destructive_hint=tool.verb.effect == "hides",
             idempotent_hint=tool.offer.idempotent,
             open_world_hint=False,
         ),

@@ -1,10 +1,15 @@
-"""The secrets that a home has met, as keyed digests: a secret is recognised again without any context.
+"""What a home keeps of secrets: the key of their placeholders, and keyed digests of the secrets that it has
+met.
 
-A line of `redaction.met` has the secret's form (characters before its first word, of the first word, of all),
-its kind, its keyed digest, the digits of its placeholder, and the trust and scope of its source; no character
-of it. A secret with capitals has a second line, for its digest without case. Many processes append, each line
-whole. A secret told by a person is known in every scope of the home, any other in its scope alone. Erased
-secrets stay known, so that they do not return in clear; a person forgets a known secret by a separate line.
+Each log has one key. Its first user creates the key; homes of one log share it. A key leaves its home only
+wrapped (RFC 3394) under a passphrase, in a file with which another home joins.
+
+By its digest a secret is recognised again without any context. A line of `redaction.met` has the secret's
+form (characters before its first word, of the first word, of all), its kind, its keyed digest, the digits of
+its placeholder, and the trust and scope of its source; no character of it. A secret with capitals has a
+second line, for its digest without case. Many processes append, each line whole. A secret told by a person is
+known in every scope of the home, any other in its scope alone. Erased secrets stay known, so that they do not
+return in clear; a person forgets a known secret by a separate line.
 """
 
 from __future__ import annotations
@@ -14,12 +19,20 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, scrypt
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from memtape.schemas.errors import MemtapeError
 from memtape.tools.capture.secrets.rules import FoundSecret
 from memtape.tools.capture.secrets.values import names_a_secret
+
+KEY_BYTES = 32
+MIN_PASSPHRASE_CHARS = 12
+_MARK = b"memtape redaction key 1\n"
+_SALT_BYTES = 16
+_SCRYPT = {"n": 2**15, "r": 8, "p": 1, "maxmem": 2**26, "dklen": 32}
+"""OWASP's recommendation for scrypt at 32 MiB of memory: a try takes some 0.1 s."""
 
 Trust = Literal["person", "other"]
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\W0-9A-Za-z_]+")
@@ -31,9 +44,10 @@ _LINE = re.compile(
 )
 _NO_SCOPE = "-"
 _NEAR_CHARS = 200
-_IDENTIFIER = re.compile(r"(?:[^\W\d_]+\d{0,4}|\d{1,8})(?:[-_./:](?:[^\W\d_]+\d{0,4}|\d{1,8}))*|[^\W\d_]+ [^\W\d_]+")
-"""Words, numbers and names made of them: regions, hosts, versions, releases. As secrets they are known again only where
-their line names a secret's kind, since much else may be called so."""
+_NAME = r"(?:[^\W\d_]+\d{0,4}|\d{1,8})"
+_IDENTIFIER = re.compile(rf"{_NAME}(?:[-_./:]{_NAME})*|[^\W\d_]+ [^\W\d_]+")
+"""Words, numbers and names made of them: regions, hosts, versions, releases. As secrets they are known again
+only where their line names a secret's kind, since much else may be called so."""
 
 
 class KnownSecret(NamedTuple):
@@ -94,7 +108,8 @@ class MetSecrets:
     def find(
         self, text: str, key: bytes, scope_of: Callable[[], str | None], here: Container[str] = ()
     ) -> Iterator[FoundSecret]:
-        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the text.
+        """Yield where a secret that holds in a scope stands in a text, by itself. Takes time linear in the
+        text.
 
         The scope is asked for where it decides. `here` are secrets that the same text tells.
         """
@@ -106,7 +121,8 @@ class MetSecrets:
                 if start < 0 or (end != last and (end > len(text) or _WITHIN_WORD.match(text, end - 1))):
                     continue
                 secret = text[start:end]
-                said = next((it for it in _cases(secret) if self._holds(form + _digest(it, key), scope_of)), None)
+                cases = (it for it in _cases(secret) if self._holds(form + _digest(it, key), scope_of))
+                said = next(cases, None)
                 ordinary = said and _IDENTIFIER.fullmatch(said) and secret not in here
                 if said is not None and not (ordinary and not _is_named(text, start, end)):
                     yield FoundSecret(start, end, form.split()[3].decode())
@@ -178,3 +194,92 @@ def _digest(secret: str, key: bytes) -> bytes:
 def _keyed(key: bytes) -> blake2b:
     """Return the common beginning of every digest under a key."""
     return blake2b(digest_size=16, key=key, person=b"met")
+
+
+class RedactionKey:
+    """The key of a home; its first user creates the file, all others read it.
+
+    Without `keeps`, a missing key is replaced by a key in memory.
+    """
+
+    def __init__(self, path: Path, *, keeps: bool = True) -> None:
+        self.path = path
+        self._keeps = keeps
+        self._read: bytes | None = None
+
+    def get(self) -> bytes:
+        """Return the key, read once. Raises `MemtapeError` for a file that is none."""
+        if self._read is None:
+            self._read = self._found()
+        return self._read
+
+    def replace(self, key: bytes) -> None:
+        """Replace the key's file; running processes keep the key that they have read."""
+        self._unfinished(key).replace(self.path)
+        self._read = key
+
+    def _found(self) -> bytes:
+        try:
+            return _read_key(self.path)
+        except FileNotFoundError:
+            if not self._keeps:
+                return os.urandom(KEY_BYTES)
+        unfinished = self._unfinished(os.urandom(KEY_BYTES))
+        try:
+            os.link(unfinished, self.path)
+        except FileExistsError:
+            pass
+        finally:
+            unfinished.unlink()
+        return _read_key(self.path)
+
+    def _unfinished(self, key: bytes) -> Path:
+        unfinished = self.path.with_name(f".{self.path.name}.{os.urandom(4).hex()}.new")
+        write_secret(unfinished, key)
+        return unfinished
+
+
+def write_secret(path: Path, data: bytes) -> None:
+    """Write a new file, readable by its owner alone. Raises `FileExistsError` for an existing path."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_key(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise MemtapeError(
+            f"{path} is no key: it has {len(key)} bytes, not {KEY_BYTES}.",
+            "Delete it; secrets get other placeholders from then on.",
+        )
+    return key
+
+
+def wrapped(key: bytes, passphrase: str) -> bytes:
+    """Return a key as a file that only the passphrase opens. Raises `MemtapeError` for a short passphrase."""
+    from cryptography.hazmat.primitives.keywrap import aes_key_wrap
+
+    if len(passphrase) < MIN_PASSPHRASE_CHARS:
+        told = f"A passphrase has at least {MIN_PASSPHRASE_CHARS} characters."
+        raise MemtapeError(told, "Take a few random words.")
+    salt = os.urandom(_SALT_BYTES)
+    return _MARK + salt + aes_key_wrap(_wrapping_key(passphrase, salt), key)
+
+
+def unwrapped(data: bytes, passphrase: str) -> bytes:
+    """Return the key of such a file. Raises `MemtapeError` for another file and for a wrong passphrase."""
+    from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
+
+    salt, rest = data[len(_MARK) :][:_SALT_BYTES], data[len(_MARK) + _SALT_BYTES :]
+    if not data.startswith(_MARK) or len(rest) != KEY_BYTES + 8:
+        raise MemtapeError("The file holds no wrapped key.", "`memtape admin secrets share FILE` writes one.")
+    try:
+        return aes_key_unwrap(_wrapping_key(passphrase, salt), rest)
+    except InvalidUnwrap:
+        raise MemtapeError("The passphrase does not open this file.", "Ask who wrote it.") from None
+
+
+def _wrapping_key(passphrase: str, salt: bytes) -> bytes:
+    return scrypt(passphrase.encode(), salt=salt, **_SCRYPT)

@@ -1,19 +1,21 @@
 """Redaction of texts before the log: private parts, secrets, and the content of some files.
 
-This file handles the findings; the other files of this folder find secrets, and are pure but for `known` and
-`keys`.
+This file handles the findings; the other files of this folder find secrets, and are pure but for `known`.
 """
 
 from __future__ import annotations
 
 import copy
 import os
+import posixpath
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from hashlib import blake2b
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 import msgspec
@@ -25,13 +27,9 @@ from memtape.schemas.private import MARK, without_marks, without_private
 from memtape.schemas.texts import Said, with_texts
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings
-from memtape.tools.capture.denied_paths import denied_by, without_place
-from memtape.tools.capture.secrets.keys import RedactionKey
-from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, Trust
-from memtape.tools.capture.secrets.plain_text import plain_text, plainly
-from memtape.tools.capture.secrets.random_strings import random_strings
-from memtape.tools.capture.secrets.rules import FoundSecret, matches
-from memtape.tools.capture.secrets.values import asked_secrets, decoded, secrets_in
+from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets, RedactionKey, Trust
+from memtape.tools.capture.secrets.rules import FoundSecret, denied_paths, look_alikes, matches, regex_of
+from memtape.tools.capture.secrets.values import asked_secrets, decoded, random_strings, secrets_in
 
 T = TypeVar("T", bound=msgspec.Struct)
 Read = Callable[[str], Iterable[FoundSecret]]
@@ -45,6 +43,8 @@ PRIVATE = "private"
 LOOKAHEAD_CHARS = 2_000
 UNSURE_CHARS = 500
 """Text this near to the end of reading is dropped, since the words that reveal a secret there are unread."""
+_PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$|[#?].*$")
+_LINE_ENDS = ("\\\n", "\\\r\n", "^\n", "^\r\n", "`\n", "`\r\n")
 
 
 class Redactor:
@@ -56,10 +56,10 @@ class Redactor:
     without a header. Without `keeps_key` nothing is written: a missing key is replaced by a key in memory.
     """
 
-    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker = lambda: (None, "agent")) -> None:
+    def __init__(self, home: Home, *, keeps_key: bool = True, speaker: Speaker | None = None) -> None:
         self.home = home
         self._keeps_key = keeps_key and not home.is_nowhere
-        self._speaker = speaker
+        self._speaker: Speaker = speaker or (lambda: (None, "agent"))
         self._met = MetSecrets(home.met_secrets_path, writes=self._keeps_key)
         self.counts: Counter[str] = Counter()
         self._key = RedactionKey(home.redaction_key_path, keeps=self._keeps_key)
@@ -71,24 +71,17 @@ class Redactor:
         same._speaker = lambda: (scope, origin)
         return same
 
-    def text(self, text: str) -> str:
-        """Return a text with a placeholder for every secret in it, and a mark for every private part."""
-        self._met.refresh()
-        return self._redacted(text)
-
     def question(self, query: str) -> str:
         """Return a question without secrets; if it names a secret's kind, also without words like a secret.
 
         Nobody tells a password with the words of a sentence to ask for it. Private parts leave no mark to be
         searched for: a question of only these is empty.
         """
-        self._met.refresh()
-        return without_marks(self._redacted(query, asked=True))
+        return without_marks(self.text(query, asked=True))
 
     def name(self, name: str) -> str:
-        """Return a name, as of a person, session or branch, without secrets of known forms. Names may look random."""
-        self._met.refresh()
-        return self._redacted(name, names=True)
+        """Return a name, as of a person or branch, without secrets of known forms. Names may look random."""
+        return self.text(name, names=True)
 
     def head(self, text: str, chars: int, *, is_name: bool = False) -> str:
         """Return at most the first `chars` characters of a text, cut after the removal of its secrets.
@@ -104,24 +97,22 @@ class Redactor:
 
     def part(self, part: T) -> T:
         """Return an event's body, or a part of a body, without secrets in any text."""
-        self._met.refresh()
         return with_texts(part, self._said)
 
     def event(self, event: Event) -> Event:
         """Return an event without secrets in any of its texts, the names in its header included."""
-        self._met.refresh()
         own = self if event.scope is None else self.spoken(event.scope, event.actor.origin)
         return msgspec.structs.replace(
             event,
-            actor=msgspec.structs.replace(event.actor, name=own._redacted(event.actor.name, names=True)),
+            actor=msgspec.structs.replace(event.actor, name=own.name(event.actor.name)),
             body=event.body and with_texts(event.body, own._said),
-            session=event.session and own._redacted(event.session, names=True),
+            session=event.session and own.name(event.session),
         )
 
     def _said(self, said: Said) -> str:
         if said.role == "program":
             return said.text
-        return self._redacted(said.text, names=said.role == "name")
+        return self.text(said.text, names=said.role == "name")
 
     def check_path(self, path: str | None) -> None:
         """Raise `Denied` for a path or source with content that is nobody's memory, as a file of keys.
@@ -142,7 +133,9 @@ class Redactor:
                     "Capture what should be remembered of it in words of your own.",
                 )
 
-    def _redacted(self, text: str, *, names: bool = False, asked: bool = False) -> str:
+    def text(self, text: str, *, names: bool = False, asked: bool = False) -> str:
+        """Return a text with a placeholder for every secret in it, and a mark for every private part."""
+        self._met.refresh()
         text = self._public(text)
         here: set[str] = set()
         more = partial(self._more, here=here, asked=asked)
@@ -189,7 +182,8 @@ def findings(text: str, *, names: bool = False, more: Read | None = None) -> lis
     """
     if len(text) < MIN_SECRET_CHARS:
         return []
-    found = [*(_found_in_name(text) if names else _read(text, _secrets)), *(_read(text, more) if more else ())]
+    found = list(_found_in_name(text) if names else _read(text, _secrets))
+    found += _read(text, more) if more else ()
     return _apart(found, [mark.span() for mark in _SPARED.finditer(text)]) if found else []
 
 
@@ -255,3 +249,68 @@ def _names_of(path: str) -> Iterator[str]:
         if os.path.lexists(place):
             yield os.path.abspath(place)
             yield os.path.realpath(place)
+
+
+@lru_cache(maxsize=1_024)  # An import asks for the same source thousands of times.
+def denied_by(path: str, more: tuple[str, ...] = ()) -> str | None:
+    """Return the glob that denies a path or source, or None.
+
+    Case does not matter; `more` denies besides the list.
+    """
+    for form in without_place(path.replace("\\", "/").strip()):
+        file = PurePosixPath(posixpath.normpath(f"/{form.lower()}"))
+        spared = regex_of("{SPARED}").fullmatch(file.name)
+        for glob in more if spared else (*denied_paths(), *more):
+            if _matches(glob.replace("\\", "/").lower(), file):
+                return glob
+    return None
+
+
+def without_place(path: str) -> tuple[str, ...]:
+    """Return a path as written, and without a line or part of the file at its end."""
+    return tuple(dict.fromkeys((path, _PLACE_IN_FILE.sub("", path))))
+
+
+def _matches(glob: str, file: PurePosixPath) -> bool:
+    """Whether a glob holds for the last parts of a path, or for a folder that the path is in."""
+    folder, _, name = glob.rpartition("/")
+    if folder.strip("/") and name in ("", "*", "**"):
+        return any(parent.match(folder.strip("/")) for parent in file.parents)
+    return bool(glob.strip("/")) and file.match(glob.strip("/"))
+
+
+def plain_text(text: str) -> tuple[str, list[int]] | None:
+    """Return a text as people read it, with the original place of each character, None where that is the text
+    itself.
+
+    Takes linear time.
+    """
+    is_plain = text.isascii() and not any(end in text for end in _LINE_ENDS)
+    if is_plain or not regex_of("{DIFFERS}").search(text):
+        return None
+    pieces: list[str] = []
+    places: list[int] = []
+    for found in regex_of("{PIECE}").finditer(text):
+        piece, start = found[0], found.start()
+        if found["goes_on"]:
+            piece = " " if piece[-1] != "\n" and not text[start - 1 : start].isspace() else ""
+        elif found["invisible"]:
+            continue
+        elif not piece.isascii():
+            piece = "".join(map(_plain, piece))
+        pieces.append(piece)
+        places.extend(range(start, start + len(piece)))
+    return "".join(pieces), places
+
+
+def plainly(text: str) -> str:
+    """Return a text as people read it."""
+    plain = plain_text(text)
+    return text if plain is None else plain[0]
+
+
+@lru_cache(maxsize=4_096)
+def _plain(char: str) -> str:
+    """Return a character as people read it."""
+    plain = unicodedata.normalize("NFKC", char)
+    return (plain if len(plain) == 1 else char).translate(look_alikes())

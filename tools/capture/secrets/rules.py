@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -44,10 +44,6 @@ class FoundSecret(NamedTuple):
     kind: str
 
 
-compiled = lru_cache(maxsize=None)(re.compile)
-"""An expression is compiled when it is first tried: to compile all of them takes longer than a capture."""
-
-
 @cache
 def _read(name: str) -> dict[str, Any]:
     return msgspec.toml.decode(Path(__file__).with_name(name).read_bytes(), type=dict[str, Any])
@@ -55,10 +51,25 @@ def _read(name: str) -> dict[str, Any]:
 
 @cache
 def regex_of(text: str) -> re.Pattern[str]:
-    """Return an expression of `rules.toml`, its lines joined and with the `{PARTS}` in their places."""
+    """Return an expression of `rules.toml`, its lines joined and with the `{PARTS}` in their places.
+
+    An expression is compiled when it is first tried: to compile all of them takes longer than a capture.
+    """
     while _PART.search(text):
         text = _PART.sub(lambda found: _read("rules.toml")["parts"][found[1]], text)
     return re.compile("".join(text.split("\n")))
+
+
+@cache
+def denied_paths() -> tuple[str, ...]:
+    """Return the globs of files that are never captured."""
+    return tuple(_read("rules.toml")["denied_paths"].split())
+
+
+@cache
+def look_alikes() -> dict[int, int]:
+    """Return a table from look-alike letters to Latin letters."""
+    return str.maketrans(*_read("rules.toml")["look_alikes"])
 
 
 @cache
@@ -75,16 +86,17 @@ def words_of(name: str) -> frozenset[str]:
 
 @cache
 def rules() -> tuple[list[Rule], int, dict[str, list[int]], AhoCorasick]:
-    """Return the rules, how many of them are forms, the keywords with the rules of each, and their automaton."""
+    """Return the rules, the number of forms among them, the rules of each keyword, and the automaton."""
     from ahocorasick_rs import AhoCorasick
 
     data = _read("rules.toml")
     forms, told = (msgspec.convert(data[name], list[Rule]) for name in ("forms", "rules"))
-    for name, regex in data["prefixes"].items():
-        kind, *prefixes = name.split()
-        forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
+    for regex, names in data["prefixes"].items():
+        for kind, *prefixes in map(str.split, names.split(",")):
+            forms += [Rule(kind, re.escape(prefix) + regex, (prefix.lower(),)) for prefix in prefixes]
     for names, regex in data["commands"].items():
-        told.append(Rule("password", regex, tuple(f"{name} " for name in names.split()), "line", like="given"))
+        commands = tuple(f"{name} " for name in names.split())
+        told.append(Rule("password", regex, commands, "line", like="given"))
     sought: dict[str, list[int]] = {}
     for number, rule in enumerate([*forms, *told]):
         for keyword in rule.keywords:
@@ -109,7 +121,8 @@ def _places(text: str) -> list[list[int]]:
     every, _, sought, automaton = rules()
     words, longest = list(sought.values()), max(map(len, sought))
     places: list[list[int]] = [[] for _ in every]
-    # A few letters become two in lower case, which would move what follows; the automaton takes whole characters only.
+    # A few letters become two in lower case, which would move what follows; the automaton takes whole
+    # characters only.
     lower = text.lower()
     lower = lower if len(lower) == len(text) else "".join(char.lower()[:1] for char in text)
     lower = lower if lower.isascii() else _SURROGATE.sub("\ufffd", lower)
@@ -128,17 +141,18 @@ def _tried(regex: re.Pattern[str], rule: Rule, text: str, places: Iterable[int])
         return
     end = 0
     for place in sorted(set(places)):
-        if place < end or (rule.where != "at" and text[place].isalnum() and text[place - 1 : place].isalnum()):
-            continue
-        if rule.begins and not regex_of(rule.begins).match(text, place):
+        within = rule.where != "at" and text[place].isalnum() and text[place - 1 : place].isalnum()
+        if place < end or within or (rule.begins and not regex_of(rule.begins).match(text, place)):
             continue
         if rule.where == "at":
             if found := regex.match(text, place):
                 yield found
                 end = found.end()
             continue
-        first = max(end, text.rfind("\n", 0, place) + 1, place - AROUND_CHARS[0]) if rule.where == "around" else place
-        last = place + (AROUND_CHARS[1] if rule.where == "around" else MAX_LINE_CHARS)
+        first, last = place, place + MAX_LINE_CHARS
+        if rule.where == "around":
+            first = max(end, text.rfind("\n", 0, place) + 1, place - AROUND_CHARS[0])
+            last = place + AROUND_CHARS[1]
         stop = text.find("\n", place, last)
         end = stop if stop >= 0 else min(len(text), last)
         yield from regex.finditer(text, first, end)

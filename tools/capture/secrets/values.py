@@ -1,50 +1,41 @@
-"""Whether the value that a rule has matched is a secret: the tests that `rules.toml` names by `like`.
+"""Whether a value is a secret: the tests that `rules.toml` names by `like`, and random strings that no word
+tells.
 
-The value is often a type, a name, a variable or an example. `exceptions.toml` has what is none.
+The value that a rule has matched is often a type, a name, a variable or an example. Digests, UUIDs, commits,
+base64 data, paths and targets of URLs look random too. `exceptions.toml` has what is no secret.
 """
 
 from __future__ import annotations
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
-from memtape.tools.capture.secrets.random_strings import looks_random, turns
-from memtape.tools.capture.secrets.rules import FoundSecret, Rule, compiled, excepted, regex_of, words_of
+from memtape.tools.capture.secrets.rules import FoundSecret, Rule, excepted, regex_of, words_of
+
+MIN_CHARS = 24
+MIN_CHARS_OF_ONE_CASE = 28
+MAX_CHARS = 128
+"""Random strings as long as that are keys; longer ones are data."""
+_RUN = re.compile(r"[A-Za-z0-9+/=_.~@:%&?#$-]{24,}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>`]+")
+_CANDIDATE = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_ANY_HEX = re.compile(r"(?:0x)?(?:[0-9a-f-]+|[0-9A-F-]+)")
+_WORDLIKE = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])")
+_DATA_LINE = re.compile(r"[\s\"'>|+#*]*[A-Za-z0-9+/_-]{56,}={0,2}[\s\"',\\+]*")
 
 Span = tuple[int, int]
-_WORDS = (
-    r"(?i)(?:(?:just|simply|einfach|still|now)\s[\"'`“„«]?)?"
-    r"(?P<value>[a-z]{3,32}(?:[ _-][a-z]{3,16}){0,7}?)(?![\w@/=(\[{-]|\.\w)"
-    r"(?:[\"'`”»」](?![a-z])|[.,;!)*|]+(?![!-~])|です|だ|입니다|이에요|예요|$|\n|\s(?:by\sthe\sway|btw|today|yesterday|now"
-    r"|please|until|til|in\scase|for\s(?:everyone|all|every|the|my)|and\s(?:the|my|our|his|her|do|please)|입니다)\b"
-    r"|\s\((?:all|lower|no|yes)\b)"
-)
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_HEX = r"(?i)(?:0x)?(?=.{0,64}[0-9])(?=.{0,64}[a-f])[0-9a-f]{16,256}(?:-[0-9a-f]{8}){0,2}"
+Test = Callable[[re.Match[str]], Iterable[Span]]
 _MARKS = frozenset("!@#$%^&*?+~=|\\/")
-_CODE = re.compile(
-    r"(?<![\w-])(?!\d{4}-\d\d-\d\d(?!\d))(?:[A-Za-z0-9]{2,10}(?:-[A-Za-z0-9]{3,10}){1,7}|[A-Za-z0-9]{8,12}"
-    r"|\d{4}\s\d{4}|\d{6})(?![\w-])"
-)
-_BETWEEN_CODES = re.compile(
-    r"(?:[\s,;:*•·–|/.()\[\]\"'`>#-]|\b\d{1,2}[.)]|\b(?:and|or|und|et|y|e|en|i|och|ve|и|then|used)\b)*"
-)
-_NAMES = r"(?i)(?<![^\W_])(?:{PASSWORD}|{KEY}|pin(?![a-z])|passwords)"
 _ASKED_WORD = re.compile(r"[!-~]{8,256}")
 
 
 def secrets_in(rule: Rule, match: re.Match[str]) -> Iterator[FoundSecret]:
     """Yield the secrets of a rule's match: one, several codes, or none."""
-    like = rule.like
     kind = "assigned-secret" if "key" in match.re.groupindex and match["key"] else rule.id
-    if like in _MATCHES:
-        spans: Iterable[Span] = _MATCHES[like](match)
-    else:
-        value, start = _value(match)
-        value = _ended(value) if like in _SENTENCES else value
-        spans = [(start, start + len(value))] if _VALUES[like](value) else []
-    yield from (FoundSecret(*span, kind) for span in spans)
+    yield from (FoundSecret(*span, kind) for span in LIKES[rule.like](match))
 
 
 def asked_secrets(query: str) -> Iterator[FoundSecret]:
@@ -58,7 +49,7 @@ def asked_secrets(query: str) -> Iterator[FoundSecret]:
 
 def names_a_secret(text: str) -> bool:
     """Whether a text speaks of a password, key or token."""
-    return regex_of(_NAMES).search(text) is not None
+    return regex_of("{SPOKEN}").search(text) is not None
 
 
 def _value(match: re.Match[str]) -> tuple[str, int]:
@@ -71,33 +62,30 @@ def _ended(value: str) -> str:
     return value.rstrip(".,:;!?)'\"`。，；」』”»")
 
 
-def _is_no_secret(value: str) -> bool:
-    """Whether a value in the place of a secret is an example, an algorithm, or a reference to the secret."""
-    return any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm"))
-
-
 def _is_named(value: str) -> bool:
-    return not _is_no_secret(value)
+    """Whether a value in the place of a secret is no example, algorithm, or reference to the secret."""
+    return not any(excepted(name).fullmatch(value) for name in ("example", "reference", "algorithm"))
 
 
 def _is_drawn(value: str) -> bool:
     """Whether the characters of a word look drawn one by one."""
-    return looks_random(value, 8 if any(map(str.isdigit, value)) else 12, said=True)
+    return looks_random(value, 8, said=True)
 
 
 def _is_passphrase(value: str) -> bool:
     """Whether a value is four words or more that were drawn, and not a compound that says something."""
     parts = value.split("-" if "-" in value else ".")
-    drawn = all(3 <= len(part) <= 12 and part.isascii() and part.isalpha() and part.islower() for part in parts)
+    drawn = all(re.fullmatch("[a-z]{3,12}", part) for part in parts)
     return len(parts) >= 4 and drawn and not excepted("sentence").search(value)
 
 
 def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) -> bool:
     """Whether a value called a password is one: letters mixed with digits or marks, or only digits.
 
-    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is expected there.
+    In quotes, or assigned to a variable in capitals, a word with a digit counts too, since no name is
+    expected there.
     """
-    if len(value) < 6 or " " in value or _is_no_secret(value):
+    if len(value) < 6 or " " in value or not _is_named(value):
         return False
     if _is_drawn(value):
         return True
@@ -118,24 +106,26 @@ def _password_like(value: str, *, quoted: bool = True, shouted: bool = False) ->
 
 def _key_like(value: str) -> bool:
     """Whether a value called a key, secret or token is one: random, hexadecimal, a UUID, short and mixed."""
-    if len(value) < 8 or " " in value or _is_no_secret(value) or excepted("technical").fullmatch(value):
+    if len(value) < 8 or " " in value or not _is_named(value) or excepted("technical").fullmatch(value):
         return False
-    if value.isalnum() and not value.isdigit() and turns(value) >= 3 and not excepted("type").fullmatch(value):
+    if value.isalnum() and turns(value) >= 3 and not excepted("type").fullmatch(value):
         return True
-    if _UUID.fullmatch(value) or compiled(_HEX).fullmatch(value) or looks_random(value.replace("%", ""), 16, said=True):
+    if regex_of("(?i){UUID}|{HEX}").fullmatch(value):
         return True
-    mixed = sum(any(map(sort, value)) for sort in (str.isupper, str.islower, str.isdigit, _MARKS.__contains__))
-    return len(value) >= 10 and mixed >= 3 and looks_random(value, 10, said=True)
+    if looks_random(value.replace("%", ""), 16, said=True):
+        return True
+    sorts = (str.isupper, str.islower, str.isdigit, _MARKS.__contains__)
+    return looks_random(value, 10, said=True) and sum(any(map(sort, value)) for sort in sorts) >= 3
 
 
 def _plain_words(text: str, start: int, *, quoted: bool) -> list[Span]:
-    """Return the span of a plain-word password at a place: a word that ends its sentence, or several drawn words."""
-    found = compiled(_WORDS).match(text, start)
+    """Return the span of a password in plain words: a word that ends its sentence, or several drawn words."""
+    found = regex_of("{WORDS}").match(text, start)
     if found is None:
         return []
     words = re.split("[ _-]", found["value"].lower())
     few = len(words) < 4
-    says = excepted("saying") if few else compiled(r".*(?:ed|ing|able|ible)")
+    says = excepted("saying") if few else excepted("participle")
     if words[0] in words_of("describing") or says.fullmatch(words[0]):
         return []
     if few and excepted("ending").fullmatch(words[-1]):
@@ -175,13 +165,13 @@ def _assigned(found: re.Match[str]) -> Iterable[Span]:
         if "&" in value and "?" in text[max(0, found.start() - 256) : found.start()]:
             value = value.partition("&")[0]
     whole = [(start, start + len(value))]
-    shouted = (word.isupper() and "=" in by) or (by == "=" and text[max(0, found.start() - 1) : found.start()] == ";")
+    shouted = (word.isupper() and "=" in by) or (by == "=" and text.endswith(";", 0, found.start()))
     if quoted and len(value) >= 32 and _is_drawn(re.sub(r"\W", "", value)):
         return whole
     if not found["key"]:
         if _password_like(value, quoted=quoted, shouted=shouted and found["short"] is None):
             return whole
-        told = quoted and (given or ":" in by or "=" in by) and not _is_no_secret(value)
+        told = quoted and (given or ":" in by or "=" in by) and _is_named(value)
         return _plain_words(text, start, quoted=True) if told else []
     of_choice = re.search("secret|encrypt|signing|master", word, re.IGNORECASE)
     chosen = re.fullmatch(r"[A-Za-z]{4,}[0-9]{3,}[!?#*$]?", value) or (shouted and _password_like(value))
@@ -195,17 +185,20 @@ def _said(found: re.Match[str]) -> Iterable[Span]:
         return []
     if _key_like(value) if found["key"] else _password_like(value):
         return [(start, start + len(value))]
-    is_purpose = found["by"].strip() == "to" and not quoted and found[0][:3].lower() != "has"  # "hasło to" says "is".
+    # "hasło to" says "is".
+    is_purpose = found["by"].strip() == "to" and not quoted and found[0][:3].lower() != "has"
     return [] if found["key"] or is_purpose else _words_of_password(found.string, start, value, quoted=quoted)
 
 
 def _words_of_password(text: str, start: int, value: str, *, quoted: bool = False) -> Iterable[Span]:
-    return [] if _is_no_secret(value) else _plain_words(text, start, quoted=quoted)
+    return _plain_words(text, start, quoted=quoted) if _is_named(value) else []
 
 
 def _said_alone(found: re.Match[str]) -> Iterable[Span]:
     value, start = _ended(found["value"]), found.start("value")
-    return [(start, start + len(value))] if _password_like(value) else _words_of_password(found.string, start, value)
+    if _password_like(value):
+        return [(start, start + len(value))]
+    return _words_of_password(found.string, start, value)
 
 
 def _is_cursor(found: re.Match[str]) -> bool:
@@ -232,8 +225,8 @@ def _given(found: re.Match[str]) -> Iterable[Span]:
 def _codes(found: re.Match[str]) -> Iterator[Span]:
     """Yield the codes after their name, up to the first word of another form."""
     text, place, stop = found.string, found.end(), found.end() + 1_000
-    while gap := _BETWEEN_CODES.match(text, place, stop):
-        code = _CODE.match(text, gap.end(), stop)
+    while gap := regex_of("{BETWEEN}").match(text, place, stop):
+        code = regex_of("{CODE}").match(text, gap.end(), stop)
         if code is None or not (any(map(str.isdigit, code[0])) or code[0].isupper() or "-" in code[0]):
             return
         yield code.span()
@@ -256,7 +249,7 @@ def _encoded_key(found: re.Match[str]) -> Iterable[Span]:
 
 
 def decoded(string: str) -> str | None:
-    """Return the printable text that a string is in base64, of either alphabet and with padding or without."""
+    """Return the printable text that a string is in base64, of either alphabet, padded or not."""
     body = string.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         said = base64.b64decode(f"{body}{'=' * (-len(body) % 4)}", validate=True).decode()
@@ -265,25 +258,36 @@ def decoded(string: str) -> str | None:
     return said if said.replace("\n", "").replace("\r", "").replace("\t", "").isprintable() else None
 
 
-_VALUES: dict[str, Callable[[str], bool]] = {
-    "any": lambda value: True,
-    "named": _is_named,
-    "password": _password_like,
-    "key": _key_like,
-    "digits": lambda value: any(map(str.isdigit, value)) and _is_named(value),
-    "user in base64": lambda value: ":" in (decoded(value) or ""),
-    "no name": _is_no_name,
-    "very sure": _is_very_sure,
-    "beside": lambda value: _is_very_sure(value) or (value.isdigit() and len(value) >= 8),
-    "beside a user": lambda value: (  # With a digit or mark, no version or path.
-        _password_like(value) and not value.isdigit() and not re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
-    ),
-    "lines of base64": lambda value: re.search(r"[A-Za-z0-9+/=]{40}", value) is not None,
-    "no sentence": lambda value: not excepted("sentence").search(value),
-}
-"""Tests of a value alone."""
-_SENTENCES = frozenset({"very sure", "beside", "beside a user"})
-_MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
+def _where(test: Callable[[str], object], *, ended: bool = False) -> Test:
+    """Return the test of a match by its value alone, `ended` without the punctuation at its end."""
+
+    def spans(found: re.Match[str]) -> Iterable[Span]:
+        value, start = _value(found)
+        value = _ended(value) if ended else value
+        return [(start, start + len(value))] if test(value) else []
+
+    return spans
+
+
+def _is_beside_a_user(value: str) -> bool:
+    """Whether a value beside a user's name is a password: with a digit or mark, no version or path."""
+    is_version = re.fullmatch(r"v?\d[\w.-]{0,11}|.*/.*", value)
+    return _password_like(value) and not value.isdigit() and not is_version
+
+
+LIKES: dict[str, Test] = {
+    "any": _where(lambda value: True),
+    "named": _where(_is_named),
+    "password": _where(_password_like),
+    "key": _where(_key_like),
+    "digits": _where(lambda value: any(map(str.isdigit, value)) and _is_named(value)),
+    "user in base64": _where(lambda value: ":" in (decoded(value) or "")),
+    "no name": _where(_is_no_name),
+    "very sure": _where(_is_very_sure, ended=True),
+    "beside": _where(lambda it: _is_very_sure(it) or (it.isdigit() and len(it) >= 8), ended=True),
+    "beside a user": _where(_is_beside_a_user, ended=True),
+    "lines of base64": _where(re.compile(r"[A-Za-z0-9+/=]{40}").search),
+    "no sentence": _where(lambda value: not excepted("sentence").search(value)),
     "form": _form,
     "encoded key": _encoded_key,
     "assigned": _assigned,
@@ -293,4 +297,79 @@ _MATCHES: dict[str, Callable[[re.Match[str]], Iterable[Span]]] = {
     "near": _near,
     "codes": _codes,
 }
-"""Tests of a value with the text around it."""
+"""The tests of a match, which return its secrets."""
+
+
+def random_strings(text: str) -> Iterator[FoundSecret]:
+    """Yield the strings drawn at random with no other reason than to be secret. Takes linear time."""
+    links = [link.span() for link in _URL.finditer(text)] if "://" in text else []
+    place = 0
+    for run in _RUN.finditer(text):
+        while place < len(links) and links[place][1] <= run.start():
+            place += 1
+        linked = place < len(links) and links[place][0] < run.end()
+        if linked or "base64," in run[0]:
+            continue
+        for found in _CANDIDATE.finditer(text, *run.span()):
+            start, end = found.span()
+            if end - start <= MAX_CHARS and looks_random(found[0]) and not _is_data(text, start, end):
+                yield FoundSecret(start, end, "high-entropy")
+
+
+def looks_random(string: str, min_chars: int = MIN_CHARS, *, said: bool = False) -> bool:
+    """Whether a string of letters, digits and a few marks is a random one rather than made of words; hex
+    never is.
+
+    Where it was `said` to be a key, less is asked of it.
+    """
+    body = string.rstrip("=")
+    upper, lower, digits = (sum(map(kind, body)) for kind in (str.isupper, str.islower, str.isdigit))
+    if len(body) < min_chars or _ANY_HEX.fullmatch(body) or not upper + lower or (digits < 2 and not said):
+        return False
+    mixed, wordy = upper > 0 and lower > 0, _wordy(body)
+    if not mixed and (not digits or (not said and (len(body) < MIN_CHARS_OF_ONE_CASE or wordy))):
+        return False
+    marks = sum(body.count(mark) for mark in "-_/")
+    if marks * 100 > len(body) * (16 if said else 12) or (marks and wordy and not said and len(body) < 32):
+        return False  # A compound, as the name of a model: base64 has one such mark in thirty characters.
+    # An alphabet or a pattern repeats itself; random strings do little.
+    counts = Counter(body)
+    if len(counts) * 100 < min(len(body), 36) * (50 if mixed else 38) or max(counts.values()) * 4 > len(body):
+        return False
+    is_wordy = wordy * 100 >= len(body) * (40 if said else 30)
+    return not is_wordy and turns(body) * 100 >= len(body) * (32 if mixed else 20)
+
+
+def _wordy(body: str) -> int:
+    """Return the number of characters in possible words: four letters and more, of common pairs."""
+    count, pairs = 0, words_of("pairs")
+    for word in _WORDLIKE.finditer(body):
+        lower = word[0].lower()
+        if len(lower) >= 4:
+            common = sum(lower[place : place + 2] in pairs for place in range(len(lower) - 1))
+            count += len(lower) if common * 10 >= (len(lower) - 1) * 7 else 0
+    return count
+
+
+def turns(body: str) -> int:
+    """Return how often the kind of character changes: seldom in words, often in random strings."""
+    kinds = [(char.isupper(), char.islower(), char.isdigit()) for char in body]
+    return sum(one != other for one, other in pairwise(kinds))
+
+
+def _is_data(text: str, start: int, end: int) -> bool:
+    """Whether a string is called a digest or address, or is an id, a linker's symbol or a line of data."""
+    string, before = text[start:end], text[max(0, start - 48) : start]
+    if excepted("named_random").search(before[-24:]) or excepted("id").fullmatch(string):
+        return True
+    if string.startswith(("sha", "AAAA", "_Z")) or before.endswith(("base64,", "?B?", "?b?", 'W/"')):
+        return True
+    first = text.rfind("\n", max(0, start - 200), start)
+    last = text.find("\n", end, end + 8)
+    if first < 0 and (start > 200 or last < 0):
+        return False
+    line = text[first + 1 : last if last >= 0 else end + 8]
+    before = text[max(0, first - 200) : max(first, 0)].rpartition("\n")[2]
+    after = text[last + 1 : last + 200].partition("\n")[0] if last >= 0 else ""
+    near = _DATA_LINE.fullmatch(before) or _DATA_LINE.fullmatch(after)
+    return bool(near and _CANDIDATE.fullmatch(line.strip(" \t\"'>|+#*,\\")))

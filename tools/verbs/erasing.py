@@ -1,0 +1,474 @@
+"""Take texts away: `erase` for good with its proof, a search for what is erased, and `prune` by tag and age."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
+from memtape.schemas.times import format_time, parse_time
+from memtape.schemas.visible import many, one_line
+from memtape.tools.ask.naming import is_whole, meant, only_scope
+from memtape.tools.capture.writing import now_us
+from memtape.tools.doors.terminal import confirmed, is_asked, is_json, say, say_some
+from memtape.tools.keep.pruning import Pruned, plan
+from memtape.tools.keep.pruning import prune as forget
+from memtape.tools.verb import Asks, Failure, Id, Output, Tags, Verb, said
+from memtape.tools.verbs.searching import SearchAsks, search
+
+if TYPE_CHECKING:
+    from memtape.sinks.remains import Needles
+    from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
+    from memtape.tools.world import World
+
+SHOWN = 50
+
+
+class EraseAsks(Asks, frozen=True):
+    ids: Annotated[tuple[Id, ...], said("The ids of captures or recalls.", argument=True)] = ()
+    session: Annotated[str | None, said("Everything captured in this session.")] = None
+    source: Annotated[str | None, said("Everything captured from this source.")] = None
+    tag: Annotated[str | None, said("Everything captured with this tag.")] = None
+    query: Annotated[str | None, said("What a search for this finds, with all that is one with it.")] = None
+    limit: Annotated[int, Meta(description="The most results of --query.", ge=1)] = 20
+    only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
+    everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
+    keep_corrections: Annotated[bool, said("Capture anew what people corrected, which goes with what it corrects.")] = (
+        False
+    )
+    dry_run: Annotated[bool, said("Only list what would go.")] = False
+    yes: Annotated[bool, said("Do not ask before erasing what was selected, or a correction.")] = False
+
+    def selection(self) -> dict[str, str]:
+        """Return what selects captures instead of ids."""
+        named = {"session": self.session, "source": self.source, "tag": self.tag, "query": self.query}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class ErasedAsks(Asks, frozen=True):
+    erased: Annotated[tuple[str, ...], said("Instead see that this is gone.", option="--erased", metavar="ID")]
+    texts: Annotated[
+        tuple[str, ...],
+        said(
+            "With --erased: a file with what was erased, to be looked for in every file of the home.",
+            option="--text",
+            path="file",
+        ),
+    ] = ()
+
+
+class PruneAsks(Asks, frozen=True):
+    tags: Annotated[Tags, said("What carries this tag, by default what development has left.")] = (DEV_TAG,)
+    before: Annotated[str, said("What was captured before then: ISO 8601, or an age as 3d.")] = PRUNED_BEFORE
+    every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False
+    dry_run: Annotated[bool, said("Only say what would go.")] = False
+    yes: Annotated[bool, said("Do not ask before forgetting.")] = False
+
+
+class SearchedFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """What was looked for in which files, and what was found; never the needles themselves."""
+
+    proves: bool
+    hidden_texts: int
+    labelled_words: list[str]
+    shared_words: dict[str, tuple[str, ...]]
+    looked_for: dict[str, int]
+    files: list[dict[str, Any]]
+
+
+class ErasureReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A plan of an erasure, and with its proof what became of it."""
+
+    scope: str
+    erased: list[Any]
+    erased_before: list[str]
+    corrections: list[dict[str, str]]
+    keeps_corrections: bool
+    carriers: list[Any]
+    kept: list[Any]
+    unreadable: list[Any]
+    copies: list[dict[str, str]]
+    ok: bool | None = None
+    proven: bool | None = None
+    before: SearchedFiles | None = None
+    after: SearchedFiles | None = None
+    seconds: float | None = None
+
+
+class ErasedProof(SearchedFiles, frozen=True, kw_only=True):
+    """Whether what was erased is gone, and what else carries it."""
+
+    ok: bool
+    proven: bool
+    carriers: list[Any]
+    kept: list[Any]
+    unreadable: list[Any]
+
+
+def erase(world: World, asked: EraseAsks) -> ErasureReport:
+    """Erase without a question, and return the proof. Raises `MemtapeError`, also where people's words would go."""
+    made, copies = _planned(world, asked)
+    if asked.dry_run or not (made.items or made.erased_before):
+        return _report(made, copies)
+    if made.corrections and not (asked.yes or asked.keep_corrections):
+        raise _asks_for_corrections(made)
+    made.keep_corrections = asked.keep_corrections
+    started = time.monotonic()
+    return _report(made, copies, world.erase(made), time.monotonic() - started)
+
+
+def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str, str]]]:
+    """Return the plan of an erasure, and the known copies of the log with how to erase there."""
+    from memtape.sinks.home.unerased import how_to_erase_in, known_copies
+    from memtape.tools.keep.erasing import ids_matching, plan
+
+    ids, chosen = asked.ids, asked.selection()
+    if bool(ids) is bool(chosen):
+        raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
+    scope = world.scope
+    if chosen:
+        query = chosen.pop("query", None)
+        question = SearchAsks(query=query or "", limit=asked.limit, quiet=True)
+        found = () if query is None else search(world, question).results
+        hits = None if query is None else [result.id for result in found if result.scope == scope]
+        wanted = {name: chosen.get(name) for name in ("session", "source", "tag")}
+        ids = ids_matching(world.home, world.log, scope, wanted, hits=hits, only=asked.only)
+    else:
+        scope, ids = _one_scope(world, ids)
+    copies = [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(world.home, world.log)]
+    made = plan(world.home, world.log, scope, ids, only=asked.only)
+    if asked.everywhere:
+        made.take_carriers()
+    return made, copies
+
+
+def _one_scope(world: World, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the one scope in which captures or recalls stand, and their whole ids. Raises `MemtapeError`."""
+    known = world.ids
+    found = [known.meant(id, () if is_whole(id) else ("captured", "recalled")) for id in dict.fromkeys(ids)]
+    return only_scope(scope for scope, _ in found), tuple(id for _, id in found)
+
+
+def _report(
+    made: ErasurePlan, copies: list[dict[str, str]], erasure: Erasure | None = None, seconds: float = 0
+) -> ErasureReport:
+    proof: dict[str, Any] = {}
+    if erasure is not None:
+        before = _searched(erasure.before) if erasure.before else None
+        proof = {"ok": erasure.ok, "proven": erasure.after.proves, "before": before, "after": _searched(erasure.after)}
+        proof["seconds"] = round(seconds, 3)
+    return ErasureReport(
+        scope=made.scope,
+        erased=made.items,
+        erased_before=made.erased_before,
+        corrections=[{"id": it.id, "text": it.text} for it in made.corrections],
+        keeps_corrections=made.keep_corrections,
+        carriers=made.carriers,
+        kept=made.kept,
+        unreadable=made.unreadable,
+        copies=copies,
+        **proof,
+    )
+
+
+def _searched(search: FileSearch) -> SearchedFiles:
+    """Return the searched files and findings; never the needles themselves."""
+    return SearchedFiles(**_searched_fields(search))
+
+
+def _searched_fields(search: FileSearch) -> dict[str, Any]:
+    return {
+        "proves": search.needles.prove,
+        "hidden_texts": search.needles.hidden,
+        "labelled_words": list(search.needles.labelled),
+        "shared_words": search.needles.shared,
+        "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
+        "files": [
+            place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
+            for place in search.places
+        ],
+    }
+
+
+def verify_erased(world: World, asked: ErasedAsks) -> ErasedProof:
+    """Search for erased ids and texts in the log and in every file of the home."""
+    found, carried = _proved(world, asked)
+    return _proof(found, carried)
+
+
+def _proved(world: World, asked: ErasedAsks) -> tuple[FileSearch, Carried]:
+    from memtape.tools.keep.erasing import prove
+
+    texts = [Path(path).read_text(errors="replace") for path in asked.texts]
+    whole = [id if is_whole(id) else meant(world.log, id, (), ())[1] for id in asked.erased]
+    return prove(world.home, world.log, whole, texts, world.on_phase)
+
+
+def _proof(found: FileSearch, carried: Carried) -> ErasedProof:
+    others = {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
+    return ErasedProof(ok=found.clean, proven=found.proves, **others, **_searched_fields(found))
+
+
+def prune(world: World, asked: PruneAsks) -> Pruned:
+    """Forget the captures with any of the tags from before a time; return the forgotten ones.
+
+    A dry run forgets nothing. Raises `MemtapeError` without a tag.
+    """
+    made = _pruning(world, asked)
+    return made if asked.dry_run else forget(world, made)
+
+
+def _pruning(world: World, asked: PruneAsks) -> Pruned:
+    def told(done: int, total: int) -> None:
+        world.on_phase("looking", done, total)
+
+    return plan(world, asked.tags, parse_time(asked.before, now_us()), every=asked.every, on_progress=told)
+
+
+def _erase_shell(world: World, asked: EraseAsks) -> Output:
+    """Print the plan, ask, erase, and print the proof."""
+    made, copies = _planned(world, asked)
+    if not is_json():
+        _print_plan(made)
+    if asked.dry_run or not (made.items or made.erased_before):
+        yield _report(made, copies)
+        return
+    if asked.selection() and not asked.yes and not confirmed("Erase these for good?"):
+        raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
+    made.keep_corrections = asked.keep_corrections or _keeps(made, asked.yes)
+    started = time.monotonic()
+    erasure = world.erase(made)
+    report = _report(made, copies, erasure, time.monotonic() - started)
+    yield report if erasure.after.proves else Failure(report)
+    _print_proof(erasure, report.seconds or 0)
+    for copy in copies:
+        say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
+
+
+def _print_search(search: FileSearch) -> None:
+    """Print the searched files, and each file with a finding or without access."""
+    forms = Counter(place.form for place in search.places if place.form)
+    say(f"Looked into {len(search.places)} files: {', '.join(f'{n} {form}' for form, n in forms.items())}.")
+    for place in search.ours:
+        say(f"  found in {place.path} ({_counts(place.found)}), first at {place.found[0].where}")
+    for place in search.unreadable:
+        say(f"  {place.path}: {place.unreadable}")
+    for place in search.own:
+        first = f"{_counts(place.found)}, first at {place.found[0].where}"
+        say(f'Your own file "{place.path}" holds it ({first}), and is yours to delete or to change.')
+
+
+def _looked_for(needles: Needles) -> str:
+    """Return the numbers of searched needles by kind."""
+    vectors = f", {many(len(needles.vectors), 'vector')}" if needles.vectors else ""
+    texts, words = many(len(needles.texts), "text"), many(len(needles.words), "word")
+    return f"{texts}, {words}{vectors} and {many(len(needles.ids), 'id')}"
+
+
+def _keeps(made: ErasurePlan, yes: bool) -> bool:
+    """Ask whether people's corrections are kept. Raises `MemtapeError` without a person at a terminal."""
+    if not made.corrections or yes:
+        return False
+    if not is_asked():
+        raise _asks_for_corrections(made)
+    return click.confirm("Keep what was corrected, captured anew?", default=True, err=True)
+
+
+def _asks_for_corrections(made: ErasurePlan) -> MemtapeError:
+    return MemtapeError(
+        f"Nothing was erased: {many(len(made.corrections), 'correction')} of people would go too.",
+        "--keep-corrections captures them anew, --yes lets them go.",
+    )
+
+
+def _print_plan(made: ErasurePlan) -> None:
+    if not made.items and not made.erased_before:
+        say(f"Nothing in {made.scope} matches; nothing was erased.")
+    if made.is_resumed:
+        say("This erasure was cut short, and is finished now.")
+    if made.erased_before:
+        say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
+    say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
+    also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
+    say_some(made.corrections, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
+    _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
+
+
+def _print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
+    """Print the other events with the text, and the names with the text that cannot be erased."""
+    say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
+    for partition, offset in unreadable:
+        say(f"  unreadable slot {partition}/{offset}")
+
+    def name_of(name: RemainingName) -> str:
+        scope = f" in {name.scope}" if name.scope else ""
+        place = name.place.removeprefix("$.")
+        return f"  {place} {one_line(name.text, 80)!r} of {many(name.events, 'event')}{scope}"
+
+    stays = "What carries the text and cannot be taken out, since headers, settings and programs' words stay:"
+    say_some(kept, name_of, stays)
+
+
+def _item(item: ErasedItem) -> str:
+    places = f"  ({', '.join(place.removeprefix('$.body.') for place in item.places)})" if item.places else ""
+    return f"  {item.id}  {item.kind or item.type}  {item.scope}  {one_line(item.text, 80)}{places}".rstrip()
+
+
+def _print_proof(erasure: Erasure, seconds: float) -> None:
+    before, after = erasure.before, erasure.after
+    if before is None:
+        say("The texts are no longer at hand; only ids were looked for.")
+    else:
+        needles = before.needles
+        say(f"Looked for {_looked_for(needles)}.")
+        if erasure.plan.carriers or erasure.plan.kept:
+            say("What others still carry was not looked for.")
+        left = {place.path: place for place in after.found}
+        for place in before.found:
+            now = f"still {_counts(left[place.path].found)}" if place.path in left else "nothing"
+            say(f"  {place.path} ({place.form}): before {_counts(place.found)}, now {now}")
+    _print_search(after)
+    if after.only_own:
+        gone = f"What was looked for is gone from all that Memtape made, in {seconds:.1f} s"
+        say(f"{gone}, and stands in files of your own.", err=True)
+    elif not erasure.ok:
+        say("It is erased for every reader, but not all of its bytes are gone. Call it again.", err=True)
+    elif erasure.after.proves and after.needles.shared:
+        say(f"Erased, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
+    elif erasure.after.proves:
+        say(f"Erased for good, in {seconds:.1f} s: nothing of what was looked for was found in any file.")
+    else:
+        say("It is erased for every reader.", err=True)
+    _print_unproven(after.needles, erasure.ok)
+
+
+def _print_unproven(needles: Needles, ok: bool) -> None:
+    """Say of how many texts nothing was looked for, and that a search for nothing proves nothing."""
+    if needles.hidden:
+        why = "each is too short, or other events say the same"
+        say(f"Of {many(needles.said, 'text')} {needles.hidden:,} could not be looked for: {why}.", err=True)
+    if needles.shared:
+        say("Not gone for good: other texts still say these words of it, which were not looked for.", err=True)
+        then = "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:"
+        words = list(needles.shared.items())
+        say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
+    if needles.labelled:
+        say(
+            f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True
+        )
+        say("Not proven: erase those events too, if the labels give away what was erased.", err=True)
+    elif ok and not needles.prove:
+        hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."
+        if needles.said:
+            hint = "Where other events say the same, `memtape erase --everywhere` takes them as well."
+        say(f"Not proven: there was no text to look for. {hint}", err=True)
+
+
+def _counts(found: tuple[Any, ...]) -> str:
+    kinds = Counter(finding.kind for finding in found)
+    return ", ".join(many(number, kind) for kind, number in kinds.items())
+
+
+def _erased_shell(world: World, asked: ErasedAsks) -> Output:
+    found, carried = _proved(world, asked)
+    proof = _proof(found, carried)
+    yield proof if found.proves else Failure(proof)
+    yield f"Looked for {_looked_for(found.needles)}."
+    _print_carried(carried.carriers, carried.unreadable, carried.kept)
+    _print_search(found)
+    if found.only_own:
+        yield "Nothing of what was looked for was found in what Memtape made."
+    elif not found.clean:
+        yield "Not all of it is gone; `memtape erase` goes on."
+    elif found.proves:
+        yield "Nothing of what was looked for was found."
+    _print_unproven(found.needles, found.clean)
+
+
+def _prune_shell(world: World, asked: PruneAsks) -> Output:
+    made = _pruning(world, asked)
+    is_done = bool(made.items) and not asked.dry_run
+    if is_done and not is_json():
+        for line in _pruning_lines(made, asked.dry_run):
+            say(line)
+    if is_done and not asked.yes and not confirmed(f"Forget {many(len(made.items), 'capture')}?"):
+        raise MemtapeError("Nothing was forgotten.", "Confirm it, or give --yes.")
+    done = forget(world, made) if is_done else msgspec.structs.replace(made, dry_run=asked.dry_run)
+    yield done
+    if is_done:
+        first = made.items[0]
+        undo = f"memtape restore {first.id} --scope {first.scope}"
+        yield f"Forgot {many(len(made.items), 'capture')}. To undo: {undo}, and so of each."
+    else:
+        yield from _pruning_lines(made, asked.dry_run)
+
+
+def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
+    """Yield the forgotten texts, their number by scope, and the reasons of kept ones."""
+    tags, before = ", ".join(made.tags), format_time(made.before)
+    what = f"tagged {one_line(tags, 200)}, or taken from that, and captured before {before}"
+    if not made.items:
+        yield f"Nothing that is shown is {what}."
+    else:
+        would = " would be forgotten" if dry_run else ""
+        yield f"{many(len(made.items), 'capture')} {what}{would}:"
+    for it in made.items[:SHOWN]:
+        yield f"  {it.id}  {format_time(it.at)[:10]}  {it.kind}  {one_line(it.text, 80)}"
+    if len(made.items) > SHOWN:
+        yield f"  … and {len(made.items) - SHOWN:,} more; --json names them."
+    scopes = Counter(item.scope for item in made.items)
+    if len(scopes) > 1:
+        yield from (f"  {name}: {count:,}" for name, count in scopes.items())
+    if made.kept:
+        yield f"{made.kept:,} of the kind stay: the same was also captured later, or without the tag."
+    if made.hidden:
+        yield f"{made.hidden:,} more are hidden already."
+
+
+VERBS = (
+    Verb(
+        "erase",
+        "Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.",
+        "memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab",
+        EraseAsks,
+        ErasureReport,
+        erase,
+        shell=_erase_shell,
+        effect="erases",
+        details="Every capture of the same memory is erased, and everything derived from it. Other events that carry "
+        "the text are listed. The home is searched before and after, by decoding every file; the command exits 1 where "
+        "that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named, and "
+        "not touched. To hide something until it is restored use `forget`.",
+    ),
+    Verb(
+        "verify --erased",
+        "Search for what was erased.",
+        "memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab",
+        ErasedAsks,
+        ErasedProof,
+        verify_erased,
+        shell=_erased_shell,
+        at="home",
+    ),
+    Verb(
+        "admin prune",
+        "Forget old captures with a tag: by default those of development, after 7 days.",
+        "memtape admin prune --dry-run\nmemtape admin prune --tag env:dev --before 2d --yes",
+        PruneAsks,
+        Pruned,
+        prune,
+        shell=_prune_shell,
+        effect="hides",
+        undo="memtape restore",
+        details="Memories derived from them alone are forgotten too. A text that somebody also captured without the "
+        "tag stays. Nothing is erased: `memtape restore` shows a memory again.",
+    ),
+)
