@@ -85,7 +85,7 @@ def test_a_link_may_wait_for_its_page_and_end(client: Client) -> None:
     assert "No page has this slug yet" in tree("link", "deploy", "backups").stdout
     assert "dangling" in tree("check").stdout
     client.tree.new("backups", "Nightly.")
-    assert document("show", "deploy")["edges"] == [["related", "backups", True]]
+    assert links("deploy", "edges") == [("related", "backups", True)]
     tree("link", "deploy", "backups", "--undo")
     assert document("show", "deploy")["edges"] == []
 
@@ -121,6 +121,10 @@ def test_without_an_editor_or_a_text_nothing_is_written(monkeypatch: pytest.Monk
     assert document("show", "deploy")["text"] == "On Fridays."
 
 
+def links(slug: str, which: str) -> list[tuple[str, str, bool]]:
+    return [(it["relation"], it["name"], it["is_there"]) for it in document("show", slug)[which]]
+
+
 def test_pages_are_written_drawn_shown_and_moved() -> None:
     assert "memtape tree new" in tree().stdout and tree("list").stdout and tree("check").stdout
     assert document("draw") == {"scope": "project:a", "top": None, "loose": [], "pages": 0}
@@ -135,14 +139,13 @@ def test_pages_are_written_drawn_shown_and_moved() -> None:
     assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
     shown = document("show", "deploy/staging")
     assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]
-    assert shown["edges"] == [["depends_on", "backups", True]]
-    assert shown["backlinks"] == [["child", "deploy", True]]
+    assert links("deploy/staging", "edges") == [("depends_on", "backups", True)]
+    assert links("deploy/staging", "backlinks") == [("child", "deploy", True)]
     assert document("show", shown["row"]["id"])["row"]["slug"] == "deploy/staging"
     assert document("show", shown["row"]["id"][:23])["row"]["slug"] == "deploy/staging"
     tree("move", "deploy/staging", "staging", "--under", "_root")
     assert [it["name"] for it in document("draw")["top"]["children"]] == ["deploy", "staging"]
-    found = document("show", "backups")["backlinks"]
-    assert found == [["child", "deploy", True], ["depends_on", "staging", True]]
+    assert links("backups", "backlinks") == [("child", "deploy", True), ("depends_on", "staging", True)]
 
 
 def test_agents_read_and_write_pages_and_a_persons_text_stays(client: Client) -> None:

@@ -31,7 +31,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.index.segments import Segment
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import handing, ready
+from memtape.tools.agents import handing, offering, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
 from memtape.tools.agents.mcp.handlers import ServedMemory
@@ -177,7 +177,7 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
 
 def test_a_slow_scope_holds_up_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
-    offer, reading, go_on = Client.offer, threading.Event(), threading.Event()
+    offer, reading, go_on = offering.offer, threading.Event(), threading.Event()
 
     def slowly(client: Client, *given: Any) -> Any:
         if client.scope == "project:slow":
@@ -185,7 +185,7 @@ def test_a_slow_scope_holds_up_no_other(home: Path, project: Path, monkeypatch: 
             assert go_on.wait(WAIT_S)
         return offer(client, *given)
 
-    monkeypatch.setattr(Client, "offer", slowly)
+    monkeypatch.setattr(offering, "offer", slowly)
     answering = HookResponder(home)
     other = Client(home, scope="project:slow")
     with ThreadPoolExecutor(1) as others, at(home, project) as client, other:

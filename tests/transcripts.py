@@ -63,7 +63,7 @@ def gemini_row(id: str, type: str, content: Any, second: int, **more: Any) -> di
 
 
 def chatgpt() -> list[dict[str, Any]]:
-    """Return the conversations of an export: an ordinary one, one without a current node, and one in a circle."""
+    """Return the conversations of an export: an ordinary one, one without a current node, one in a circle."""
     return rows_of("chatgpt")
 
 
