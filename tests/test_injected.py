@@ -89,7 +89,7 @@ def test_what_is_no_such_tag_stays() -> None:
     assert text in wrap(text)
 
 
-@given(st.lists(st.sampled_from(["<", "</", "< /", ">", " ", "\n", *host_words("tags")[:6], "a"]), max_size=12))
+@given(st.lists(st.sampled_from([*"<> \na", "</", "< /", *host_words("tags")[:6]]), max_size=12))
 def test_wrapped_text_is_one_block_whatever_is_in_it(pieces: list[str]) -> None:
     assert injected.without_injected(wrap("".join(pieces))) == ""
 
