@@ -86,12 +86,21 @@ created: 2026-01-02
 # Tide alerts
 See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
 """
-MEMORY_INDEX = (
-    "# Memory\n\n- [Ports](ports.md): which port is which\n- Deploy on Tuesdays.\n- Use tabs,\n  not spaces.\n"
-)
-MEMORY_TOPIC = (
-    "---\nname: ports\ndescription: which port is which\nmetadata:\n  type: project\n---\nStaging listens on 5433.\n"
-)
+MEMORY_INDEX = """# Memory
+
+- [Ports](ports.md): which port is which
+- Deploy on Tuesdays.
+- Use tabs,
+  not spaces.
+"""
+MEMORY_TOPIC = """---
+name: ports
+description: which port is which
+metadata:
+  type: project
+---
+Staging listens on 5433.
+"""
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
