@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -120,6 +121,15 @@ def _told(kind: Any) -> str:
     return "None" if kind is type(None) else str(kind.__name__)
 
 
+def written() -> str:
+    """Return the stub as it is written: in order, and formatted."""
+    text = stub()
+    for way in (["check", "--fix", "--quiet", "--ignore", "E501"], ["format", "--quiet"]):
+        command = [sys.executable, "-m", "ruff", *way, "--stdin-filename", str(STUB), "-"]
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
 if __name__ == "__main__":
-    STUB.write_text(stub())
+    STUB.write_text(written())
     print(STUB)

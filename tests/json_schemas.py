@@ -59,11 +59,14 @@ def portable_type(kind: Any, made: dict[Any, Any] | None = None) -> Any:
     if hasattr(kind, "__metadata__"):
         return Annotated[(portable_type(inner[0], made), *kind.__metadata__)]
     if get_origin(kind) in (list, tuple, dict, Mapping):
-        origin = dict if get_origin(kind) is Mapping else get_origin(kind)
-        return origin[tuple(it if it is ... else portable_type(it, made) for it in inner)]
+        parts = tuple(it if it is ... else portable_type(it, made) for it in inner)
+        if get_origin(kind) in (dict, Mapping):
+            return dict[str, parts[1]]  # type: ignore[valid-type]
+        return get_origin(kind)[parts]
     if not _is_struct(kind):
         return kind
     if kind not in made:
+        made[kind] = dict[str, Any]  # Where it holds itself.
         hints = get_type_hints(kind, include_extras=True)
         fields = [(name, portable_type(hints[name], made)) for name in kind.__struct_fields__]
         made[kind] = msgspec.defstruct(kind.__name__, [(name, it, None) for name, it in fields], kw_only=True)

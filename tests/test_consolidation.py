@@ -213,7 +213,7 @@ def test_who_forgets_what_stands_for_others_forgets_all_and_gets_all_back(
     ids = say(client, *texts)
     client.consolidate(at_once=True)
     (row,) = held(client).values()
-    assert set(client.forget(row.id)) == {row.id, *ids}
+    assert set(client.forget(row.id).ids) == {row.id, *ids}
     assert not client.search("staging database port, opened lock").results, "before the views know"
     assert not held(client)
     client.restore(row.id)

@@ -1,93 +1,132 @@
-"""The command, the client's method and the tool of a verb are what its row in the table says, and cannot drift."""
+"""A verb is one value: the table finds it, and each door offers what its fields say. What is published is true."""
 
 from __future__ import annotations
 
-import inspect
+import json
+import shlex
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 import pytest
+from client_stub import STUB, written
+from json_schemas import portable_type
 
 from memtape import Client
-from memtape.state.views.filters import FILTERS
-from memtape.tools.ask.asking import SearchOptions
-from memtape.tools.capture.lines import Line
+from memtape.tools.client import ask_verb
 from memtape.tools.commands.cli import main
 from memtape.tools.doors.mcp import every_tool
-from memtape.tools.former_verbs import DECISIONS, GROUPS, OPTIONS, VERBS, Arguments, SearchArguments, Verb
-from memtape.tools.table import TOOLS
+from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
+from memtape.tools.verb import Asks, answers_of, document, encoded, fields_of
 
-DESCRIBED = {name: verb for name, verb in (VERBS | OPTIONS).items() if verb.arguments and verb.method}
-
-
-def fields_of(arguments: type[Arguments]) -> dict[str, object]:
-    """Return the arguments by name with their defaults, `NODEFAULT` where one is required."""
-    return {field.name: field.default for field in msgspec.structs.fields(arguments)}
+EVERYDAY = 24
+"""The most commands that help lists at the top."""
 
 
-def taken(verb: Verb) -> dict[str, object]:
-    """Return what the client's method takes, with defaults, and what it hands on by `fields` and `filters`."""
-    assert verb.method is not None
-    handed_on = {"capture": Line}
-    found: dict[str, object] = {}
-    for each in (getattr(Client, verb.method), handed_on.get(verb.method)):
-        for parameter in inspect.signature(each).parameters.values() if each is not None else ():
-            found[parameter.name] = parameter.default
-    of_search = {field.name: field.default for field in msgspec.structs.fields(SearchArguments)}
-    options = (*SearchOptions.__annotations__, *FILTERS) if verb.method == "search" else ()
-    return found | {name: of_search[name] for name in options if name in of_search}
-
-
-def command_of(words: str) -> click.Command:
-    """Return the command of some words, in a group or not."""
+def command_of(words: list[str]) -> tuple[click.Command, list[str]]:
+    """Return the command that some words begin with, and the words that follow its name."""
     found: click.Command = main
-    for word in words.split():
-        assert isinstance(found, click.Group)
-        found = found.commands[word]
-    return found
+    while isinstance(found, click.Group) and words and words[0] in found.list_commands(click.Context(found)):
+        inner = found.get_command(click.Context(found), words[0])
+        assert inner is not None
+        found, words = inner, words[1:]
+    return found, words
 
 
-def test_the_commands_are_the_verbs() -> None:
-    words = [*main.commands, *(f"{group} {name}" for group in GROUPS for name in command_of(group).commands)]  # type: ignore[attr-defined]
-    assert set(words) == set(VERBS) and all(isinstance(command_of(name), click.Command) for name in VERBS)
-    assert {verb.command for verb in OPTIONS.values()} <= set(VERBS) and len(main.commands) <= 24
-    assert all(callable(getattr(Client, verb.method)) for verb in (VERBS | OPTIONS).values() if verb.method is not None)
+def test_the_table_names_every_verb_and_each_stands_where_it_says() -> None:
+    for file, verbs in INDEX.items():
+        found = import_module(f"memtape.tools.verbs.{file}").VERBS
+        assert [verb.name for verb in found if verb.name not in verbs] == [], file
+        assert {verb.name for verb in found} == verbs.keys(), file
+    assert {name: verb.tool.name for name, verb in VERBS.items() if verb.tool} == {v: k for k, v in TOOLS.items()}
+    assert all(verb.asks is Asks or issubclass(verb.asks, Asks) for verb in VERBS.values())
 
 
-@pytest.mark.parametrize("name", DESCRIBED)
-def test_command_and_method_take_what_is_described(name: str) -> None:
-    verb = DESCRIBED[name]
-    assert verb.arguments is not None
-    described, method = fields_of(verb.arguments), taken(verb)
-    command = command_of(name if name in VERBS else verb.command)
-    renamed = {"around": "id", "settled": "every", "conflict": "ids", "kinds": "kinds"}
-    taken_by_command = {parameter.name for parameter in command.params}
-    assert {renamed.get(each, each) for each in described} <= taken_by_command, name
-    assert described.keys() <= method.keys()
-    for argument, default in described.items():
-        if default is msgspec.NODEFAULT:
-            assert method[argument] is inspect.Parameter.empty, argument
-        else:
-            assert method[argument] == default, argument
+def test_help_names_few_commands_and_every_command_is_in_a_group_or_there() -> None:
+    top = [name for names in TITLES.values() for name in names]
+    assert len(top) <= EVERYDAY and len(set(top)) == len(top)
+    for name in COMMANDS:
+        first = name.partition(" ")[0]
+        assert first in top or name == "overview", name
+        assert (first in GROUPS) is (" " in name), name
 
 
-def test_the_tools_of_agents_are_the_verbs_that_are_offered() -> None:
-    offered = {verb.tool.name: verb for verb in (VERBS | OPTIONS).values() if verb.tool is not None}
-    assert TOOLS.keys() == offered.keys()
-    for name, tool in every_tool().items():
-        arguments = offered[name].arguments
-        assert arguments is not None and issubclass(tool.asks, arguments)
+@pytest.mark.parametrize("name", [name for name in VERBS if name != "overview"])
+def test_the_example_of_a_verb_is_a_command_that_is_understood(name: str) -> None:
+    verb = VERBS[name]
+    assert verb.summary.endswith(".") and "\n" not in verb.summary
+    for line in verb.example.split("\n"):
+        told = line.partition("memtape ")[2].removesuffix(')"' if "$(" in line else "")
+        words = shlex.split(told.split(" < ")[0].split(" > ")[0])
+        command, rest = command_of(words)
+        if isinstance(command, click.Group):
+            assert GROUPS[words[0]].default, line
+            continue
+        with command.make_context(command.name, [word for word in rest if word != "--help"]) as context:
+            assert context.params, line
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name.startswith("tree ")])
-def test_a_tool_of_a_group_takes_what_its_command_takes(name: str) -> None:
-    arguments = OPTIONS[name].arguments
-    assert arguments is not None
-    assert fields_of(arguments).keys() <= {parameter.name for parameter in command_of(name).params}
+def test_the_client_has_a_method_of_each_verb_and_editors_know_it() -> None:
+    assert all(callable(getattr(Client, method)) or hasattr(Client, method) for method in METHODS)
+    assert STUB.read_text() == written(), "`make docs` writes it anew"
 
 
-def test_a_decision_has_a_method_and_arguments_and_what_undoes_it() -> None:
-    rows = VERBS | OPTIONS
-    for name, decision in DECISIONS.items():
-        assert rows[name].decision == decision and rows[name].method
-        assert decision.undo is None or (decision.undo in DECISIONS and decision.undo_command.split()[0] in VERBS)
+def test_an_option_has_one_meaning_in_a_command() -> None:
+    for names in COMMANDS.values():
+        kinds: dict[str, tuple[Any, bool]] = {}
+        for name in names:
+            for field in fields_of(VERBS[name].asks):
+                if not field.required and not field.extra.get("argument") and not field.extra.get("inside"):
+                    kind = type(field.kind), field.extra.get("option", field.name)
+                    assert kinds.setdefault(f"{field.extra.get('option', field.name)}", kind) == kind, (
+                        name,
+                        field.name,
+                    )
+
+
+def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:
+    for tool in every_tool().values():
+        assert tool.verb.effect != "erases" and tool.verb.in_memory in (True, False)
+        assert not {field.name for field in tool.fields()} & {"scope", "home", "origin", "quiet", "as_of"}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with Client(tmp_path_factory.mktemp("home"), scope="project:demo", origin="user", session="s") as client:
+        client.capture("The staging database listens on port 5433.", tags=("infra",))
+        client.capture("Where is the staging database?", "turn")
+        client.tree.new("deploy", "How we deploy.")
+        client.use([client.recent()[0].id], client.search("staging port").recall_id)
+        client.pin(client.recent()[0].id)
+        client.project()
+        yield client
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "search": {"query": "staging port", "explain": True}, "show --around": {"around": "1d"},
+    "admin diff": {"before": "1d", "after": "0s"}, "tree show": {"page": "deploy"},
+}  # fmt: skip
+"""What verbs are asked with that need something."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in VERBS if VERBS[name].effect == "reads" and VERBS[name].at != "folder"]
+)
+def test_the_answer_of_a_verb_is_what_its_schema_says(memory: Client, name: str) -> None:
+    verb = VERBS[name]
+    asked = {field.name: memory.recent()[0].id for field in fields_of(verb.asks) if field.required} | WAYS.get(name, {})
+    if name in ("admin lifecycle --set", "admin tail", "admin compare --shadow", "admin eval", "verify --erased"):
+        return  # They have no end, need a shadow or a file, or something that was erased: tests of their own have them.
+    told = json.loads(encoded(document(verb, ask_verb(memory, name, **asked))))
+    kind = portable_type(answers_of(verb))
+    if hasattr(kind, "__struct_fields__"):
+        assert msgspec.convert(told, kind) is not None
+        assert set(told) <= set(kind.__struct_fields__), "nothing that is not published"
+
+
+def test_what_is_published_stands_in_the_package() -> None:
+    folder = Path(__file__).parent.parent / "schemas/json/answers"
+    assert len(list(folder.glob("*.json"))) == len(VERBS)

@@ -15,7 +15,7 @@ a verb needs them, since a pure writer must not wait for LanceDB.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +24,11 @@ from msgspec.inspect import VarTupleType
 
 from memtape.schemas.log import Log
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import MIN_TIME_US
 from memtape.sinks.home.folders import Home, default_home
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.logs.opening import open_log, passing_log
-from memtape.tools import ask
 from memtape.tools.capture.profiles import check_kept, profile_of
-from memtape.tools.capture.writing import WriterOptions, now_us
+from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.table import METHODS, VERBS
 from memtape.tools.verb import Asks, fields_of
 from memtape.tools.world import World
@@ -38,12 +36,7 @@ from memtape.tools.world import World
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from memtape.flows.workers.distill import Distilled
-    from memtape.schemas.metrics import OnPhase
     from memtape.tools.ask.tree import Tree
-    from memtape.tools.keep.consolidating import Consolidated
-    from memtape.tools.keep.embedding import EmbedderState
-    from memtape.tools.keep.refolding import Folding, Refolded
 
 
 class Client(World):
@@ -90,22 +83,6 @@ class Client(World):
 
         return Tree(self)
 
-    def compare(self, retrievers: Sequence[str] = (), limit: int = 1_000, on_phase: OnPhase = lambda *_: None) -> Any:
-        """Ask the scope's latest searches again of retrievers, as `tools.ask.comparing` says; by default of all."""
-        compare = ask.comparing.compare
-        return self.read(lambda views, scope: compare(views, self.log, scope, retrievers, limit, on_phase))
-
-    def compare_shadows(self) -> Any:
-        """Return the results of shadow retrievers beside the scope's answers, as `tools.ask.comparing`."""
-        return self.read(lambda views, scope: ask.comparing.compare_shadows(self.log, scope))
-
-    def embedder(self) -> EmbedderState:
-        """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
-        from memtape.tools.keep.embedding import embedder_state
-
-        counters = self.reader.held(lambda views: ask.status.counted(self.home, self.log, views))
-        return embedder_state(self.home, self.log, counters, opened=True)
-
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         check_kept(self.home, "A projection")
@@ -114,60 +91,6 @@ class Client(World):
     def catch_up(self) -> None:
         """Project pending events if quick and no other process does; else start a background projector."""
         self.reader.catch_up(self.scope)
-
-    def refold(
-        self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
-    ) -> Refolded:
-        """Refold all memories of all scopes under the settings in effect, and return the changes.
-
-        `fold` also switches folding on or off. A dry run changes nothing. The views follow at their next
-        projection.
-        """
-        check_kept(self.home, "A folding")
-        from memtape.tools.keep.refolding import refold
-
-        return refold(self.home, self.log, fold, on_phase, dry_run=dry_run)
-
-    def distill(
-        self,
-        session: str,
-        *,
-        scope: str | None = None,
-        since_us: int = MIN_TIME_US,
-        again: bool = False,
-        on_window: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Distilled:
-        """Have the configured model take facts from the turns of a session since a time, in any scope or one.
-
-        The model is asked about unanswered windows, with `again` about all. Raises `MemtapeError` without a
-        usable model.
-        """
-        check_kept(self.home, "What a model is asked")
-        from memtape.flows.workers.distill import EndedSession, distill_session
-        from memtape.sinks.home.marks import AskedWindows
-        from memtape.tools.keep.facts import FactAsker
-
-        asked, ask = AskedWindows(self.home), FactAsker(self.home)
-        return distill_session(self.log, asked, ask, now_us, EndedSession(session, scope, since_us, again), on_window)
-
-    def consolidate(
-        self,
-        *,
-        dry_run: bool = False,
-        at_once: bool = False,
-        on_cluster: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Consolidated:
-        """Consolidate similar memories of the scope, where a pass may begin by now, or `at_once`.
-
-        A dry run tells the decisions by rule and appends nothing. Raises `MemtapeError` where a configured
-        model cannot be asked, and `Locked` where another process does the same.
-        """
-        check_kept(self.home, "A consolidation")
-        from memtape.tools.keep.consolidating import consolidate_scope
-
-        return consolidate_scope(
-            self.home, self.log, self.scope, dry_run=dry_run, at_once=at_once, on_cluster=on_cluster
-        )
 
     def close(self) -> None:
         """Close the log, unless given by the caller."""

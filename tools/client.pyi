@@ -11,18 +11,14 @@ from typing_extensions import Unpack
 
 from memtape.flows.workers.distill import Distilled
 from memtape.schemas.events import (
-    DEV_TAG,
-    PRUNED_BEFORE,
     Kind,
     Origin,
     Tier,
 )
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import OnPhase
 from memtape.schemas.rows import MemoryRow, TurnRow
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import MIN_TIME_US
 from memtape.sinks.home.folders import Home
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.archived import Aging, ArchivedNow, ArchiveList
@@ -38,16 +34,21 @@ from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.embedding import EmbedderState
-from memtape.tools.keep.erasing import Erasure, ErasurePlan
 from memtape.tools.keep.pruning import Pruned
-from memtape.tools.keep.refolding import Folding, Refolded
+from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.verb import (
     Asks,
 )
 from memtape.tools.verbs.capturing import UseReceipt
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
+from memtape.tools.verbs.keeping import (
+    LogCopy,
+    RebuildProof,
+    SettingsShown,
+)
 from memtape.tools.verbs.looking import Form, Occasion
+from memtape.tools.verbs.measuring import RetrieverName
 from memtape.tools.verbs.projects import Project, ProjectChange
 from memtape.tools.verbs.reading_log import LogSlot
 from memtape.tools.verbs.settling import ConflictOutcome
@@ -66,46 +67,8 @@ class Client(World):
     ) -> None: ...
     @property
     def tree(self) -> Tree: ...
-    def compare(
-        self, retrievers: Sequence[str] = (), limit: int = 1000, on_phase: OnPhase = lambda *_: None
-    ) -> Any: ...
-    def compare_shadows(self) -> Any: ...
-    def embedder(self) -> EmbedderState: ...
-    def one_scope(self, ids: Sequence[str]) -> tuple[str, tuple[str, ...]]: ...
-    def prune(
-        self,
-        tags: Sequence[str] = (DEV_TAG,),
-        before: str = PRUNED_BEFORE,
-        *,
-        every: bool = False,
-        dry_run: bool = False,
-        on_progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Pruned: ...
-    def erase(
-        self, made: ErasurePlan, on_phase: OnPhase = lambda *_: None, on_note: Callable[[str], None] = lambda note: None
-    ) -> Erasure: ...
-    def verify(self, on_progress: Callable[[int], None] | None = None) -> Verification: ...
     def project(self, on_progress: Callable[[int], None] | None = None) -> int: ...
     def catch_up(self) -> None: ...
-    def refold(
-        self, *, dry_run: bool = False, fold: Folding | None = None, on_phase: OnPhase = lambda *_: None
-    ) -> Refolded: ...
-    def distill(
-        self,
-        session: str,
-        *,
-        scope: str | None = None,
-        since_us: int = MIN_TIME_US,
-        again: bool = False,
-        on_window: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Distilled: ...
-    def consolidate(
-        self,
-        *,
-        dry_run: bool = False,
-        at_once: bool = False,
-        on_cluster: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Consolidated: ...
     def close(self) -> None: ...
     def __enter__(self) -> Client: ...
     def __exit__(self, *_: object) -> None: ...
@@ -349,6 +312,117 @@ class Client(World):
         at: The dry run is of a pass at this later time, as ISO 8601.
         limit: The most groups that are told.
         """
+    def verify(self, repair: bool = False) -> Verification:
+        """Replay the log and compare it with the views, row by row and page by page.
+
+        Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
+        and, with a text that somebody still has, for the text.
+
+        repair: Where they differ, rebuild the views from the log and compare again.
+        """
+    def rebuild(self) -> RebuildProof:
+        """Rebuild the views from the log, beside the living ones, and switch once they are verified.
+
+        Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called
+        again. A running projector gives way meanwhile.
+
+
+        """
+    def copy(self, to: str) -> LogCopy:
+        """Copy the log of a home to another place, slot for slot, and read it back.
+
+        The copy is the same log under the same id: every offset, id and time stays, and so do blank and
+        unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a
+        place with another content is not changed. Stop all writers of the log, or copy once more, before the
+        copy is used in its place, and let nobody use it before that. From then on write to one of the two:
+        both have one id, by which views recognise their log. Erasing in one does not reach the other; `erase`
+        names the copies that this home knows.
+
+        to: kafka://host:port/topic, a new FILE.db, or a home.
+        """
+    def settings(self) -> SettingsShown:
+        """Print the settings of the log, which all its homes share, and the file of this home's own settings.
+
+        A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`,
+        `retriever`.
+
+
+        """
+    def prune(
+        self,
+        tags: Sequence[str] = ("env:dev",),
+        before: str = "7d",
+        every: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+    ) -> Pruned:
+        """Forget old captures with a tag: by default those of development, after 7 days.
+
+        Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
+        stays. Nothing is erased: `memtape restore` shows a memory again.
+
+        tags: What carries this tag, by default what development has left.
+        before: What was captured before then: ISO 8601, or an age as 3d.
+        every: Every scope, not just this project.
+        dry_run: Only say what would go.
+        yes: Do not ask before forgetting.
+        """
+    def embedder(self) -> EmbedderState:
+        """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
+
+        Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take
+        some seconds.
+
+
+        """
+    def refold(self, dry_run: bool = False, fold: Literal["on", "off"] | None = None) -> Refolded:
+        """Fold everything anew under the rules, the embedder and the thresholds in force.
+
+        An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
+        which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an
+        echo stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost:
+        folding changes which captures are one memory, and all wordings of a memory are found.
+
+        dry_run: Show what would change, and change nothing.
+        fold: off: each text stands by itself from now on. on: texts fold again, as by default.
+        """
+    def consolidate(self, dry_run: bool = False, at_once: bool = False) -> Consolidated:
+        """Consolidate similar memories: restatements, and a value with its earlier values.
+
+        Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
+        update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new.
+        Exits 1 where a model gave no usable answer.
+
+        dry_run: Print what the rules would do by now, and change nothing.
+        at_once: Do not wait until enough is new and a day has passed.
+        """
+    def distill(
+        self, session: str, again: bool = False, scope: str | None = None, since_us: int = -62135596800000000
+    ) -> Distilled:
+        """Have the model that you named take facts from a session of any age.
+
+        SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about
+        messages without a usable answer so far; its facts are trusted less than anybody's words, and are
+        erased with their messages. Exits 1 where an answer could not be used.
+
+        again: Ask about everything again, and add what is said beside what there is.
+        scope: Only in this scope.
+        since_us: Only turns since a time, in microseconds.
+        """
+    def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> Any:
+        """Ask several retrievers the past questions of this project, and compare their results.
+
+        Recall counts the used results of a search (`memtape agents used`). Without any known use there is
+        nothing to compare with, and only --json has figures, about the returned results. The searches are
+        asked of the current views; nothing is put on the log.  With --shadow nothing is asked: it reports the
+        results of shadow retrievers (`memtape admin retriever set`) beside the answers given. Only shown
+        results are likely to be used, so the active retriever has the advantage.
+
+        retrievers: Only this one.
+        limit: The latest searches.
+        """
+    def compare_shadows(self) -> Any:
+        """Instead compare what shadows answered beside the searches."""
     def conflicts(self, settled: bool = False) -> ConflictList:
         """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
 

@@ -59,6 +59,23 @@ INDEX: dict[str, dict[str, str]] = {
         "page": "",
     },
     "erasing": {"erase": "", "verify --erased": "", "admin prune": "prune"},
+    "embedding": {
+        "admin embedder status": "embedder",
+        "admin embedder set": "",
+        "admin embedder retry": "",
+        "admin embedder rollback": "",
+        "admin refold": "refold",
+    },
+    "consolidating": {"admin consolidate": "consolidate", "admin distill": "distill"},
+    "measuring": {
+        "admin eval": "",
+        "admin eval --inject": "",
+        "admin compare": "compare",
+        "admin compare --shadow": "compare_shadows",
+        "admin retriever list": "",
+        "admin retriever set": "",
+    },
+    "completion": {"admin completion": ""},
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",
@@ -193,8 +210,8 @@ GROUPS = {
         "memtape admin embedder set local\nmemtape run --once",
     ),
     "admin retriever": Group(
-        "List the retrievers of searches, and say how they stand: one answers, shadows answer beside it.",
-        "memtape admin retriever list",
+        "List and change the shadow retrievers, which answer unseen beside the active one, for comparison.",
+        'memtape admin retriever set "memtape without hot" shadow\nmemtape admin compare --shadow',
     ),
     "admin secrets": Group(
         "List the known secrets of this home, undo false ones, and give a team's homes one key.",

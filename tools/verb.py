@@ -172,7 +172,7 @@ def answers_of(verb: Verb) -> Any:
     """Return the type of a verb's document; `answers` may be a dotted name, or several, of what is loaded late."""
     named = verb.answers.split(" | ") if isinstance(verb.answers, str) else []
     kinds = [_loaded(name) for name in named] or [verb.answers]
-    kind = Union[tuple(kinds)]  # noqa: UP007
+    kind: Any = Union[tuple(kinds)]  # type: ignore[valid-type]  # noqa: UP007
     if not verb.listed or kind is dict:
         return kind
     return msgspec.defstruct(f"{kinds[0].__name__}List", [(verb.listed, list[kind])])

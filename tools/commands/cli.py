@@ -18,7 +18,12 @@ _made = cli._made
 
 def _made_or_loaded(words: str) -> click.Command:
     former = VERBS.get(words)
-    if former is None or words in COMMANDS or former.command.split(".")[0] in ("cli",) or words in ("project", "tree"):
+    if (
+        former is None
+        or words in COMMANDS
+        or former.command.split(".")[0] in ("cli",)
+        or words in ("project", "tree", "admin embedder", "admin retriever")
+    ):
         made = _made(words)
         if isinstance(made, Commands):
             before = f"{words} "

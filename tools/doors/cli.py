@@ -275,7 +275,7 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
         if isinstance(field.kind, inspect.VarTupleType):
             values[field.name], words = tuple(words), []
         elif words:
-            values[field.name] = words.pop(0)
+            values[field.name] = _word(field, words.pop(0))
         if field.required and values.get(field.name, ()) == ():
             others = [] if verb.mode else [other.mode for other in verbs if other.mode.startswith("--")]
             instead = f"; without it, one of {_listed(others)}" if others else ""
@@ -293,6 +293,14 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     if missing := [option for option, field in own.items() if field.required and field.name not in values]:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
     return verb.asks(**values)
+
+
+def _word(field: Field, word: str) -> Any:
+    """Return the value of a word. Raises `UsageError` for one that the field does not take."""
+    kind = _values(field.kind, field.extra)
+    if not isinstance(kind, click.ParamType):
+        return word
+    return kind.convert(word, click.Argument([field.name], metavar=_metavar(field)), click.get_current_context())
 
 
 def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:

@@ -214,7 +214,8 @@ def _proved(world: World, asked: ErasedAsks) -> tuple[FileSearch, Carried]:
 
 def _proof(found: FileSearch, carried: Carried) -> ErasedProof:
     others = {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
-    return ErasedProof(ok=found.clean, proven=found.proves, **others, **_searched_fields(found))
+    fields: dict[str, Any] = others | _searched_fields(found)
+    return ErasedProof(ok=found.clean, proven=found.proves, **fields)
 
 
 def prune(world: World, asked: PruneAsks) -> Pruned:

@@ -1,0 +1,81 @@
+"""Shell completion of commands, options and the ids of the latest memories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from click.shell_completion import get_completion_class
+
+from memtape.schemas.errors import MemtapeError
+from memtape.tools.verb import Asks, Verb, said
+
+VARIABLE = "_MEMTAPE_COMPLETE"
+FILES = {
+    "bash": ".local/share/bash-completion/completions/memtape",
+    "zsh": ".local/share/zsh/site-functions/_memtape",
+    "fish": ".config/fish/completions/memtape.fish",
+}
+"""The file below a user's own folder from which each shell takes the completion."""
+THEN = {"zsh": " Where `fpath` in ~/.zshrc does not name its folder, add it there before `compinit`."}
+
+
+class CompletionAsks(Asks, frozen=True):
+    shell: Annotated[str | None, said("The shell, by default that of $SHELL.", argument=True, choices=tuple(FILES))] = (
+        None
+    )
+    print: Annotated[bool, said("Print the script, and write nothing.")] = False
+
+
+class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The completion of a shell: the file in which it stands, or the script alone."""
+
+    shell: str
+    file: str = ""
+    script: str = ""
+
+
+def completion(home: Path, asked: CompletionAsks) -> Completion:
+    """Install the completion for a shell, or return its script. Raises `MemtapeError`."""
+    from memtape.tools.doors.cli import main
+
+    shell = asked.shell or Path(os.environ.get("SHELL", "")).name
+    made = get_completion_class(shell) if shell in FILES else None
+    if made is None:
+        raise MemtapeError(f"No completion is known for the shell {shell[:40]!r}.", f"Name one: {', '.join(FILES)}.")
+    script = made(main, {}, "memtape", VARIABLE).source_vars()
+    text = made.source_template % script
+    if asked.print:
+        return Completion(shell=shell, script=text)
+    path = Path.home() / FILES[shell]
+    try:
+        if path.exists() and VARIABLE not in path.read_text():
+            raise MemtapeError(f"{path} is not of Memtape, and stays.", "--print shows the script.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MemtapeError(f"{path} cannot be written: {error}.", "--print shows the script.") from None
+    return Completion(shell=shell, file=str(path))
+
+
+def _lines(home: Path, asked: CompletionAsks, made: Completion) -> Iterator[str]:
+    then = THEN.get(made.shell, "")
+    yield made.script or f"The completion for {made.shell} is in {made.file}; new shells have it.{then}"
+
+
+VERBS = (
+    Verb(
+        "admin completion",
+        "Install the completion for your shell, by default that of $SHELL; it completes ids too.",
+        "memtape admin completion\nmemtape admin completion zsh --print",
+        CompletionAsks,
+        Completion,
+        completion,
+        lines=_lines,
+        effect="adds",
+        at="folder",
+    ),
+)

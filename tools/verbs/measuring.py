@@ -1,0 +1,309 @@
+"""Measure recall: on a file of questions, on the searches of the past, and beside shadow retrievers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from memtape.schemas.embedding import CHOICES
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.lanes import Lane
+from memtape.schemas.placeholders import head_of
+from memtape.schemas.retrievers import State
+from memtape.schemas.visible import many, one_line
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
+from memtape.tools import ask
+from memtape.tools.doors.terminal import phases, say
+from memtape.tools.keep.log_settings import States, set_state, states_on
+from memtape.tools.verb import Asks, Output, Verb, said
+
+if TYPE_CHECKING:
+    from memtape.flows.embed.embedder import Embedder
+    from memtape.tools.world import World
+
+SHOWN_CHARS = 200
+RetrieverName = Literal["bm25", "dense", "rrf", "memtape"]
+Percent = Annotated[int, Meta(ge=0, le=100)]
+NAMES: tuple[RetrieverName, ...] = ("bm25", "dense", "rrf", "memtape")
+
+
+class EvalAsks(Asks, frozen=True):
+    file: Annotated[str, said("The file of questions.", path="file")]
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
+    without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = ()
+    embedder: Annotated[str | None, said("The embedder, by default that of this machine.", choices=CHOICES)] = None
+    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None
+
+
+class InjectAsks(Asks, frozen=True):
+    file: Annotated[str, said("The file of questions.", path="file")]
+    foreign: Annotated[
+        str | None,
+        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
+    ] = None
+
+
+class CompareAsks(Asks, frozen=True):
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
+    limit: Annotated[int, Meta(description="The latest searches.", ge=1, le=100_000)] = 1_000
+
+
+class SetRetrieverAsks(Asks, frozen=True):
+    name: str
+    state: State
+    percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None
+
+
+def evaluate(home: Path, asked: EvalAsks) -> dict[str, Any]:
+    """Measure how much of the evidence of a file's questions retrievers find."""
+    from memtape.tools.ask.comparing import LESS
+    from memtape.tools.measure.evaluating import evaluate
+
+    opened = _embedder(home, asked.embedder, asked.model)
+    names = [*(asked.retrievers or NAMES), *(LESS[lane] for lane in asked.without)]
+    with phases() as update:
+        return evaluate(Path(asked.file), list(dict.fromkeys(names)), opened, update)
+
+
+def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
+    """Open the embedder of the options, by default of the home's settings. Raises `MemtapeError`."""
+    from memtape.flows.embed.choice import choose_embedder
+
+    options = local_settings(Home(home)).embedder
+    if choice is not None or model is not None:
+        changes = {"choice": choice or options.choice, "model": model or options.model}
+        options = msgspec.structs.replace(options, **changes)
+    embedder, resolved = choose_embedder(options, dense_on_log=False)
+    if embedder is None or (resolved.kind == "floor" and options.choice not in ("auto", "floor")):
+        raise MemtapeError(f"The embedder {options.choice} cannot be used here: {resolved.warning}")
+    return embedder
+
+
+def inject(home: Path, asked: InjectAsks) -> dict[str, Any]:
+    """Measure what a serverless hook adds to prompts."""
+    from memtape.tools.agents.offering import PROMPT_CHARS, offered
+    from memtape.tools.measure.evaluating import inject
+
+    chars = local_settings(Home(home)).prompt_recall_chars
+    foreign = None if asked.foreign is None else Path(asked.foreign)
+    with phases() as update:
+        return inject(
+            Path(asked.file),
+            foreign,
+            lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
+            update,
+        )
+
+
+def compare(world: World, asked: CompareAsks) -> Any:
+    """Ask the scope's latest searches again of retrievers, by default of all; nothing is put on the log."""
+    compare_in = ask.comparing.compare
+    return world.read(
+        lambda views, scope: compare_in(views, world.log, scope, asked.retrievers, asked.limit, world.on_phase)
+    )
+
+
+def compare_shadows(world: World, asked: Asks) -> Any:
+    """Return the results of shadow retrievers beside the scope's answers."""
+    return world.read(lambda views, scope: ask.comparing.compare_shadows(world.log, scope))
+
+
+def retrievers(world: World, asked: Asks) -> States:
+    """Return the retrievers and embedders that the log names, with their states."""
+    return states_on(world.log)
+
+
+def set_retriever(world: World, asked: SetRetrieverAsks) -> States:
+    """Put a retriever into a state, from the next search on."""
+    set_state(world.log, asked.name, asked.state, asked.percent)
+    return states_on(world.log)
+
+
+def _eval_shell(home: Path, asked: EvalAsks) -> Output:
+    measured = evaluate(home, asked)
+    for note in measured["notes"]:
+        say(note, err=True)
+    yield measured
+    counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
+    yield f"{counts}, embedder {measured['embedder']}"
+    yield from _evaluated(measured["retrievers"])
+
+
+def _inject_shell(home: Path, asked: InjectAsks) -> Output:
+    measured = inject(home, asked)
+    for note in measured["notes"]:
+        say(note, err=True)
+    yield measured
+    turns = many(measured["turns"], "turn")
+    yield f"{turns}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
+    heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
+    yield f"{'':<22}" + "".join(f"{head:>15}" for head in heads)
+    for name, its in measured["sets"].items():
+        evidence = f"{its['with_evidence']:.1%}" if "answer" in name else ""
+        cells = (f"{its['prompts']:,}", f"{its['given']:.1%}", evidence, *map(str, its["tokens"].values()))
+        yield f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells)
+
+
+def _compare_lines(world: World, asked: CompareAsks, told: Mapping[str, Any]) -> Iterator[str]:
+    searches = many(told["recalls"], "search", "searches")
+    if told["truth"] == "returned":
+        yield (
+            f"Of {searches} of {world.scope} nothing is known to have been used. What a search "
+            "returned can only be compared with itself, which says nothing about recall."
+        )
+        yield "Say what shaped an answer with `memtape agents used ID --recall RECALL_ID`, then compare again."
+        return
+    judged = many(told["judged"], "search", "searches")
+    yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"
+    yield from _compared(told)
+
+
+def _shadows(told: Mapping[str, Any]) -> list[str]:
+    """Return the lines about shadows' results beside the answers."""
+    lines = [f"Shadows answer {told['percent']} % of all searches, of which there are {told['searches']:,}."]
+    for name, its in told["shadows"].items():
+        failed = f", {its['failed']:,} failed" if its["failed"] else ""
+        lines.append(f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}")
+        lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
+        found = {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()}
+        if its["judged"]:
+            heads = [f"@{cut}" for cut in its["recall"]["active"]]
+            lines += _table(f"  recall of what was used ({its['judged']:,})", heads, found)
+        lines.append(f"  latency in ms: p50 {its['latency_ms']['p50']:.1f}, p95 {its['latency_ms']['p95']:.1f}")
+    return lines
+
+
+def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the tables: by turn, by session, by category at 10, and latency."""
+    lines = [line for what in ("turn", "session") for line in _by_cut(what, measured)]
+    categories = next(iter(measured.values()))["by_category"]
+    heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
+    tens = {name: [one["turn"]["10"] for one in its["by_category"].values()] for name, its in measured.items()}
+    lines += _table("turn @10 by category", heads, tens)
+    lines.append("latency in ms, without embedding the question")
+    for name, its in measured.items():
+        latency = its["latency_ms"]
+        lines.append(f"  {name:<26} p50 {latency['p50']:.1f}  p95 {latency['p95']:.1f}")
+    return lines
+
+
+def _compared(told: Mapping[str, Any]) -> list[str]:
+    """Return the tables: overlap with the returned results, recall of the used ones, and the gain of each
+    lane.
+    """
+    lines = [line for what in ("overlap", "recall") for line in _by_cut(what, told["retrievers"])]
+    lines.append("what each lane adds to recall@10")
+    lines += [f"  {lane:<26} {share:+.3f}" for lane, share in told["marginal"].items()]
+    return lines
+
+
+def _by_cut(what: str, measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    heads = [f"@{cut}" for cut in next(iter(measured.values()))[what]]
+    return _table(what, heads, {name: its[what].values() for name, its in measured.items()})
+
+
+def _table(title: str, heads: Sequence[str], rows: Mapping[str, Any]) -> list[str]:
+    widths = [max(7, len(head) + 2) for head in heads]
+    lines = [f"{title:<28}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))]
+    for name, values in rows.items():
+        figures = "".join(f"{value:>{width}.3f}" for value, width in zip(values, widths, strict=True))
+        lines.append(f"  {name:<26}{figures}")
+    return lines
+
+
+def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
+    for what, named in (("retriever", states.retrievers), ("embedder", states.embedders)):
+        yield from (f"{what:<9}  {state:<10}  {one_line(name, SHOWN_CHARS)}" for name, state in named.items())
+    if "shadow" in states.retrievers.values():
+        yield f"Shadow retrievers answer {states.shadow_percent} % of all searches."
+
+
+VERBS = (
+    Verb(
+        "admin eval",
+        "Measure how much of the evidence of a file's questions retrievers find.",
+        """\
+memtape admin eval locomo10.json --retriever bm25 --retriever memtape
+memtape admin eval locomo10.json --embedder floor --without sparse --json
+memtape admin eval locomo10.json --inject""",
+        EvalAsks,
+        dict,
+        evaluate,
+        shell=_eval_shell,
+        at="folder",
+        details="""\
+The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
+"role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
+8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
+captured into a temporary home; yours is only read for its settings.""",
+    ),
+    Verb(
+        "admin eval --inject",
+        "Measure what a hook adds to prompts instead.",
+        "memtape admin eval locomo10.json --inject",
+        InjectAsks,
+        dict,
+        inject,
+        shell=_inject_shell,
+        at="folder",
+    ),
+    Verb(
+        "admin compare",
+        "Ask several retrievers the past questions of this project, and compare their results.",
+        "memtape admin compare --retriever bm25 --retriever memtape\nmemtape admin compare --shadow",
+        CompareAsks,
+        dict,
+        compare,
+        lines=_compare_lines,
+        details="""\
+Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing to
+compare with, and only --json has figures, about the returned results. The searches are asked of the
+current views; nothing is put on the log.
+
+With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever set`)
+beside the answers given. Only shown results are likely to be used, so the active retriever has the advantage.""",
+    ),
+    Verb(
+        "admin compare --shadow",
+        "Instead compare what shadows answered beside the searches.",
+        "memtape admin compare --shadow",
+        Asks,
+        dict,
+        compare_shadows,
+        lines=lambda world, asked, told: _shadows(told),
+    ),
+    Verb(
+        "admin retriever list",
+        "List the retrievers and embedders that the log names, with their states.",
+        "memtape admin retriever list",
+        Asks,
+        States,
+        retrievers,
+        lines=_state_lines,
+        at="home",
+        details="An active one answers or decides. A shadow works beside it and is never shown. One that is off or "
+        "deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.",
+    ),
+    Verb(
+        "admin retriever set",
+        "Put a retriever into a state, from the next search on.",
+        """\
+memtape admin retriever set bm25 shadow --percent 20
+memtape admin retriever set "memtape without hot, edges" shadow
+memtape admin retriever set bm25 deprecated""",
+        SetRetrieverAsks,
+        States,
+        set_retriever,
+        lines=_state_lines,
+        effect="adds",
+        at="home",
+        details='NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an '
+        "embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at the "
+        "next `memtape run --once`, as of the time of each search.",
+    ),
+)
