@@ -70,7 +70,7 @@ def test_what_is_old_goes(tmp_path_factory: Any, said: list[Said], days: int, ev
                 Client(home, scope=it.scope, log=log).forget(id.split()[1], only=True)
         were = hidden(client, ids)
         moment = f"{NOW}"
-        patch.setattr("memtape.tools.verbs.erasing.parse_time", lambda text, now: before if text == moment else now)
+        patch.setattr("memtape.tools.verbs.erasing.parse_time", lambda it, now: before if it == moment else now)
         ends = log.ends()
         planned = client.prune(before=moment, every=every, dry_run=True)
         assert log.ends() == ends and planned.dry_run
