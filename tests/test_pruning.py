@@ -20,6 +20,7 @@ from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
 from memtape.tools.client import Client
 from memtape.tools.keep.states import state_at
+from memtape.tools.verbs import erasing
 
 NOW = 1_800_000_000_000_000
 SCOPES = ("project:a", "project:b")
@@ -70,7 +71,7 @@ def test_what_is_old_goes(tmp_path_factory: Any, said: list[Said], days: int, ev
                 Client(home, scope=it.scope, log=log).forget(id.split()[1], only=True)
         were = hidden(client, ids)
         moment = f"{NOW}"
-        patch.setattr("memtape.tools.verbs.erasing.parse_time", lambda it, now: before if it == moment else now)
+        patch.setattr(erasing, "parse_time", lambda at, now: before if at == moment else now)
         ends = log.ends()
         planned = client.prune(before=moment, every=every, dry_run=True)
         assert log.ends() == ends and planned.dry_run
