@@ -1,14 +1,15 @@
 """An endpoint of an OpenAI-compatible API: named by a person, checked, and asked over HTTP.
 
-The key goes to the one origin that was set, and into no error or log. The content of requests and answers is in
-the files that call the endpoint.
+The key goes to the one origin that was set, and into no error or log. The callers know the content of
+requests and answers.
 """
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,7 +19,6 @@ from memtape.schemas.errors import MemtapeError
 
 if TYPE_CHECKING:
     import httpx
-    import tenacity
 
 CONNECT_S = 5.0
 BACKOFF_MAX_S = 8.0
@@ -28,8 +28,8 @@ REFUSED_CONTENT = (400, 413, 422)
 
 AnswerT = TypeVar("AnswerT")
 Trouble = Literal["unreachable", "busy", "late", "failed", "long", "refused"]
-"""How a request stayed without an answer: no connection, too many requests, too slow, an error or a useless answer, an
-answer too long, or a refusal of the content.
+"""How a request stayed without an answer: no connection, too many requests, too slow, an error or a useless
+answer, an answer too long, or a refusal of the content.
 """
 
 
@@ -77,7 +77,7 @@ class Unanswered(Exception):
 
 
 class Limits(NamedTuple):
-    """The limits of the requests to an endpoint: for each wait for bytes, an answer, and all attempts together.
+    """The limits of requests to an endpoint: for each wait for bytes, an answer, and all attempts together.
 
     The size of an answer is limited too, so that no sender goes on for ever.
     """
@@ -92,16 +92,14 @@ class Limits(NamedTuple):
 class Endpoint:
     """A client of an endpoint. It follows no redirect."""
 
-    def __init__(
-        self, target: HttpTarget, names: Names, limits: Limits, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, target: HttpTarget, names: Names, limits: Limits) -> None:
         import httpx
 
         self._target = target
         self._names = names
         self._limits = limits
-        self._sleep = sleep
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        json = "application/json"
+        headers = {"Content-Type": json, "Accept": json, "Accept-Encoding": "identity"}
         if target.key:
             headers["Authorization"] = f"Bearer {target.key}"
         is_encrypted = target.url.startswith("https:")
@@ -127,18 +125,18 @@ class Endpoint:
         A request is repeated after a failure that may pass, by default as often as the limits say. Raises
         `Unanswered` after the last attempt, and `MemtapeError` where the endpoint refuses the model or key.
         """
-        import tenacity
-
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(attempts or self._limits.attempts)
-            | tenacity.stop_before_delay(self._limits.all_s),
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Unanswered) and error.may_pass),
-            wait=_waiting(tenacity.wait_exponential_jitter(max=BACKOFF_MAX_S)),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        answer: AnswerT = retrying(lambda: read(self._ask_once(body)))
-        return answer
+        give_up, tries = monotonic() + self._limits.all_s, attempts or self._limits.attempts
+        for tried in range(1, tries + 1):
+            try:
+                return read(self._ask_once(body))
+            except Unanswered as error:
+                # Another time for each, so that not all ask at once.
+                backoff_s = min(2 ** (tried - 1) + os.urandom(1)[0] / 256, BACKOFF_MAX_S)
+                wait_s = min(max(error.wait_s, backoff_s), RETRY_AFTER_MAX_S)
+                if tried == tries or not error.may_pass or monotonic() + wait_s >= give_up:
+                    raise
+            sleep(wait_s)
+        raise AssertionError("A request is tried at least once.")
 
     def _ask_once(self, body: bytes) -> bytes:
         import httpx
@@ -161,7 +159,7 @@ class Endpoint:
             return
         if 300 <= status < 400:
             raise MemtapeError(
-                f"{self._target.place} redirects elsewhere ({status}), and texts and keys follow no redirect.",
+                f"{self._target.place} redirects ({status}), and texts and keys follow no redirect.",
                 f"Set {names.url} to where it is.",
             )
         if status == 429:
@@ -170,35 +168,25 @@ class Endpoint:
             raise Unanswered("too many requests (HTTP 429)", "busy", wait_s)
         if status >= 500 or status == 408 or status in REFUSED_CONTENT:
             raise Unanswered(f"HTTP {status}", "refused" if status in REFUSED_CONTENT else "failed")
-        hints = {401: f"Set {names.key} to a valid key.", 403: f"Set {names.key} to a key that may use this model."}
-        hint = hints.get(status, f"Check {names.url} (it usually ends in /v1) and {names.model}.")
+        keys = {401: "a valid key.", 403: "a key that may use this model."}
+        hint = f"Check {names.url} (it usually ends in /v1) and {names.model}."
+        hint = f"Set {names.key} to {keys[status]}" if status in keys else hint
         raise MemtapeError(f"{self._target.place} refuses with HTTP {status}.", hint)
 
     def _read(self, response: httpx.Response) -> bytes:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise Unanswered("its answer is compressed, which it was told not to do")
         limits = self._limits
-        deadline = time.monotonic() + limits.answer_s
+        deadline = monotonic() + limits.answer_s
         body = bytearray()
         # Without a size, since a piece of a given size is not handed out before it is full.
         for chunk in response.iter_raw():
             body += chunk
             if len(body) > limits.answer_bytes:
                 raise Unanswered(f"its answer has more than {limits.answer_bytes >> 20} MiB", "long")
-            if time.monotonic() > deadline:
+            if monotonic() > deadline:
                 raise Unanswered(f"its answer takes longer than {limits.answer_s:g} s", "late")
         return bytes(body)
-
-
-def _waiting(backoff: tenacity.wait.wait_base) -> Callable[[tenacity.RetryCallState], float]:
-    """Return the wait by an exponential backoff, or as long as the endpoint asked for, up to a minute."""
-
-    def wait_s(state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked_s = error.wait_s if isinstance(error, Unanswered) else 0
-        return min(max(asked_s, backoff(state)), RETRY_AFTER_MAX_S)
-
-    return wait_s
 
 
 def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:
@@ -213,7 +201,7 @@ def target_of(named: Mapping[str, str], names: Names) -> HttpTarget | None:
         )
     key = named.get(names.key, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise MemtapeError(f"{names.key} holds characters that no header may have.", "Copy the key again, on one line.")
+        raise MemtapeError(f"{names.key} holds characters that no header may have.", "Copy it again.")
     insecure = named.get(names.insecure, "").strip() == "yes"
     return HttpTarget(_endpoint(base, names, insecure), model, key, names.what)
 

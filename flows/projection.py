@@ -17,10 +17,10 @@ from memtape.schemas.errors import NotFound
 from memtape.schemas.events import Captured
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from, trail_of
 from memtape.schemas.rows import Basis, Delta, LifeMark, PassMark, Watermark
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import rules_version
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.subjects.captures import Bodies
 from memtape.state.views.pages import mark_of, pages_of
 from memtape.state.views.rows import guarded_rows
 

@@ -1,4 +1,4 @@
-"""The dataflow `views`: log -> key by partition -> fold -> sinks.
+"""The dataflow `views`: log -> key by partition -> fold and write.
 
 Its source is throttled by construction: it hands out one small batch at a time, and with epochs of length
 zero Bytewax does not ask for the next before the one before has been written.
@@ -10,18 +10,17 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Protocol
+from typing import Any, Protocol
 
 from bytewax import operators as op
 from bytewax.dataflow import Dataflow
 from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.operators import StatefulBatchLogic
-from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from memtape.flows.projection import Projection
 from memtape.schemas.errors import OffsetOutOfRange
 from memtape.schemas.log import Log, Slot
-from memtape.schemas.metrics import OnStep
+from memtape.schemas.metrics import OnStep, Step
 from memtape.schemas.rows import Delta
 
 BATCH_EVENTS = 2_000
@@ -40,7 +39,7 @@ class Views(Protocol):
 
 
 class Target(Protocol):
-    """The target of a flow, by partition: its views, the offset below which they are written, and its projection."""
+    """The target of a flow by partition: views, the offset below which they are written, and a projection."""
 
     def views(self, partition: int) -> Views: ...
 
@@ -53,13 +52,11 @@ class Control:
     """The caller's control of a running flow: stop it, and read its progress.
 
     `once` ends the flow at the ends that the log had at the start. The flow stops by itself at erased events
-    that a projector must handle: views that hold their texts, or slots to be blanked. `on_step` is called with
-    the duration of each folded batch and each written epoch.
+    that a projector must handle: views that hold their texts, or slots to be blanked. `on_step` gets the
+    duration of each folded batch and each written epoch.
     """
 
-    def __init__(
-        self, *, once: bool, batch_events: int = BATCH_EVENTS, on_step: OnStep = lambda step, partition, took_ns: None
-    ) -> None:
+    def __init__(self, *, once: bool, batch_events: int, on_step: OnStep) -> None:
         self.on_step = on_step
         self.once = once
         self.batch_events = batch_events
@@ -77,12 +74,12 @@ class Control:
 
 
 def views(log: Log, target: Target, control: Control, partitions: Sequence[int] | None = None) -> Dataflow:
-    """Return the dataflow that brings the views of `target` up to date with `log`, by default of all partitions."""
+    """Return the dataflow that brings the views of `target` up to date with `log`, by default all of them."""
     numbers = range(log.partitions) if partitions is None else sorted(partitions)
     flow = Dataflow("views")
     slots = op.input("log", flow, _LogSource(log, target, control, numbers))
-    deltas = op.stateful_batch("fold", slots, lambda _: _Fold(target, control))
-    op.output("views", deltas, _ViewsSink(numbers, target, control))
+    ended = op.stateful_batch("views", slots, lambda _: _Fold(target, control))
+    op.inspect("end", ended, lambda step, item: None)  # A flow wants an end, to which nothing comes.
     return flow
 
 
@@ -121,7 +118,8 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         once = self._control.once
         if self._control.stopping.is_set() or (once and self._offset >= self._end):
             raise StopIteration
-        limit = min(self._control.batch_events, self._end - self._offset) if once else self._control.batch_events
+        most = self._control.batch_events
+        limit = min(most, self._end - self._offset) if once else most
         slots = self._log.read(self._partition, self._offset, limit)
         self._idle = not slots
         if not slots:
@@ -136,93 +134,61 @@ class _LogReader(StatefulSourcePartition[tuple[str, Slots], int]):
         return self._offset
 
 
-class _Fold(StatefulBatchLogic[Slots, Delta, None]):
-    """One partition's projection, created at its first slots, which tell the partition and the offset.
+class _Fold(StatefulBatchLogic[Slots, None, None]):
+    """The views of one partition, and its projection, opened at its first slots.
 
-    The log is the journal: the watermark says where to go on, and the state comes from the newest snapshot and
-    the log. Bytewax stores nothing.
+    The log is the journal: the watermark says where to go on, and the state comes from the newest snapshot
+    and the log. Bytewax stores nothing.
     """
 
     def __init__(self, target: Target, control: Control) -> None:
         self._target = target
         self._control = control
-        self._projection: Projection | None = None
+        self._opened: tuple[Projection, Views] | None = None
 
-    def on_batch(self, values: list[Slots]) -> tuple[Iterable[Delta], bool]:
-        projection = self._projection
-        if projection is None:
-            projection = self._target.projection(values[0][0].partition, values[0][0].offset)
-            self._projection = projection
-        deltas = []
+    def on_batch(self, values: list[Slots]) -> tuple[Iterable[None], bool]:
+        if self._opened is None:
+            number, target = values[0][0].partition, self._target
+            self._opened = target.projection(number, values[0][0].offset), target.views(number)
+        projection, views = self._opened
+        number = projection.state.number
         for slots in values:  # Each batch is its own delta: several may come at once where epochs are long.
             began = time.perf_counter_ns()
             delta = projection.advance(slots)
             if delta is not None:
-                self._control.on_step("fold", slots[0].partition, time.perf_counter_ns() - began)
+                self._note("fold", number, began)
             self._keep(projection)
             if delta is not None:
-                deltas.append(delta)
-                self._count(slots, delta)
+                began = time.perf_counter_ns()
+                if views.apply(delta):
+                    self._note("write", number, began)
+                if not delta.empty or delta.watermark.sent:
+                    self._control.read[number] = self._control.read.get(number, 0) + len(slots)
         if projection.state.stale or (projection.state.met_erased and not self._control.once):
             self._control.stopping.set()
-        return deltas, StatefulBatchLogic.RETAIN
+        return [], StatefulBatchLogic.RETAIN
 
-    def on_eof(self) -> tuple[Iterable[Delta], bool]:
-        if self._projection is not None:
-            self._keep(self._projection, last=True)
+    def on_eof(self) -> tuple[Iterable[None], bool]:
+        if self._opened is not None:
+            self._keep(self._opened[0], last=True)
+            self._opened[1].close()
         return [], StatefulBatchLogic.RETAIN
 
     def _keep(self, projection: Projection, *, last: bool = False) -> None:
         began = time.perf_counter_ns()
         if projection.keep(last=last):
-            self._control.on_step("snapshot", projection.state.number, time.perf_counter_ns() - began)
+            self._note("snapshot", projection.state.number, began)
+
+    def _note(self, step: Step, number: int, began: int) -> None:
+        self._control.on_step(step, number, time.perf_counter_ns() - began)
 
     def snapshot(self) -> None:
         return None
-
-    def _count(self, slots: Slots, delta: Delta) -> None:
-        if not delta.empty or delta.watermark.sent:
-            number = slots[0].partition
-            self._control.read[number] = self._control.read.get(number, 0) + len(slots)
-
-
-class _ViewsSink(FixedPartitionedSink[Delta, None]):
-    def __init__(self, numbers: Sequence[int], target: Target, control: Control) -> None:
-        self._numbers = numbers
-        self._target = target
-        self._control = control
-
-    def list_parts(self) -> list[str]:
-        return [_key(number) for number in self._numbers]
-
-    def part_fn(self, item_key: str) -> int:
-        return self._numbers.index(int(item_key))
-
-    def build_part(self, step_id: str, for_part: str, resume_state: None) -> _ViewsWriter:
-        return _ViewsWriter(self._target.views(int(for_part)), self._control)
-
-
-class _ViewsWriter(StatefulSinkPartition[Delta, None]):
-    def __init__(self, views: Views, control: Control) -> None:
-        self._views = views
-        self._control = control
-
-    def write_batch(self, items: list[Delta]) -> None:
-        for delta in items:
-            began = time.perf_counter_ns()
-            if self._views.apply(delta):
-                self._control.on_step("write", delta.watermark.partition, time.perf_counter_ns() - began)
-
-    def snapshot(self) -> None:
-        return None
-
-    def close(self) -> None:
-        self._views.close()
 
 
 def _key(partition: int) -> str:
-    """Return the key of a partition, padded since Bytewax counts a sink's parts in the order of their names."""
-    return f"{partition:04}"
+    """Return the key of a partition."""
+    return str(partition)
 
 
 def run_flow(flow: Dataflow, epoch: timedelta) -> None:
@@ -230,6 +196,7 @@ def run_flow(flow: Dataflow, epoch: timedelta) -> None:
     from bytewax._bytewax import cluster_main
 
     try:
-        cluster_main(flow, addresses=[], proc_id=0, worker_count_per_proc=1, epoch_interval=epoch)  # type: ignore[no-untyped-call]
+        alone: dict[str, Any] = {"addresses": [], "proc_id": 0, "worker_count_per_proc": 1}
+        cluster_main(flow, **alone, epoch_interval=epoch)  # type: ignore[no-untyped-call]
     finally:
-        flow.substeps.clear()  # A flow is in a circle with itself, in which all that its steps hold would outlive it.
+        flow.substeps.clear()  # A flow is in a circle with itself; what its steps hold would outlive it.

@@ -13,13 +13,15 @@ from typing import Any
 import msgspec
 import orjson
 
+from memtape.schemas import events
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event
-from memtape.schemas.upcasts import upcast, version_of
+from memtape.schemas.events import EVENT_TYPES, MAX_EVENT_BYTES, Captured, Event, check_event, version_of
 
 KEYS = frozenset(Event.__struct_fields__)
 
 _PATH = re.compile(r" - at `(\$[^`]*)`\Z")
+_NUL_ESCAPE, _NUL = b"\\u0000", re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""The character NUL, which JSON can say only by this escape, behind escaped backslashes at most."""
 
 
 class _Envelope(Event, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -57,7 +59,7 @@ def encode(event: Event) -> bytes:
         raise InvalidEvent("invalid", f"The event cannot be written as JSON: {error}.") from None
     if len(payload) > MAX_EVENT_BYTES:
         check_event(event)  # It names the field that is too large, where `decode` only sees many bytes.
-    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and b"\\u0000" not in payload
+    is_plain = event.type == "captured" and len(payload) <= MAX_EVENT_BYTES and _NUL_ESCAPE not in payload
     if is_plain and (capture := _as_capture(payload)) is not None:
         check_event(capture)
     else:
@@ -105,7 +107,7 @@ def body_of_capture(payload: bytes) -> Captured | None:
 
 
 def blanked(payload: bytes) -> bytes:
-    """Return the bytes of an event without its body, version and header as they are; `null` if it cannot be read."""
+    """Return the bytes of an event without its body, version and header as they are; `null` if unreadable."""
     if event_of(payload) is None:
         return b"null"
     return orjson.dumps(orjson.loads(payload) | {"body": None}, option=orjson.OPT_SORT_KEYS)
@@ -124,16 +126,27 @@ def _known(parsed: Any, payload: bytes) -> dict[str, Any]:
     if parsed.keys() != KEYS:
         strange = sorted(parsed.keys() - KEYS)
         missing = sorted(KEYS - parsed.keys())
-        said = f"the field {strange[0][:60]!r} is unknown" if strange else f"the field {missing[0]!r} is missing"
-        raise InvalidEvent("invalid", f"Not an event: {said}.", "$")
+        said = f"{strange[0][:60]!r} is unknown" if strange else f"{missing[0]!r} is missing"
+        raise InvalidEvent("invalid", f"Not an event: the field {said}.", "$")
     type_name = parsed["type"]
     if not isinstance(type_name, str) or type_name not in EVENT_TYPES:
         said = repr(type_name[:60]) if isinstance(type_name, str) else "that is no text"
         raise InvalidEvent("unknown_type", f"No event has the type {said}.", "$.type")
-    # JSON can say NUL only by this escape, so that most payloads need no walk through their strings.
-    if b"\\u0000" in payload and _holds_nul(parsed):
+    if _NUL_ESCAPE in payload and _NUL.search(payload):
         raise InvalidEvent("invalid", "A text holds the character NUL.", "$")
-    return upcast(parsed)
+    return _upcast(parsed)
+
+
+def _upcast(payload: dict[str, Any]) -> dict[str, Any]:
+    kind, version = payload["type"], payload["v"]
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InvalidEvent("invalid", "v is not a version.", "$.v")
+    if version > version_of(kind):
+        said = f"A {kind} event of version {version} is newer than this reader."
+        raise InvalidEvent("newer_version", said, "$.v")
+    for number, step in enumerate(events.UPCASTS.get(kind, ())[version - 1 :], version + 1):
+        payload = {**step(payload), "v": number}
+    return payload
 
 
 def _typed(parsed: dict[str, Any]) -> Event:
@@ -163,16 +176,3 @@ def _invalid(error: msgspec.ValidationError, inside: str) -> InvalidEvent:
     where = where.replace("$", "$.body", 1) if inside else where
     said = _PATH.sub("", message)
     return InvalidEvent("invalid", f"{where}: {said[:300]}.", where)
-
-
-def _holds_nul(value: Any) -> bool:
-    rest = [value]
-    for inner in rest:  # Not by recursion, since JSON can be deeper than Python's stack.
-        if isinstance(inner, str):
-            if "\x00" in inner:
-                return True
-        elif isinstance(inner, dict):
-            rest += [*inner, *inner.values()]
-        elif isinstance(inner, list):
-            rest += inner
-    return False

@@ -9,14 +9,15 @@ from __future__ import annotations
 class MemtapeError(Exception):
     """Base of every error that Memtape raises on purpose.
 
-    `str(error)` is one sentence for people; `hint` is the next step, or empty. `code` is a stable word for programs:
-    the name of the class, as `not_found`.
+    `str(error)` is one sentence for people; `hint` is the next step, or empty. `code` is a stable word for
+    programs: the name of the class, as `not_found`.
     """
 
     code = "error"
 
     def __init_subclass__(cls) -> None:
-        cls.code = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__).lstrip("_")
+        chars = (f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)
+        cls.code = "".join(chars).lstrip("_")
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -31,8 +32,8 @@ class InvalidEvent(MemtapeError):
     Neither holds any part of the payload, so both may be kept in a dead letter; the message may quote it.
     """
 
-    def __init__(self, code: str, message: str, where: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, code: str, message: str, where: str = "", hint: str = "") -> None:
+        super().__init__(message, hint)
         self.code = code
         self.where = where
 
@@ -43,11 +44,7 @@ class InvalidEvent(MemtapeError):
 
 
 class Denied(InvalidEvent):
-    """A capture that is never stored: of a file of keys, of a private text, or below the profile's least importance."""
-
-    def __init__(self, code: str, message: str, where: str, hint: str) -> None:
-        super().__init__(code, message, where)
-        self.hint = hint
+    """A capture never to be stored: of a file of keys, of a private text, or below a profile's importance."""
 
 
 class InvalidScope(MemtapeError):
@@ -85,7 +82,7 @@ class LogGone(MemtapeError):
 
 
 class DamagedViews(MemtapeError):
-    """Tables of views of a partition that cannot be read. They come back from the log with the next projection."""
+    """Unreadable tables of a partition's views, which come back from the log with the next projection."""
 
     def __init__(self, message: str, hint: str, partition: int) -> None:
         super().__init__(message, hint)
@@ -145,7 +142,7 @@ class BudgetSpent(MemtapeError):
 
 
 class EmbedderUnavailable(MemtapeError):
-    """The embedder is not there now, or does not answer; nothing is wrong with a text, and a later try may succeed."""
+    """The embedder does not answer now; nothing is wrong with a text, and a later try may succeed."""
 
 
 class NotEmbedded(MemtapeError):

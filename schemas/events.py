@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import mul
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -17,12 +17,10 @@ from msgspec.structs import replace
 
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.ids import ID_PATTERN, derived_id, is_slug
 from memtape.schemas.scopes import GLOBAL, SCOPE_PATTERN
 from memtape.schemas.settings import Settings
-from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import HOUR_US, MAX_TIME_US, MIN_TIME_US, US_PER_S, format_time
-from memtape.schemas.upcasts import version_of
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TAGS = 64
@@ -62,7 +60,8 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Time = Annotated[int, Meta(ge=MIN_TIME_US, le=MAX_TIME_US)]
 Ids = Annotated[tuple[Id, ...], Meta(max_length=MAX_IDS)]
 Slug = Annotated[str, Meta(min_length=1, max_length=200)]
-"""A text, since people choose slugs; `schemas.slugs` has the rules."""
+"""A text, since people choose slugs; `schemas.ids` has the rules."""
+Hint = Annotated[str, Meta(min_length=1, max_length=400)]
 Quota = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -209,11 +208,11 @@ class Used(_Body, frozen=True):
 
 
 class Embedded(_Body, frozen=True):
-    """The vector of one text under one embedder, or why it has none; `refs` names the event that carried the text.
+    """The vector of one text under one embedder, or why it has none; `refs` names the event with the text.
 
-    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16, and null
-    where the text failed at this attempt: then `reason` says why, and holds nothing of the text. An attempt beyond
-    `MAX_ATTEMPTS` is one of a text that had been given up.
+    `embedder` is the key of `schemas.embedding`. `vector` is the unit vector x 4,000 in little-endian int16,
+    and null if the text failed at this attempt: then `reason` says why, and holds nothing of the text. An
+    attempt beyond `MAX_ATTEMPTS` is one of a text that had been given up.
     """
 
     attempt: Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS + 1)]
@@ -286,7 +285,7 @@ class Edited(_Body, frozen=True):
 
     base: Id | None
     by: Id | None
-    hints: Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=400)], ...], Meta(max_length=64)] | None
+    hints: Annotated[tuple[Hint, ...], Meta(max_length=64)] | None
     id: Id
     refs: Annotated[tuple[Label, ...], Meta(max_length=256)] | None
     rest: Annotated[str, Meta(max_length=MAX_TEXT_BYTES)] | None
@@ -295,14 +294,15 @@ class Edited(_Body, frozen=True):
     title: Annotated[str, Meta(max_length=400)] | None
 
 
-NO_EDIT = Edited(base=None, by=None, hints=None, id="", refs=None, rest=None, slug=None, summary=None, title=None)
+_NO_FIELDS: dict[str, Any] = dict.fromkeys(Edited.__struct_fields__)
+NO_EDIT = Edited(**_NO_FIELDS | {"id": ""})
 """An edit without page or changes, a base for others."""
 
 
 def edit_of(**fields: str | Sequence[str] | None) -> Edited:
     """Return an edit of these fields; a list without texts changes nothing."""
-    given = {name: value if isinstance(value, str) or not value else tuple(value) for name, value in fields.items()}
-    return replace(NO_EDIT, **{name: None if value in ((), []) else value for name, value in given.items()})
+    given = {name: it if it is None or isinstance(it, str) else tuple(it) for name, it in fields.items()}
+    return replace(NO_EDIT, **{name: None if value == () else value for name, value in given.items()})
 
 
 class Settled(_Body, frozen=True):
@@ -352,7 +352,7 @@ class ScopeChanged(_Body, frozen=True):
 
 
 class Input(_Body, frozen=True):
-    """A memory that a decision is about, by a captured id, and the `seq` of the capture that spoke for it then."""
+    """A memory that a decision is about, by a captured id, and the `seq` of its canonical capture by then."""
 
     id: Id
     seq: Count
@@ -439,6 +439,20 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 """Every event type known to this reader, by name. A new type needs a row, and its body above."""
 
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+"""Lifts a decoded object of one type by one version.
+
+An upcast may rename, add and compute from the object alone, and never changes once a log has its version.
+"""
+UPCASTS: dict[str, tuple[Upcast, ...]] = {}
+"""By type of event the steps from each version to the next, from 1 on; other types have version 1 alone."""
+
+
+def version_of(type: str) -> int:
+    """Return the newest version of a type of event, which is what this reader knows."""
+    return len(UPCASTS.get(type, ())) + 1
+
+
 FLUSH_TAG = "flush"
 """The tag of a capture that is the end of a conversation before its host made a summary of it."""
 
@@ -463,6 +477,28 @@ REPOSITORY_TAG = "repository"
 
 OWN_TAGS = (FLUSH_TAG, STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
 """The tags that Memtape gives by itself."""
+
+Act = Literal["edit", "command", "test"]
+ACTION_TAG = "action"
+"""The first tag of an action, a turn of origin `tool` whose text is one line, and whose path the edited file.
+
+The next tag is the act, as `edit`; a command's third is its end: `exit:1`.
+"""
+
+
+def action_tags(act: Act, exit: int | None = None) -> tuple[str, ...]:
+    """Return the tags of an action; `exit` is the exit code of a command, not 0 after a failure."""
+    return (ACTION_TAG, act, *(() if exit is None else (f"exit:{exit}",)))
+
+
+def act_of(tags: Sequence[str]) -> str | None:
+    """Return the act named by the tags of an action, None for tags of no action."""
+    return tags[1] if len(tags) >= 2 and tags[0] == ACTION_TAG else None
+
+
+def has_failed(tags: Sequence[str]) -> bool:
+    """Return whether the tags mark an action as a failed command."""
+    return act_of(tags) is not None and any(tag.startswith("exit:") and tag != "exit:0" for tag in tags[2:])
 
 
 class Actor(_Body, frozen=True):
@@ -527,11 +563,9 @@ def check_event(event: Event) -> None:
             _check_slug(slug)
             check_text_size("rest", rest or "")
         case Settled(ids=ids, keep=keep) if len(frozenset(ids)) < 2 or not frozenset(ids).issuperset(keep):
-            raise InvalidEvent("invalid", "A conflict is of two memories, of which one or both are kept.", "$.body")
+            raise InvalidEvent("invalid", "A conflict is of two memories; one or both are kept.", "$.body")
         case Ticked() as ticked if event.id != tick_id(ticked):
             raise InvalidEvent("invalid", "A tick's id must be derived from its partition and hour.", "$.id")
-        case _:
-            pass
 
 
 def may_write(event: Event) -> bool:
@@ -572,7 +606,9 @@ def make_event(
     )  # fmt: skip
 
 
-def make_configured(log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str) -> Event:
+def make_configured(
+    log_id: str, partitions: int, settings: Settings, revision: int, sent: int, id: str
+) -> Event:  # fmt: skip
     """Return the `configured` event that gives a log its settings."""
     body = Configured(log_id=log_id, partitions=partitions, revision=revision, settings=settings)
     return make_event("configured", id, body, None, SYSTEM, (), sent)
@@ -606,19 +642,20 @@ def _check_linked(linked: Linked) -> None:
 
 def _check_slug(slug: str | None) -> None:
     if slug is not None and not is_slug(slug):
-        said = "A slug is segments of a-z, 0-9, _ and -, each at most 80 characters, joined by /, at most 200 in all."
+        said = "A slug is segments of a-z, 0-9, _ and -, each at most 80 characters, joined by /, 200 in all."
         raise InvalidEvent("invalid", said, "$.body.slug")
 
 
 def _check_embedded(embedded: Embedded, refs: tuple[str, ...]) -> None:
     if len(refs) != 1:
-        raise InvalidEvent("invalid", "An embedded event names the one event that carried the text.", "$.refs")
+        raise InvalidEvent("invalid", "An embedded event names the one event with the text.", "$.refs")
     if (embedded.vector is None) is (embedded.reason is None):
         raise InvalidEvent("invalid", "Either vector or reason is null, and not both.", "$.body")
     if embedded.vector is None:
         return
-    if len(embedded.vector) != 2 * embedded.dimensions or dimensions_of(embedded.embedder) != embedded.dimensions:
-        raise InvalidEvent("invalid", "The vector, dimensions and embedder differ in length.", "$.body.vector")
+    dimensions = embedded.dimensions
+    if len(embedded.vector) != 2 * dimensions or dimensions_of(embedded.embedder) != dimensions:
+        raise InvalidEvent("invalid", "Vector, dimensions and embedder differ in length.", "$.body.vector")
     values = array("h", embedded.vector)
     if sys.byteorder == "big":
         values.byteswap()
@@ -640,8 +677,8 @@ def _check_decided(decided: Decided) -> None:
         fault = "No memory is named twice."
     elif not inputs.issuperset(named):
         fault = "An operation names what is no input."
-    elif any((operation.op not in MAKING) is not (operation.by in inputs) for operation in decided.operations):
-        fault = "An input alone survives what is removed or is in conflict, and no input is a text that was made."
+    elif any((it.op not in MAKING) is not (it.by in inputs) for it in decided.operations):
+        fault = "An input alone survives what is removed or is in conflict, and no made text is an input."
     elif any(operation.by in covered for operation in decided.operations):
         fault = "What stands for others is not itself removed or replaced."
     elif any(id in covered for id in opposed):

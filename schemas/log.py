@@ -106,7 +106,8 @@ class Log(Protocol):
         No `scopes` are all scopes, and no `types` all types; events without a scope are left out.
         """
         found: dict[tuple[str, str], None] = {}
-        for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
+        partitions = dict.fromkeys(partition_of(scope, self.partitions) for scope in scopes)
+        for partition in partitions or range(self.partitions):
             for _, event in events_between(self, partition, 0, self.ends()[partition], types=types):
                 if event.scope and (not scopes or event.scope in scopes) and event.id.startswith(beginning):
                     found[event.id, event.scope] = None
@@ -121,7 +122,7 @@ class Log(Protocol):
         ...
 
     def offset_after(self, partition: int, sent: int) -> int:
-        """Return the offset of the first event with `sent`, which need not rise, after a time; the end without one."""
+        """Return the offset of the first event with `sent` after a time, else the end; `sent` may fall."""
         self.check_partition(partition)
         end = self.ends()[partition]
         found = events_between(self, partition, 0, end)
@@ -140,7 +141,7 @@ class Log(Protocol):
         ...
 
     def check_briefly(self) -> None:
-        """Raise `DamagedLog` where a look that takes some 10 ms for 100,000 events finds damage, for every start."""
+        """Raise `DamagedLog` if a look of some 10 ms for 100,000 events, for every start, finds damage."""
         self.check()
 
     def check_partition(self, partition: int) -> None:
@@ -159,9 +160,10 @@ TRAIL_SLOTS = 16
 
 
 def matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
-    """Return whether a payload is an event of the scope and of one of the types; without either, whether it is any.
+    """Return whether a payload is an event of the scope and of one of the types; always, without either.
 
-    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be decoded.
+    JSON can only say a scope or a type in its own letters or by escapes, so that most payloads need not be
+    decoded.
     """
     if scope is None and not types:
         return True
@@ -171,7 +173,9 @@ def matches(payload: bytes, scope: str | None, types: Sequence[str]) -> bool:
         if types and not any(name.encode() in payload for name in types):
             return False
     event = event_of(payload)
-    return event is not None and (scope is None or event.scope == scope) and (not types or event.type in types)
+    if event is None or (scope is not None and event.scope != scope):
+        return False
+    return not types or event.type in types
 
 
 def slots_between(
@@ -186,7 +190,8 @@ def slots_between(
         most = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, end - start)
         slots = log.read(partition, start, most, scope=scope, types=types)
         if not slots and not narrowed:
-            raise OffsetOutOfRange(f"Partition {partition} has no offset {start}, which was to be read up to {end}.")
+            said = f"Partition {partition} has no offset {start}, which was to be read up to {end}."
+            raise OffsetOutOfRange(said)
         yield from (slot for slot in slots if slot.offset < end)
         start = end if narrowed and len(slots) < most else slots[-1].offset + 1
 
@@ -201,26 +206,28 @@ def events_between(
 
 
 def known_among(log: Log, events: Iterable[Event]) -> dict[tuple[str | None, str], int]:
-    """Return by (scope, id) the offset of the first event with the id, for the ids of events that are on the log."""
+    """Return by (scope, id) the offset of the first event with the id, for events that are on the log."""
     ids: dict[str, list[str]] = {}
     for event in events:
         ids.setdefault(event.scope or "", []).append(event.id)
     return {(scope, id): offset for scope in ids for id, offset in log.known(scope, ids[scope]).items()}
 
 
-def backwards(log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()) -> Iterator[Slot]:
-    """Yield the slots of a partition from its end on, the last first, of one scope and of some types where named."""
+def backwards(
+    log: Log, partition: int, scope: str | None = None, types: Sequence[str] = ()
+) -> Iterator[Slot]:  # fmt: skip
+    """Yield the slots of a partition, the last first, of one scope and of some types if named."""
     end, window = log.ends()[partition], 64
     while end > 0:
         start = max(0, end - window)
         # A read goes on to the end of the log, so that each looks further back by far than the one before.
-        slots = [slot for slot in log.read(partition, start, window, scope=scope, types=types) if slot.offset < end]
-        yield from reversed(slots)
+        slots = log.read(partition, start, window, scope=scope, types=types)
+        yield from reversed([slot for slot in slots if slot.offset < end])
         end, window = start, 4 * window
 
 
 def trail_from(slots: Iterable[Slot]) -> str:
-    """Return the digest of slots without their bodies, hex: an erasure keeps it, and another event has another one."""
+    """Return the digest of slots without bodies, in hex: an erasure keeps it, another event does not."""
     hashed = blake2b(digest_size=16)
     for slot in slots:
         hashed.update(blake2b(blanked(slot.payload), digest_size=16).digest())
@@ -228,7 +235,7 @@ def trail_from(slots: Iterable[Slot]) -> str:
 
 
 def trail_of(log: Log, partition: int, offset: int) -> str:
-    """Return the trail of the last slots before an offset. Raises `OffsetOutOfRange` where the log ends before it."""
+    """Return the trail of the last slots before an offset. Raises `OffsetOutOfRange` beyond the end."""
     return trail_from(slots_between(log, partition, max(0, offset - TRAIL_SLOTS), offset))
 
 

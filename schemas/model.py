@@ -8,9 +8,7 @@ import msgspec
 from msgspec import Meta
 
 Step = Literal["extract", "gate", "consolidate", "recall"]
-"""The uses of a model: facts of talk, whether talk has any, decisions about similar memories, and results of a deep
-search.
-"""
+"""The uses of a model: facts of talk, whether talk has any, decisions on alike memories, deep searches."""
 
 Most = Annotated[int, Meta(ge=0)]
 
@@ -26,7 +24,7 @@ class StepOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The model that is wanted here: an endpoint or a command; none where both are empty. A key is in no file."""
+    """The wanted model: an endpoint or a command; none if both are empty. A key is in no file."""
 
     url: str = ""
     """The base of an OpenAI-compatible API (`http://127.0.0.1:11434/v1`)."""

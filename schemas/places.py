@@ -1,8 +1,9 @@
-"""The place of a part of a document, in the `path` of its event: the form of the path, written and read.
+"""The places of texts of files: the part of a document, and the zone of people in a page of the vault.
 
-`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the path of the fourth of
-seven parts. The parts of a document without a path have paths that begin with `#`. `tools.capture.documents`
-cuts documents.
+`guide.md#part=4/7&char=2871,3650&document=019ab0c4-9a3c-7000-8000-0123456789ab` is the `path` of the event
+of the fourth of seven parts. The parts of a document without a path have paths that begin with `#`.
+`tools.capture.documents` cuts documents. `sinks/zones.py` reads the bytes of a zone,
+`state/text/markdown.py` its content.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 
 import msgspec
 
+from memtape.schemas.events import PEOPLE, Origin
 from memtape.schemas.ids import derived_id
 
 _PLACED = re.compile(
@@ -61,3 +63,29 @@ def place_in(path: str | None) -> Place | None:
 def part_id(scope: str, document: str, number: int) -> str:
     """Return the id of a part: the first has the document's id, from which all further ids derive."""
     return document if number == 1 else derived_id("captured", scope, None, f"{document}#{number}")
+
+
+ZONE_START = "<!-- memtape: yours from here -->"
+ZONE_END = "<!-- memtape: yours until here -->"
+
+_SOURCE = "vault:"
+
+
+def zone_source(path: str) -> str:
+    """Return the source of captures from the zone of a page, by the page's path in its scope."""
+    return f"{_SOURCE}{path}"
+
+
+def zone_path(source: str | None, origin: Origin) -> str | None:
+    """Return the path of the page of a capture's zone, None for others. Only people write in zones."""
+    if source is None or not source.startswith(_SOURCE) or origin not in PEOPLE:
+        return None
+    return source.removeprefix(_SOURCE)
+
+
+ESSENTIALS, THREADS, RECENT = "essentials.md", "threads.md", "recent.md"
+BUFFER, ARCHIVE = "buffer.md", "archive.md"
+PEOPLE_PAGES, PROJECT_PAGES = "people", "projects"
+"""The standing pages of a scope (`state/views/standing_pages.py`), and folders of people and projects."""
+LIMITS = {ESSENTIALS: 10_000, THREADS: 10_000, RECENT: 2_000, BUFFER: 4_000, ARCHIVE: 10_000}
+"""The most characters of each standing page."""

@@ -7,12 +7,13 @@ A row's `key` is its scope and id, since an id is only unique inside its scope. 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import PEOPLE, UNKNOWN, Actor, Kind, Origin, Tier
+from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 
@@ -27,7 +28,7 @@ Category = Literal["identity", "preference", "technical", "goal", "context"]
 ConflictWhy = Literal["both_affirmed", "weaker", "model", "opposed"]
 Severity = Literal["high", "medium", "low"]
 ConflictStatus = Literal["pending", "accepted", "dismissed", "expired"]
-"""`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone, or something else replaced one."""
+"""`accepted`: one side is kept. `dismissed`: both are. `expired`: a side is gone or replaced otherwise."""
 
 TOLD_WHY: dict[ConflictWhy, str] = {
     "both_affirmed": "both were affirmed",
@@ -41,18 +42,21 @@ Status = Literal["draft", "stable", "deprecated"]
 used; or replaced.
 """
 TableName = Literal[
-    "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive", "pages"
-]
+    "memories", "turns", "tombstones", "vectors", "uses", "edges", "conflicts", "summaries", "archive",
+    "pages",
+]  # fmt: skip
 
 
 StructT = TypeVar("StructT", bound=msgspec.Struct)
+OthersT_co = TypeVar("OthersT_co", covariant=True)
 
 
-def made_from(cls: type[StructT], source: Any, /, **more: Any) -> StructT:
-    """Return a struct with the values of the fields that it shares with a source by name, and `more`."""
-    of: object = type(source)
-    fields = {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
-    return cls(**fields, **more)
+def made_from(cls: type[StructT], /, *sources: Any, **more: Any) -> StructT:
+    """Return a struct of `more` and of the fields shared with sources by name, of the first that has one."""
+    for source in sources:
+        of: object = type(source)
+        more |= {name: getattr(source, name) for name in _shared(cls, of) if name not in more}
+    return cls(**more)
 
 
 @cache
@@ -125,20 +129,19 @@ class MemoryRow(Displayed, frozen=True, kw_only=True):
     """One memory. `text` is that of the capture `canonical`; `id` is the name: its earliest living capture.
 
     `ids` are all captures that resolve to it, members then echoes. `provenance` is that of the living ones,
-    or of all if none lives, each once. `confirmations` counts the
-    living members beyond the first; echoes count as none.
-    `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten and can be
-    restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it holds, and
-    `replaced_by` is a captured id of the memory that replaced it then. `held` are the earlier periods in
-    which it held, with another value between, the earliest first. `replaces` are captured ids of the memories
-    that it replaced, the latest first, and `before` is the value of the first of these, as said (empty if not
-    separable from its text). `outdated_by` is a captured id of a memory that replaced a part of its content.
-    `contradicts` is a captured id of a valid memory with more trust and another value of the same thing.
-    `into` is a captured id of the memory that covers it, and `made_of` are captured ids of the memories that
-    its text was made of, recursively. `wordings` are its other living texts, echoes' included, each once but
-    for its white space, that of the greatest (trust, time, order) first. `importance_confirmed` is in
-    thousandths. `uses` counts the uses of its captures in its scope, the last at `used_at`. Staleness follows
-    from `category`, `last_at` and `used_at` at any time.
+    or of all if none lives, each once. `confirmations` counts the living members beyond the first; echoes
+    count as none. `replaced` marks a goal or plan after a later one took over. A hidden memory is forgotten
+    and can be restored. `valid_from` and `valid_to` are its period, half open; `valid_to` is None while it
+    holds, and `replaced_by` is a captured id of the memory that replaced it then. `held` are the earlier
+    periods in which it held, with another value between, the earliest first. `replaces` are captured ids of
+    the memories that it replaced, the latest first, and `before` is the value of the first of these, as said
+    (empty if not separable from its text). `outdated_by` is a captured id of a memory that replaced a part of
+    its content. `contradicts` is a captured id of a valid memory with more trust and another value of the
+    same thing. `into` is a captured id of the memory that covers it, and `made_of` are captured ids of the
+    memories that its text was made of, recursively. `wordings` are its other living texts, echoes' included,
+    each once but for its white space, that of the greatest (trust, time, order) first. `importance_confirmed`
+    is in thousandths. `uses` counts the uses of its captures in its scope, the last at `used_at`. Staleness
+    follows from `category`, `last_at` and `used_at` at any time.
     """
 
     key: str
@@ -197,9 +200,8 @@ class KeyedRow(msgspec.Struct, frozen=True):
 
 
 class TombstoneRow(KeyedRow, frozen=True, kw_only=True):
-    """A ban in force: on a normalised text (`id` is `text:` and its digest) or on a captured id (`id:` and it)."""
+    """A ban in force on a normalised text (`id` is `text:` and its digest), or on a captured id (`id:`)."""
 
-    forgotten_by: str
     at: int
 
 
@@ -355,7 +357,7 @@ class ArchiveRow(KeyedRow, frozen=True, kw_only=True):
 
 
 class PageEdge(msgspec.Struct, frozen=True):
-    """Where a page leads other than to its children: to the page of an id, or to a slug that no page has yet."""
+    """A page's link that is no child: to the page of an id, or to a slug that no page has yet."""
 
     relation: str
     to: str | None
@@ -401,7 +403,8 @@ TOLD_LEVELS = {1: "day", 2: "week"}
 def summary_told(row: SummaryRow) -> str:
     """Return the mark of a summary for readers: `summary of 14 turns, day of 2026-02-03`."""
     one, more = ("journal entry", "journal entries") if row.kind == "journal" else (row.kind, f"{row.kind}s")
-    return f"summary of {many(len(row.sources), one, more)}, {TOLD_LEVELS[row.level]} of {format_day(row.since)}"
+    when = f"{TOLD_LEVELS[row.level]} of {format_day(row.since)}"
+    return f"summary of {many(len(row.sources), one, more)}, {when}"
 
 
 class GoneRow(KeyedRow, frozen=True):
@@ -409,8 +412,9 @@ class GoneRow(KeyedRow, frozen=True):
 
 
 LivingRow = (
-    MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow | SummaryRow | ArchiveRow | PageRow
-)
+    MemoryRow | TurnRow | TombstoneRow | VectorRow | UseRow | EdgeRow | ConflictRow | SummaryRow | ArchiveRow
+    | PageRow
+)  # fmt: skip
 Row = LivingRow | GoneRow
 
 TABLES: dict[TableName, type[LivingRow]] = {
@@ -425,7 +429,7 @@ TABLES: dict[TableName, type[LivingRow]] = {
     "archive": ArchiveRow,
     "pages": PageRow,
 }
-"""Every table of rows, each with the type of its rows. All have `key` for their key, and the guard of `Guarded`.
+"""Every table of rows, each with the type of its rows. All have a `key`, and the guard of `Guarded`.
 
 Of vectors there is one table an embedder. How rows are made is in `state/views/rows.py`.
 """
@@ -498,7 +502,7 @@ class IndexPage(VaultPage, frozen=True, kw_only=True):
 class MemoryPage(VaultPage, frozen=True, kw_only=True):
     """A page of the consolidated list: memories in the order of their captures.
 
-    `links` has by row the memories used together with it, the strongest edge first: the id, and the page's path.
+    `links` has by row the memories used together with it, the strongest first: the id, and the page's path.
     """
 
     number: int
@@ -514,7 +518,7 @@ class DayPage(VaultPage, frozen=True, kw_only=True):
 
 
 class ListedConflict(NamedTuple):
-    """A conflict on its page, with its sides: the row of a memory, and the path of its page. A hidden side is None."""
+    """A conflict on its page, with its sides: a memory's row, and its page's path; None for a hidden side."""
 
     row: ConflictRow
     a: tuple[MemoryRow, str] | None
@@ -633,7 +637,7 @@ class Counters(msgspec.Struct):
     divergent: int = 0
     """Second events of an id with other content than the first; they change nothing."""
     ignored: int = 0
-    """Events without effect by rule: writes to `global` by others than operators, stale settings, far ticks."""
+    """Events without effect by rule: others' writes to `global`, stale settings, far ticks."""
     dead_letters: int = 0
     redacted: int = 0
     """Placeholders of secrets in all texts, queries and reasons."""
@@ -645,6 +649,36 @@ class Counters(msgspec.Struct):
     """How many of them have failed for good, by embedder."""
     types: dict[str, int] = {}
     """Events of scopes that counted, by type."""
+
+
+class Context(msgspec.Struct, Generic[OthersT_co]):
+    """The input of a reducer beside the event: its place and effects, the settings, and the other subjects.
+
+    `seq` counts the events of the scope `scope`. Earlier subjects have applied the event already.
+    Their effects are here too, so that no state stores details of a single event.
+
+    `offset` is the event's offset, `at` its clamped time in us. `clock` is that of the partition, 0 before
+    its first `configured`. `of` has the other subjects; each reducer's protocol names those it reads.
+    `flipped` are the seqs of captures hidden or shown by the event, `embedded` the seq of the capture that
+    got its first vector by an embedder, `used` the seqs of captures reported or found to be used. `touched`
+    are the names of changed memories, `gone` the births of memories merged into another, and `dropped` the
+    clusters of dropped decisions.
+    """
+
+    scope: str
+    seq: int
+    offset: int
+    at: int
+    clock: int
+    settings: Settings
+    counters: Counters
+    of: OthersT_co
+    flipped: list[int] = []
+    embedded: int | None = None
+    used: list[int] = []
+    touched: list[str] = []
+    gone: list[int] = []
+    dropped: list[tuple[str, ...]] = []
 
 
 class ScopeHeld(msgspec.Struct, frozen=True, kw_only=True):
@@ -765,7 +799,8 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
         key = self.embedder_next or self.embedder
         if key == FLOOR:
             return 0
-        return max(0, self.counters.texts - self.counters.embedded.get(key, 0) - self.counters.failed.get(key, 0))
+        done = self.counters.embedded.get(key, 0) + self.counters.failed.get(key, 0)
+        return max(0, self.counters.texts - done)
 
     @property
     def basis(self) -> Basis:

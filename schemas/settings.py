@@ -11,7 +11,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.retrievers import MAX_NAME_CHARS, State
+from memtape.schemas.lanes import MAX_NAME_CHARS, State
+
+EmbedderKey = Annotated[str, Meta(max_length=200)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -24,9 +26,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The embedder that takes over when no living text lacks its vector; null for none."""
 
     fold_cosine_hundredths: Annotated[int, Meta(ge=-1, le=100)] = 85
-    """Cosine from which texts without new specifics fold, for embedders with vectors; below 0 nothing folds."""
+    """Cosine from which texts without new specifics fold, under dense embedders; below 0 nothing folds."""
 
-    fold_cosines_hundredths: dict[Annotated[str, Meta(max_length=200)], Annotated[int, Meta(ge=1, le=100)]] = {}
+    fold_cosines_hundredths: dict[EmbedderKey, Annotated[int, Meta(ge=1, le=100)]] = {}
     """The same for single embedders, by key, since cosines of different models do not compare."""
 
     echo_recalls: Annotated[int, Meta(ge=0, le=100)] = 3

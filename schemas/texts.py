@@ -66,7 +66,7 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
     if isinstance(value, str):
         return change(Said(place, value, role or "label"))
     if isinstance(value, tuple):
-        return tuple(_changed(inner, f"{place}[{number}]", role, change) for number, inner in enumerate(value))
+        return tuple(_changed(inner, f"{place}[{n}]", role, change) for n, inner in enumerate(value))
     if type(value) in _FIELDS:
         fields = {}
         for name, own in _FIELDS[type(value)]:
@@ -74,17 +74,18 @@ def _changed(value: Any, place: str, role: Role | None, change: Callable[[Said],
             if inner is None or inner == ():
                 continue
             at, told = f"{place}.{name}", role if role == "program" else own
-            new = change(Said(at, inner, told)) if isinstance(inner, str) else _changed(inner, at, told, change)
+            new = _changed(inner, at, told, change)
             if new != inner:  # Most texts stay as they are.
                 fields[name] = new
         return msgspec.structs.replace(value, **fields) if fields else value
     if isinstance(value, dict):
         keys = ((key, change(Said(place, key, role or "label"))) for key in value)
-        return {
-            new: inner if isinstance(inner := value[key], str) else _changed(inner, f"{place}.{key}", role, change)
-            for key, new in keys
-        }
+        return {new: _of_key(value[key], f"{place}.{key}", role, change) for key, new in keys}
     return value
+
+
+def _of_key(inner: Any, place: str, role: Role | None, change: Callable[[Said], str]) -> Any:
+    return inner if isinstance(inner, str) else _changed(inner, place, role, change)
 
 
 def _fields(found: inspect.Type, fields: dict[type, tuple[tuple[str, Role], ...]]) -> bool:

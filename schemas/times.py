@@ -14,7 +14,7 @@ from memtape.schemas.errors import MemtapeError
 US_PER_S = 1_000_000
 HOUR_US = 3_600 * US_PER_S
 DAY_US = 24 * HOUR_US
-MIN_TIME_US = -62_135_596_800 * US_PER_S  # 0001-01-01, the first instant that people's calendars here can show.
+MIN_TIME_US = -62_135_596_800 * US_PER_S  # 0001-01-01, the first instant that Python's calendar can show.
 MAX_TIME_US = 253_402_300_799 * US_PER_S  # 9999-12-31T23:59:59.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

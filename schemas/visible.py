@@ -15,8 +15,8 @@ _HIDDEN = lazy(
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else. Two in a
-    # row join nothing, but can be read as bits.
+    # A joiner (U+200C, U+200D) is at home between letters of other scripts and between emoji, nowhere else.
+    # Two in a row join nothing, but can be read as bits.
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])|(?<=[\u200c\u200d])[\u200c\u200d]"
     # U+FE0F makes an emoji of the character before it, and may follow a character that can be an emoji.
     "|(?<![#*0-9\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"

@@ -1,7 +1,8 @@
-"""The files of the search index: how a segment lies on disk, and the manifest that names the segments of a scope.
+"""The files of the search index: how a segment lies on disk, and the manifest that names a scope's segments.
 
-A segment's file is laid out as safetensors describes it: the length of a JSON header in eight bytes, the header with
-the type, shape and place of each array, then the arrays. It is written whole, never changed, and mapped by readers.
+A segment's file is laid out as safetensors describes it: the length of a JSON header in eight bytes, the
+header with the type, shape and place of each array, then the arrays. It is written whole, never changed, and
+mapped by readers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtape.sinks.home.folders import private, unfinished_beside, write_whole
+from memtape.sinks.home.folders import private, unfinished_beside
 from memtape.state.index.segments import SEGMENT_TYPES, Segment
 from memtape.state.index.vectors import VECTOR_TYPES, VectorSegment
 
@@ -34,7 +35,6 @@ instead.
 """
 
 _NAMES = {"|u1": "U8", "<u2": "U16", "<u4": "U32", "<u8": "U64", "<i2": "I16", "<i8": "I64"}
-_TYPES = {name: np.dtype(code) for code, name in _NAMES.items()}
 _PAD = 8
 _TYPES_OF = {Segment: SEGMENT_TYPES, VectorSegment: VECTOR_TYPES}
 
@@ -97,7 +97,7 @@ def write_segment(path: Path, segment: Segment | VectorSegment) -> int:
 
 
 def read_segment(path: Path, kind: type[SegmentT], size: int | None = None) -> SegmentT:
-    """Map a segment of a kind. Raises `ValueError` for a file of another format, or of another size than `size`."""
+    """Map a segment of a kind. Raises `ValueError` for a file of another format, or not of `size` bytes."""
     mapped: mmap.mmap | bytes
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size >= MAPPED_BYTES and len(_MAPPED) < MOST_MAPPED:
@@ -109,22 +109,14 @@ def read_segment(path: Path, kind: type[SegmentT], size: int | None = None) -> S
         raise ValueError(f"{path.name} has {len(mapped)} bytes and not {size}.")
     begin = 8 + int.from_bytes(mapped[:8], "little")
     header = _HEADER.decode(mapped[8:begin])
-    types = _TYPES_OF[kind].items()
-    return kind(**{name: _array(mapped, begin, name, code, header[name]) for name, code in types})
-
-
-def _array(mapped: mmap.mmap | bytes, begin: int, name: str, code: str, tensor: dict[str, Any]) -> NDArray[Any]:
-    dtype = _TYPES[tensor["dtype"]]
-    if dtype != np.dtype(code):
-        raise ValueError(f"{name} is of another type than it should be.")
-    start, end = tensor["data_offsets"]
-    count = (end - start) // dtype.itemsize
-    return np.frombuffer(mapped, dtype, count, begin + start).reshape(tensor["shape"])
-
-
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Name the segments of a scope; call it last."""
-    write_whole(folder / MANIFEST, msgspec.json.encode(manifest))
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, code in _TYPES_OF[kind].items():
+        dtype, (start, end) = np.dtype(code), header[name]["data_offsets"]
+        if header[name]["dtype"] != _NAMES[code]:
+            raise ValueError(f"{name} is of another type than it should be.")
+        found = np.frombuffer(mapped, dtype, (end - start) // dtype.itemsize, begin + start)
+        arrays[name] = found.reshape(header[name]["shape"])
+    return kind(**arrays)
 
 
 def read_manifest(folder: Path) -> Manifest | None:

@@ -6,6 +6,9 @@ kept under another name before the page is rewritten. The zone of people in a pa
 out of its digest, and is put back to the byte at each rewrite. For a tree page the zone is its text: it is
 replaced unless a person has changed it, and then the whole file waits until it was read (`taken`). The
 content of a page is decided elsewhere.
+
+Notes about the zones (`ZoneNotes`) only save time: lost ones are found again. They are valid for one log, as
+it was at their writing, and hold no words of a zone.
 """
 
 from __future__ import annotations
@@ -15,14 +18,15 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.ids import digest_of
+from memtape.schemas.log import Log, strayed, trail_of
+from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.sinks.home.folders import UNFINISHED, Home, make_folder, read_json, write_whole
 from memtape.sinks.zones import is_untouched, joined, parts, was_changed
 
@@ -31,7 +35,8 @@ PAGE_FOLDERS = ("memories", "logs", "people", "projects", "summaries")
 TREE_FOLDER = "pages"
 """Where the files of the tree are, in folders of their own, beside files of people."""
 
-_LISTS, _TAKEN = "pages", "taken"
+LISTS, _TAKEN = "pages", "taken"
+"""Folders of notes about the vault: the list of files of each scope, and the captured versions of pages."""
 _PAGE = re.compile(
     r"(MEMORY|essentials|threads|recent|buffer|archive|conflicts)\.md|memories/\d{3,}\.md|logs/\d{4}-\d\d-\d\d(\.\d+)?\.md"
     r"|(people|projects)/[a-z0-9-]+(\.[0-9a-f]{12})?\.md|summaries/\d{4}-\d\d-\d\d-[a-z]+-[a-z]+-[0-9a-f-]{36}\.md"
@@ -59,10 +64,10 @@ class ScopeFiles:
         self._vault = home.vault
         self._folder = home.scope_folder(scope)
         place = self._folder.relative_to(self._vault)
-        lists = home.vault_notes / _LISTS
+        lists = home.vault_notes / LISTS
         self._list_path = lists / f"{place}.json"
         self._taken_path = home.vault_notes / _TAKEN / f"{place}.json"
-        self._unfinished = lists / place.parent / f".{place.name}.page{UNFINISHED}"
+        self._new = lists / place.parent / f".{place.name}.page{UNFINISHED}"
 
     def listed(self) -> Digests:
         """Return the files that are ours; of a list that is lost or damaged nothing is."""
@@ -87,19 +92,20 @@ class ScopeFiles:
     def page(self, path: str) -> PageBytes | None:
         """Return a page with its zone, None without a readable file."""
         with suppress(OSError):
-            stamp = _stamp((self._folder / path).lstat())
-            data = self._look(path)
-            return PageBytes(data, stamp) if isinstance(data, bytes) else None
+            data, stamp = self._seen(path)
+            return PageBytes(data, stamp) if isinstance(data, bytes) and stamp is not None else None
         return None
 
     def is_ours(self, path: str) -> bool:
         """Return whether a file is listed and as written, apart from its zone."""
         digests, data = self.listed().get(path), self._look(path)
-        return digests is not None and isinstance(data, bytes) and _digest(_ours(data)) in digests
+        return digests is not None and isinstance(data, bytes) and digest_of(_ours(data) or b"") in digests
 
     def adopt(self, files: Mapping[str, bytes]) -> None:
         """List the files that have the bytes which they would be given: the list that named them is gone."""
-        found = {path: [_digest(data)] for path, data in files.items() if data and self._stands(path) == data}
+        looked = ((path, self._look(path)) for path, data in files.items() if data)
+        ours = {path: _ours(there) for path, there in looked if isinstance(there, bytes)}
+        found = {path: [digest_of(data)] for path, data in ours.items() if data == files[path]}
         self._write_list(self.listed() | found)
 
     def lay(self, files: Mapping[str, bytes], zones: Mapping[str, bytes] | None = None) -> None:
@@ -113,7 +119,7 @@ class ScopeFiles:
         files = {path: data for path, data in files.items() if path not in held}
         due = [path for path, data in files.items() if self._is_due(path, data, zones.get(path), known)]
         laid = {path: data for path, data in listed.items() if files.get(path) != b""}
-        laid |= {path: [_digest(data)] for path, data in files.items() if data}
+        laid |= {path: [digest_of(data)] for path, data in files.items() if data}
         if due:
             both = {path: [*laid.get(path, ()), *known.get(path, ())] for path in due}
             self._write_list(listed | laid | both)
@@ -131,7 +137,7 @@ class ScopeFiles:
         return self._stamps(_folders(self._folder / TREE_FOLDER), is_page)
 
     def _stamps(self, folders: Iterable[Path], is_page: Callable[[str], bool]) -> dict[str, Stamp]:
-        """Return by path in the scope's folder, in order, the stamp of each file in these folders that is a page."""
+        """Return by path in the scope's folder, in order, the stamp of each page in these folders."""
         found: dict[str, Stamp] = {}
         for folder in folders:
             for file in _entries(folder) if self._in_the_way(folder / "page") is None else ():
@@ -163,7 +169,7 @@ class ScopeFiles:
         """
         there = {name: digests for name, digests in self._taken().items() if (self._folder / name).exists()}
         make_folder(self._taken_path.parent)
-        whole = msgspec.json.encode(there | {path: [_digest(data)]}, order="deterministic")
+        whole = msgspec.json.encode(there | {path: [digest_of(data)]}, order="deterministic")
         write_whole(self._taken_path, whole, durable=True)
 
     def keep_beside(self, path: str, data: bytes) -> str:
@@ -173,7 +179,8 @@ class ScopeFiles:
             raise FileNotFoundError(file)  # A person has saved the file just now, and it is read again.
         _keep_copy(file, data)
         beside = (other for other in _entries(file.parent) if _is_kept_of(file, other))
-        return next(other for other in beside if other.read_bytes() == data).relative_to(self._folder).as_posix()
+        saved = next(other for other in beside if other.read_bytes() == data)
+        return saved.relative_to(self._folder).as_posix()
 
     def rename(self, path: str, to: str) -> bool:
         """Rename a person's file to a free name; False if the name is taken."""
@@ -201,7 +208,7 @@ class ScopeFiles:
             return True
         if zone is None or zone == found.zone or not isinstance(there, bytes):
             return False
-        return found.zone is None or was_changed(found) is False or _digest(there) in listed.get(path, ())
+        return found.zone is None or was_changed(found) is False or digest_of(there) in listed.get(path, ())
 
     def _put(self, path: str, data: bytes, zone: bytes | None, ours: list[str], known: Sequence[str]) -> None:
         """Write or remove one file, which had one of the `known` digests before.
@@ -215,21 +222,21 @@ class ScopeFiles:
                 return
             _keep(in_the_way)
         make_folder(file.parent)
-        while not self._put_once(path, data, zone, ours, known):
+        while not self._lay(path, data, zone, ours, known):
             pass  # Somebody has saved it just now.
 
-    def _put_once(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
+    def _lay(self, path: str, data: bytes, new: bytes | None, ours: list[str], known: Sequence[str]) -> bool:
         """Write or remove one page file; keep foreign versions. Return False if the file has changed."""
-        file = self._folder / path
+        file, is_tree = self._folder / path, path.startswith(f"{TREE_FOLDER}/")
         seen = self._seen(path)
         there = seen[0]
         found = parts(there) if isinstance(there, bytes) else None
         # A file of zeros is left by a power failure, and was written by no person.
         is_ours = isinstance(there, bytes) and not there.strip(b"\0")
-        is_taken = isinstance(there, bytes) and _digest(there) in ours
+        is_taken = isinstance(there, bytes) and digest_of(there) in ours
         if found is not None and not is_ours:
-            is_ours = is_taken or not found.ours or _digest(found.ours) in ours
-        if path.startswith(f"{TREE_FOLDER}/") and isinstance(there, bytes) and _is_unread(there, known):
+            is_ours = is_taken or not found.ours or digest_of(found.ours) in ours
+        if is_tree and isinstance(there, bytes) and _is_unread(there, known):
             return True
         if isinstance(there, bytes) and not is_ours and found is not None and found.zone is not None:
             _keep_copy(file, there)
@@ -237,7 +244,7 @@ class ScopeFiles:
             _keep(file)
             seen = self._seen(path)
         zone = found.zone if found is not None else None
-        if found is not None and (was_changed(found) is False or (is_taken and path.startswith(f"{TREE_FOLDER}/"))):
+        if found is not None and (was_changed(found) is False or (is_taken and is_tree)):
             zone = None
         if not data and (zone is None or is_untouched(zone)):
             if self._seen(path) != seen:
@@ -248,7 +255,7 @@ class ScopeFiles:
         zone = zone if zone is not None else new
         whole = data if zone is None else joined(data, zone)
         with _watched(file if seen[0] is not None else None) as before:
-            if not write_whole(file, whole, unfinished=self._unfinished, unless=lambda: self._seen(path) != seen):
+            if not write_whole(file, whole, unfinished=self._new, unless=lambda: self._seen(path) != seen):
                 return False
             late = before()
         if late is not None and late != there:
@@ -269,11 +276,6 @@ class ScopeFiles:
             stamp = None
         return self._look(path), stamp
 
-    def _stands(self, path: str) -> bytes | object | None:
-        """Return the bytes of a file without its zone, as `_look` does with it."""
-        there = self._look(path)
-        return _ours(there) if isinstance(there, bytes) else there
-
     def _look(self, path: str) -> bytes | object | None:
         """Return the bytes of a file, None for no file, `_SOMEBODYS` for anything that cannot be a page."""
         file = self._folder / path
@@ -289,7 +291,8 @@ class ScopeFiles:
     def _in_the_way(self, file: Path) -> Path | None:
         """Return the obstacle in place of a folder above a file: links out of the vault are not followed."""
         above = [self._vault / part for part in file.relative_to(self._vault).parents][-2::-1]
-        return next((path for path in above if path.is_symlink() or (path.exists() and not path.is_dir())), None)
+        is_no_folder = (path for path in above if path.is_symlink() or (path.exists() and not path.is_dir()))
+        return next(is_no_folder, None)
 
     def _write_list(self, digests: Digests) -> None:
         if digests == self.listed() and (digests or not self._list_path.exists()):
@@ -301,24 +304,85 @@ class ScopeFiles:
         write_whole(self._list_path, msgspec.json.encode(digests, order="deterministic"), durable=True)
 
 
-def listed_places(home: Home) -> list[str]:
-    """Return the folders, as paths in the vault, for which there is a list of files."""
-    lists = home.vault_notes / _LISTS
-    return sorted(path.relative_to(lists).as_posix().removesuffix(".json") for path in lists.rglob("*.json"))
+class PageNote(msgspec.Struct, frozen=True):
+    """A page as last read: its stamp, its number of `texts`, and its unusable parts, a sentence each."""
+
+    stamp: Stamp
+    texts: int = 0
+    problems: tuple[str, ...] = ()
 
 
-def forget_taken(home: Home) -> None:
-    """Drop the notes about captured versions of deleted files. The caller holds the right to import."""
+class _ScopeNotes(msgspec.Struct):
+    """The notes of a scope's pages, and where its partition of the log ended when a zone was last taken."""
+
+    log_id: str
+    end: int
+    trail: str
+    pages: dict[str, PageNote]
+
+
+class ZoneNotes:
+    """The notes of one scope, of its pages or its tree's files (`of`). A writer holds the right to import."""
+
+    def __init__(self, home: Home, scope: str, of: str = "") -> None:
+        self._scope = scope
+        self._path = home.zones / of / f"{home.scope_folder(scope).relative_to(home.vault)}.json"
+
+    def read(self, log: Log) -> dict[str, PageNote]:
+        """Return the note of each page; none if lost, or not of the log as it is."""
+        kept = read_json(self._path, _ScopeNotes)
+        return {} if kept is None or self._strayed(kept, log) else kept.pages
+
+    def strayed(self, log: Log) -> bool:
+        """Return whether texts of pages may be lost, since the log differs from the one at their reading."""
+        kept = read_json(self._path, _ScopeNotes)
+        has_texts = kept is not None and any(note.texts for note in kept.pages.values())
+        return kept is not None and has_texts and self._strayed(kept, log)
+
+    def _strayed(self, kept: _ScopeNotes, log: Log) -> bool:
+        number = partition_of(self._scope, log.partitions)
+        return kept.log_id != log.log_id or bool(strayed(log, number, kept.end, kept.trail))
+
+    def write(self, log: Log, pages: dict[str, PageNote]) -> None:
+        """Write the notes, whole or not at all."""
+        number = partition_of(self._scope, log.partitions)
+        end = log.ends()[number]
+        make_folder(self._path.parent)
+        kept = _ScopeNotes(log.log_id, end, trail_of(log, number, end), pages)
+        write_whole(self._path, msgspec.json.encode(kept))
+
+
+def forget_lost(home: Home) -> None:
+    """Drop the notes about deleted files, whose names the log may no longer know.
+
+    The caller holds the right to import into the home.
+    """
     for file in (home.vault_notes / _TAKEN).rglob("*.json"):
         folder = home.vault / file.relative_to(home.vault_notes / _TAKEN).with_suffix("")
         taken = read_json(file, Digests) or {}
-        there = {path: digests for path, digests in taken.items() if (folder / path).exists()}
-        if len(there) < len(taken):
-            write_whole(file, msgspec.json.encode(there, order="deterministic"), durable=True)
+        _write_lessened(file, taken, {path: its for path, its in taken.items() if (folder / path).exists()})
+    for file in home.zones.rglob("*.json"):
+        place = file.relative_to(home.zones).with_suffix("")
+        folder = home.vault / (place.relative_to(TREE_FOLDER) if place.parts[0] == TREE_FOLDER else place)
+        if (noted := read_json(file, _ScopeNotes)) is not None:
+            pages = {path: note for path, note in noted.pages.items() if (folder / path).exists()}
+            _write_lessened(file, noted, msgspec.structs.replace(noted, pages=pages))
+
+
+def _write_lessened(file: Path, before: object, after: object) -> None:
+    if before != after:
+        write_whole(file, msgspec.json.encode(after, order="deterministic"), durable=True)
+
+
+def zone_problems(home: Home) -> list[str]:
+    """Return the problems of a home's zones, a sentence each."""
+    noted = (read_json(file, _ScopeNotes) for file in sorted(home.zones.rglob("*.json")))
+    pages = (note for notes in noted if notes is not None for note in notes.pages.values())
+    return [problem for note in pages for problem in note.problems]
 
 
 def kept(home: Home) -> list[str]:
-    """Return the files and folders, as paths in the home, that were kept since a page had to have their name."""
+    """Return the files and folders, as paths in the home, that were kept where a page took their name."""
     projects = home.vault / "projects"
     scopes = [home.scope_folder(GLOBAL), *_entries(projects)]
     folders = [home.vault, projects, *scopes, *(scope / name for scope in scopes for name in PAGE_FOLDERS)]
@@ -342,8 +406,9 @@ def _keep(path: Path) -> None:
 
 
 def _keep_copy(path: Path, data: bytes) -> None:
-    """Give a file a second name beside, unless a file beside it says the same: the first name is lost as a page takes
-    it, and not before, so that no kill takes a zone off its page.
+    """Give a file a second name beside, unless a file beside it says the same.
+
+    The first name is lost as a page takes it, and not before, so that no kill takes a zone off its page.
     """
     beside = (other for other in _entries(path.parent) if _is_kept_of(path, other))
     if any(other.is_file() and not other.is_symlink() and other.read_bytes() == data for other in beside):
@@ -373,7 +438,8 @@ def _watched(path: Path | None) -> Iterator[Callable[[], bytes | None]]:
     An editor that saves in place writes to its open file, even after the name points to another file.
     """
     try:
-        number = None if path is None else os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+        number = None if path is None else os.open(path, flags)
     except OSError:
         number = None
     if number is None:
@@ -397,10 +463,12 @@ def _is_unread(data: bytes, ours: Sequence[str], *, new: bool = False) -> bool:
     For a file not written by Memtape, `new` is the answer. A file of zeros, left by a power failure, counts
     as unchanged.
     """
-    if not data.strip(b"\0") or _digest(data) in ours:
+    if not data.strip(b"\0") or digest_of(data) in ours:
         return False
     found = parts(data)
-    return new if not ours else found is None or was_changed(found) is True or _digest(found.ours) not in ours
+    if not ours:
+        return new
+    return found is None or was_changed(found) is True or digest_of(found.ours) not in ours
 
 
 def _ours(data: bytes) -> bytes | None:
@@ -419,7 +487,3 @@ def _there(path: Path) -> object | None:
 
 def _entries(folder: Path) -> Iterator[Path]:
     return folder.iterdir() if folder.is_dir() and not folder.is_symlink() else iter(())
-
-
-def _digest(data: bytes | None) -> str:
-    return blake2b(data or b"", digest_size=16).hexdigest()

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from memtape.schemas.events import CHILD, PEOPLE, Origin
+from memtape.schemas.ids import ROOT, is_slug
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import Beside, ListedPage, PageEnd, PageRow, TreePage
-from memtape.schemas.slugs import ROOT, is_slug
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line, visible
-from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.markdown import escape, quote
 from memtape.sinks.zones import as_written
 

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from memtape.schemas.events import CHILD
-from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.ids import ID_PATTERN, ROOT, is_slug, slug_of
 from memtape.schemas.patterns import lazy
-from memtape.schemas.slugs import ROOT, is_slug, slug_of
 from memtape.sinks.page_markdown import REST
 from memtape.sinks.zones import inner, parts, was_changed
 

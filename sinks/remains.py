@@ -1,8 +1,8 @@
 """The search of a home's bytes for remnants, deleted or not by their formats: the proof of an erasure.
 
-Compressed files are decoded by their form (LanceDB's data files of every version, segments of the search index);
-all others are read as bytes, a database's free pages and old frames too. Nothing is skipped: an unreadable file is
-reported.
+Compressed files are decoded by their form (LanceDB's data files of every version, segments of the index);
+all others are read as bytes, a database's free pages and old frames too. Nothing is skipped: an unreadable
+file is reported.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ PIECE_BYTES = 4 * 1024 * 1024
 OVERLAP_BYTES = 256 * 1024
 """Overlap of the pieces of a long file, so that at least one piece holds each text of an event whole."""
 ROWS_AT_ONCE = 1_024
+BETWEEN = " \x00x\x00 "
+"""A mark that is no word keeps the last words of one row from the first of the next."""
 SAME_COSINE = 1 - 1e-9
-"""From here on two vectors are one, scaled otherwise; one that differs by a single rounded component is at 1 - 3e-8."""
+"""From here on two vectors are one, scaled otherwise; one with a single other component is at 1 - 3e-8."""
 
 STRUCTURE_PATH = Path(__file__).with_name("structure.txt")
 """Runs of words in every home, with or without captures: names of tables and columns, headings of pages."""
@@ -77,7 +79,7 @@ class Needles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remnant(NamedTuple):
-    """A needle that was found, of kind `id`, `text`, `word` or `vector` (its base64), and where in the file."""
+    """A needle that was found, of kind `id`, `text`, `word` or `vector` (base64), and where in the file."""
 
     kind: str
     needle: str
@@ -113,22 +115,28 @@ class _Grain(NamedTuple):
     rows: NDArray[np.float64] | None = None
 
 
-class _Search(NamedTuple):
+_Places = Iterator[SearchedFile]
+_Read = tuple[str, str, Iterator[_Grain]]
+"""The form of a file, the name of its units, and the grains of its text."""
+
+
+class _Search:
     """The needles of a search, prepared. `find` reads the grains of one place."""
 
-    needles: Needles
-    traces: Traces
-    vectors: _Vectors
+    def __init__(self, needles: Needles) -> None:
+        self.needles, self.vectors = needles, _Vectors(needles.vectors)
+        self.traces = Traces(needles.texts, needles.words)
 
-    def find(self, name: str, form: str, unit: str, grains: Iterable[_Grain], *, ids_count: bool) -> SearchedFile:
+    def find(self, name: str, read: _Read, *, ids_count: bool, own: bool = False) -> SearchedFile:
         """Return a place with the needles in its grains; ids are looked for only if `ids_count`."""
         found: dict[tuple[str, str], Remnant] = {}
+        form, unit, grains = read
         looked_at = 0
         for grain in grains:
             looked_at += 1
             for kind, needle in self._hits(grain, ids_count):
                 found.setdefault((kind, needle), Remnant(kind, needle, grain.where))
-        return SearchedFile(name, form, looked_at, unit, tuple(found.values()))
+        return SearchedFile(name, form, looked_at, unit, tuple(found.values()), own=own)
 
     def _hits(self, grain: _Grain, ids_count: bool) -> list[tuple[str, str]]:
         traced = self.traces.find(grain.text)
@@ -139,10 +147,6 @@ class _Search(NamedTuple):
             ids = grain.text if grain.ids is None else grain.ids
             hits += [("id", id) for id in self.needles.ids if id in ids]
         return hits
-
-
-def _search(needles: Needles) -> _Search:
-    return _Search(needles, Traces(needles.texts, needles.words), _Vectors(needles.vectors))
 
 
 def search_home(
@@ -162,8 +166,9 @@ def search_home(
     The search reads some 10 MB/s (one core) and calls `on_progress` with the bytes done and the total. Files
     that disappear meanwhile are skipped.
     """
-    search, places = _search(needles), list[SearchedFile]()
-    files = {path: path.stat().st_size for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink()}
+    search, places = _Search(needles), list[SearchedFile]()
+    paths = (path for path in sorted(home.rglob("*")) if path.is_file() and not path.is_symlink())
+    files = {path: path.stat().st_size for path in paths}
     done = 0
     for path, size in files.items():
         name = path.relative_to(home).as_posix()
@@ -177,26 +182,26 @@ def search_home(
                 places.append(place)
         except FileNotFoundError:
             continue
-        except MemtapeError as error:
-            places.append(SearchedFile(name, "", 0, "bytes", (), str(error), own))
+        except (KeyboardInterrupt, SystemExit):
+            raise
         except BaseException as error:  # Lance names no class for damage, and panics at some.
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
-                raise
-            places.append(SearchedFile(name, "", 0, "bytes", (), f"it cannot be read ({type(error).__name__})", own))
+            known = isinstance(error, MemtapeError)
+            why = str(error) if known else f"it cannot be read ({type(error).__name__})"
+            places.append(SearchedFile(name, "", 0, "bytes", (), why, own))
     return places
 
 
-def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> Iterator[SearchedFile]:
+def _places_of(search: _Search, path: Path, name: str, own: bool, zone: ZoneInPage | None) -> _Places:
     """Yield the places of one file: a person's zone in it, if any, and the rest of the file."""
     if zone is None:
-        opened = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
+        read = ("your own", "pieces", _grains(_pieces(path))) if own else _open(path)
     else:
         said = _grains((f"line {line}", text) for line, text in zone.said())
-        yield search.find(f"{name} (your zone)", "your own", "texts", said, ids_count=True)._replace(own=True)
-        opened = ("Markdown", "pieces", _grains([("byte 0", zone.ours)]))
+        yield search.find(f"{name} (your zone)", ("your own", "texts", said), ids_count=True, own=True)
+        read = ("Markdown", "pieces", _grains([("byte 0", zone.ours)]))
     if _NAMES_PLACES.fullmatch(name):
-        search = search._replace(traces=Traces(()))
-    yield search.find(name, *opened, ids_count=own or not _KEEPS_IDS.search(name))._replace(own=own)
+        search = _Search(msgspec.structs.replace(search.needles, texts=(), words=()))
+    yield search.find(name, read, ids_count=own or not _KEEPS_IDS.search(name), own=own)
 
 
 def without_structure(needles: Needles) -> Needles:
@@ -214,11 +219,11 @@ def without_structure(needles: Needles) -> Needles:
 
 def search_log(slots: Iterable[tuple[str, bytes]], needles: Needles) -> SearchedFile:
     """Search the slots of a log for texts and words; ids are in the slots' headers."""
-    return _search(needles).find("log", "log", "slots", _grains(slots), ids_count=False)
+    return _Search(needles).find("log", ("log", "slots", _grains(slots)), ids_count=False)
 
 
 class _Vectors:
-    """Vectors that are looked for: as bytes, in base64, and as rows of numbers that have the same direction."""
+    """Vectors that are looked for: as bytes, in base64, and as rows of numbers of the same direction."""
 
     def __init__(self, vectors: Iterable[bytes]) -> None:
         self._by_name = {b64encode(vector).decode(): vector for vector in vectors}
@@ -243,8 +248,7 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return units
 
 
-def _open(path: Path) -> tuple[str, str, Iterator[_Grain]]:
-    """Return the form of a file, the name of its units, and an iterator over its text."""
+def _open(path: Path) -> _Read:
     if path.suffix == ".lance":
         return "LanceDB data", "batches", _lance(path)
     if path.parent.parent.name == INDEX and SEGMENT_NAME.fullmatch(path.name):
@@ -294,13 +298,10 @@ def _lance(path: Path) -> Iterator[_Grain]:
                 continue
             values = batch.column(name).to_pylist()
             texts = [text for value in values for text in _texts(value)]
-            living = (
-                text for value, is_gone in zip(values, gone, strict=True) if not is_gone for text in _texts(value)
-            )
-            if texts:  # A mark that is no word keeps the last words of one row from the first of the next.
-                yield _Grain(
-                    f"rows {number * ROWS_AT_ONCE}…, column {name}", " \x00x\x00 ".join(texts), frozenset(living)
-                )
+            there = (value for value, is_gone in zip(values, gone, strict=True) if not is_gone)
+            living = frozenset(text for value in there for text in _texts(value))
+            if texts:
+                yield _Grain(f"rows {number * ROWS_AT_ONCE}…, column {name}", BETWEEN.join(texts), living)
 
 
 def _index(path: Path) -> Iterator[_Grain]:
@@ -320,9 +321,9 @@ def _index(path: Path) -> Iterator[_Grain]:
                 terms |= dict.fromkeys(take(text, int(segment.told[row]), int(segment.read[row])).terms)
         living = list(_texts([msgspec.to_builtins(row) for row, _ in found]))
         texts = [*living, *_texts([msgspec.to_builtins(heard) for _, heard in found])]
-        yield _Grain(f"rows {start}…", " \x00x\x00 ".join(texts), frozenset(living))
+        yield _Grain(f"rows {start}…", BETWEEN.join(texts), frozenset(living))
     names = segment.speaker_names()
-    yield _Grain("names", " \x00x\x00 ".join(names), frozenset(names))
+    yield _Grain("names", BETWEEN.join(names), frozenset(names))
     if any(term not in terms for term in segment.term_list()):
         raise MemtapeError("it has terms that its texts do not have")
 

@@ -1,24 +1,35 @@
 """The search index of one partition: a folder a scope, with immutable segments and a manifest of their names.
 
 One process writes, any number read. A write makes new files and renames the manifest last, so that a reader
-finds the index before or after it. The meaning of a row, and tokenizing, are in `state`.
+finds the index before or after it. Rows added one by one gather in a small segment, written anew each time;
+eight segments of one size are merged into one of the next. The meaning of a row, and tokenizing, are in
+`state`.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import uuid_utils
 
 from memtape.schemas.embedding import dimensions_of
-from memtape.schemas.rows import ConflictRow, Guarded, LivingRow, MemoryRow, ScopeHeld, TombstoneRow, TurnRow, VectorRow
+from memtape.schemas.rows import (
+    ConflictRow,
+    Guarded,
+    LivingRow,
+    MemoryRow,
+    ScopeHeld,
+    TombstoneRow,
+    TurnRow,
+    VectorRow,
+)  # fmt: skip
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.index_files import (
     FORMAT,
@@ -28,12 +39,18 @@ from memtape.sinks.index_files import (
     SegmentT,
     read_manifest,
     read_segment,
-    write_manifest,
     write_segment,
 )
-from memtape.sinks.index_tiers import UNWRITTEN, Tiers
 from memtape.state.index.entries import HIDDEN, KINDS, SUMMARY, TURN, language_read, number_of, usual_language
-from memtape.state.index.parts import AT_HAND, EVERY_TEXT, Choice, MaskedSegment, joined, languages_of, shown_of
+from memtape.state.index.parts import (
+    AT_HAND,
+    EVERY_TEXT,
+    Choice,
+    MaskedSegment,
+    joined,
+    languages_of,
+    shown_of,
+)  # fmt: skip
 from memtape.state.index.segments import Flags, Segment, merged
 from memtape.state.index.sorted_values import is_one_of
 from memtape.state.index.vectors import MOST_ROWS as MOST_VECTORS
@@ -63,12 +80,17 @@ NAMED_HIDDEN = 20
 """Hidden ids listed in the counts of a scope."""
 OPEN_SCOPES = 16
 """Scopes whose segments stay open, the last used."""
+DELTA_ROWS = 512
+"""Rows of the small segment for rows added one by one, written anew each time."""
+TIER = 8
+"""Segments of one size merged into one of the next."""
+UNWRITTEN = ManifestSegment("", 0, 0)
+"""The name of a segment without a file."""
+Merge = Callable[[Sequence[SegmentT], Sequence[Flags]], SegmentT]
 
 
 class OpenIndex(NamedTuple):
-    """The index of one scope as a manifest names it: its segments of texts and of vectors, and of each a flag for each
-    row that lives.
-    """
+    """The index of a scope as a manifest names it: segments of texts and of vectors, and the living rows."""
 
     manifest: Manifest
     segments: tuple[Segment, ...]
@@ -76,20 +98,24 @@ class OpenIndex(NamedTuple):
     vectors: tuple[VectorSegment, ...] = ()
     vectors_living: tuple[Flags, ...] = ()
 
+    @property
+    def pairs(self) -> list[tuple[Segment, Flags]]:
+        """The segments of texts, each with which of its rows live."""
+        return list(zip(self.segments, self.living, strict=True))
+
     def vectors_of(self, embedder: str) -> list[tuple[VectorSegment, Flags]]:
         """Return the segments of an embedder's vectors, each with which of its rows live."""
-        segments, living, _ = _of_embedder(self, embedder)
-        return list(zip(segments, living, strict=True))
+        every = zip(self.vectors, self.vectors_living, self.manifest.vectors, strict=True)
+        return [(part, alive) for part, alive, named in every if named.embedder == embedder]
 
     def parts(self, choice: Choice = AT_HAND) -> list[MaskedSegment]:
         """Return the segments with a mask of the shown texts of each."""
-        pairs = zip(self.segments, self.living, strict=True)
-        return [MaskedSegment(segment, shown_of(segment, alive, choice)) for segment, alive in pairs]
+        return [MaskedSegment(segment, shown_of(segment, alive, choice)) for segment, alive in self.pairs]
 
     def rows(self, row_type: type[RowT]) -> Iterator[RowT]:
         """Yield the live rows of a table."""
         number = table_number(TABLE_OF[row_type])
-        for segment, alive in zip(self.segments, self.living, strict=True):
+        for segment, alive in self.pairs:
             chosen = alive & (segment.tables == number)
             chosen[: segment.size] &= segment.wordings == 0
             for place in np.flatnonzero(chosen).tolist():
@@ -98,7 +124,7 @@ class OpenIndex(NamedTuple):
     def held(self) -> ScopeHeld:
         """Return the counts of the index, archived texts included, as `status` prints them."""
         counts, hidden = Counter[str](), 0
-        for segment, alive in zip(self.segments, self.living, strict=True):
+        for segment, alive in self.pairs:
             shown = alive[: segment.size] & (segment.wordings == 0) & (segment.flags & HIDDEN == 0)
             hidden += int(self._restorable(segment, alive).sum())
             for table in FOUND:
@@ -116,7 +142,7 @@ class OpenIndex(NamedTuple):
     def hidden(self, most: int) -> list[str]:
         """Return the ids of some texts that are hidden."""
         ids: list[str] = []
-        for segment, alive in zip(self.segments, self.living, strict=True):
+        for segment, alive in self.pairs:
             rows = np.flatnonzero(self._restorable(segment, alive))[: most - len(ids)]
             ids += [row_at(segment, row).id for row in rows.tolist()]
         return ids
@@ -131,8 +157,8 @@ class OpenIndex(NamedTuple):
 
     def called(self, id: str) -> list[tuple[int, int]]:
         """Return (segment, row) of the texts that live and can be called by an id."""
-        pairs = zip(self.segments, self.living, strict=True)
-        return [(n, row) for n, (part, alive) in enumerate(pairs) for row in part.called(id).tolist() if alive[row]]
+        pairs = enumerate(self.pairs)
+        return [(n, row) for n, (part, alive) in pairs for row in part.called(id).tolist() if alive[row]]
 
     def rows_called(self, id: str) -> list[MemoryRow | TurnRow]:
         """Return the living memories and turns that an id resolves to, hidden ones included."""
@@ -151,9 +177,9 @@ class OpenIndex(NamedTuple):
         return {id: None for id, is_known in zip(ids, known.tolist(), strict=True) if is_known}
 
     def saying(self, said: int) -> list[tuple[int, int]]:
-        """Return (segment, row) of the memories that live and have a text with this number, in any wording."""
+        """Return (segment, row) of the living memories that have a text with this number, in any wording."""
         found = []
-        for n, (segment, alive) in enumerate(zip(self.segments, self.living, strict=True)):
+        for n, (segment, alive) in enumerate(self.pairs):
             memories = alive[: segment.size] & (segment.flags & (TURN | SUMMARY) == 0)
             same = (segment.said == np.uint64(said)) & memories
             found += [(n, segment.head_of(row)) for row in np.flatnonzero(same).tolist()]
@@ -166,7 +192,7 @@ class OpenIndex(NamedTuple):
     def row(self, row_type: type[RowT], id: str) -> RowT | None:
         """Return the row of a table under an id."""
         key = key_of(TABLE_OF[row_type], id)
-        for segment, alive in zip(self.segments, self.living, strict=True):
+        for segment, alive in self.pairs:
             for place in segment.rows_of(key).tolist():
                 if alive[place] and segment.tables[place] != GONE:
                     found: RowT = row_at(segment, place)
@@ -174,7 +200,8 @@ class OpenIndex(NamedTuple):
         return None
 
 
-NOTHING = OpenIndex(Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made=""), (), ())
+_NOTHING = Manifest(format=FORMAT, scope="", number=0, usual=usual_language([]), segments=[], made="")
+NOTHING = OpenIndex(_NOTHING, (), ())
 """The index of a scope without rows."""
 
 
@@ -209,17 +236,17 @@ def open_index(folder: Path, before: OpenIndex | None = None) -> OpenIndex | Non
 def _opened(folder: Path, manifest: Manifest, before: OpenIndex | None) -> OpenIndex:
     if manifest.format != FORMAT:
         raise ValueError(f"The index has the format {manifest.format} and not {FORMAT}.")
-    known: dict[ManifestSegment, Segment] = {}
-    held: dict[ManifestSegment, VectorSegment] = {}
+    held: dict[ManifestSegment, Any] = {}
     if before is not None and before.manifest.made == manifest.made:
-        known = dict(zip(before.manifest.segments, before.segments, strict=True))
-        held = dict(zip(before.manifest.vectors, before.vectors, strict=True))
-    segments = [
-        known.get(named) or read_segment(folder / named.name, Segment, named.bytes) for named in manifest.segments
-    ]
-    vectors = [
-        held.get(named) or read_segment(folder / named.name, VectorSegment, named.bytes) for named in manifest.vectors
-    ]
+        held = dict(zip(before.manifest.segments, before.segments, strict=True))
+        held |= dict(zip(before.manifest.vectors, before.vectors, strict=True))
+
+    def opened(named: ManifestSegment, kind: type[SegmentT]) -> SegmentT:
+        found: SegmentT = held.get(named) or read_segment(folder / named.name, kind, named.bytes)
+        return found
+
+    segments = [opened(named, Segment) for named in manifest.segments]
+    vectors = [opened(named, VectorSegment) for named in manifest.vectors]
     sizes = [named.rows for named in (*manifest.segments, *manifest.vectors)]
     flags = np.ones(sum(sizes), np.bool_)
     if manifest.living:
@@ -284,27 +311,97 @@ class SearchIndex:
             self._scopes.pop(next(iter(self._scopes)))
         return opened
 
-    def discard(self) -> None:
-        """Delete all of it."""
-        from shutil import rmtree
 
-        self._scopes.clear()
-        self.numbers.clear()
-        self.held.clear()
-        rmtree(self._folder, ignore_errors=True)
+class _Tiers(Generic[SegmentT]):
+    """Segments, each with a mask of its live rows, and the names of those with a file.
+
+    `merge` makes one segment of the live rows of several, with at most `most_rows` rows.
+    """
+
+    def __init__(self, merge: Merge[SegmentT], most_rows: int) -> None:
+        self._merge: Merge[SegmentT] = merge
+        self._most_rows = most_rows
+        self.segments: list[SegmentT] = []
+        self.living: list[Flags] = []
+        self.names: list[ManifestSegment] = []
+
+    def append(self, segment: SegmentT, living: Flags, name: ManifestSegment = UNWRITTEN) -> None:
+        """Add a segment."""
+        self.segments.append(segment)
+        self.living.append(living.copy())
+        self.names.append(name)
+
+    def replace(self, newest: Mapping[int, tuple[int, int]]) -> list[int]:
+        """Mark older rows under these keys as dead; return the keys whose live row is not older.
+
+        `newest` has by key the generation and the offset of the event behind the new row.
+        """
+        newer: dict[int, None] = {}
+        keys = np.array(sorted(newest), "<u8")
+        for segment, alive in zip(self.segments, self.living, strict=True):
+            starts = np.searchsorted(segment.keys, keys, "left")
+            ends = np.searchsorted(segment.keys, keys, "right")
+            for n in np.flatnonzero(starts < ends).tolist():
+                key = int(keys[n])
+                for row in segment.by_key[int(starts[n]) : int(ends[n])].tolist():
+                    if not alive[row]:
+                        continue
+                    if newest[key] > (int(segment.generations[row]), int(segment.offsets[row])):
+                        alive[row] = False
+                    else:
+                        newer[key] = None
+        return list(newer)
+
+    def settle(self) -> None:
+        """Merge small segments, and rewrite segments whose rows are mostly dead."""
+        while len(self.segments) > 1 and self._alive(-1) + self._alive(-2) <= DELTA_ROWS:
+            self._join([len(self.segments) - 2, len(self.segments) - 1])
+        for place in range(len(self.segments)):
+            if 2 * self._alive(place) < len(self.living[place]):
+                self._join([place])
+        while due := self._due():
+            self._join(due)
+
+    def _due(self) -> list[int]:
+        """Return the places of the segments of one tier to be merged, none if there are too few."""
+        tiers: dict[int, list[int]] = {}
+        for place in range(len(self.segments)):
+            tiers.setdefault(_tier(self._alive(place)), []).append(place)
+        for places in tiers.values():
+            fitting: list[int] = []
+            for place in places if len(places) >= TIER else ():
+                if sum(map(self._alive, [*fitting, place])) <= self._most_rows:
+                    fitting.append(place)
+            if len(fitting) > 1:
+                return fitting[:TIER]
+        return []
+
+    def _alive(self, place: int) -> int:
+        return int(self.living[place].sum())
+
+    def _join(self, places: Sequence[int]) -> None:
+        """Replace segments by their merger."""
+        parts = [self.segments[place] for place in places]
+        made = self._merge(parts, [self.living[place] for place in places])
+        rows = sum(map(self._alive, places))
+        first, *rest = places
+        self.segments[first], self.names[first] = made, UNWRITTEN
+        self.living[first] = np.ones(rows, np.bool_)
+        for place in reversed(rest):
+            del self.segments[place], self.living[place], self.names[place]
 
 
 class _IndexBuilder:
-    """The index of a scope while rows are added to it: segments of texts, and of vectors by their embedder."""
+    """The index of a scope while rows are added: segments of texts, and of vectors by their embedder."""
 
     def __init__(self, opened: OpenIndex | None) -> None:
         opened = opened or NOTHING
         manifest = opened.manifest
-        self._texts = Tiers(merged, MOST_ROWS, opened.segments, opened.living, manifest.segments)
-        self._vectors = {
-            embedder: Tiers(merged_vectors, MOST_VECTORS, *_of_embedder(opened, embedder))
-            for embedder in dict.fromkeys(named.embedder for named in manifest.vectors)
-        }
+        self._texts, self._vectors = _Tiers(merged, MOST_ROWS), dict[str, _Tiers[VectorSegment]]()
+        for segment, alive, name in zip(opened.segments, opened.living, manifest.segments, strict=True):
+            self._texts.append(segment, alive, name)
+        for part, alive, name in zip(opened.vectors, opened.vectors_living, manifest.vectors, strict=True):
+            self._tiers_of(name.embedder).append(part, alive, name)
         self._usual = manifest.usual
         self._made = manifest.made or str(uuid_utils.uuid7())
         self.changed = False
@@ -319,7 +416,7 @@ class _IndexBuilder:
         for embedder, its in vectors.items():
             self._add_vectors(embedder, its)
 
-    def _newer(self, tiers: Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
+    def _newer(self, tiers: _Tiers[SegmentT], rows: Iterable[tuple[int, Guarded]]) -> dict[int, Guarded]:
         """Return the newest of some rows under each key, without those no newer than the stored row."""
         newest: dict[int, Guarded] = {}
         for key, guarded in rows:
@@ -331,34 +428,37 @@ class _IndexBuilder:
         return newest
 
     def _add_texts(self, rows: Sequence[Guarded]) -> None:
-        newest = self._newer(self._texts, ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows))
+        keyed = ((key_of(guarded.table, guarded.row.id), guarded) for guarded in rows)
+        newest = self._newer(self._texts, keyed)
         if not newest:
             return
         told = {key: told_of_row(guarded.row) for key, guarded in newest.items()}
         self._settle_language(newest, told)
         segment = segment_of_rows(list(newest.values()), [told[key] for key in newest], self._usual)
-        self._texts.append(segment, len(segment.tables))
+        self._texts.append(segment, np.ones(len(segment.tables), np.bool_))
         self._texts.settle()
 
+    def _tiers_of(self, embedder: str) -> _Tiers[VectorSegment]:
+        return self._vectors.setdefault(embedder, _Tiers(merged_vectors, MOST_VECTORS))
+
     def _add_vectors(self, embedder: str, rows: Sequence[Guarded]) -> None:
-        tiers = self._vectors.setdefault(embedder, Tiers(merged_vectors, MOST_VECTORS))
+        tiers = self._tiers_of(embedder)
         newest = self._newer(tiers, ((vector_key(guarded.row), guarded) for guarded in rows))
         if not newest:
             return
-        segment = vector_segment_of(
-            [
-                (key, *_guard(guarded), guarded.row.vector if isinstance(guarded.row, VectorRow) else b"")
-                for key, guarded in newest.items()
-            ],
-            dimensions_of(embedder),
-        )
-        tiers.append(segment, len(segment.keys))
+        vectors = [
+            (key, *_guard(its), its.row.vector if isinstance(its.row, VectorRow) else b"")
+            for key, its in newest.items()
+        ]
+        segment = vector_segment_of(vectors, dimensions_of(embedder))
+        tiers.append(segment, np.ones(len(segment.keys), np.bool_))
         tiers.settle()
 
     def _settle_language(self, newest: dict[int, Guarded], told: dict[int, Told]) -> None:
         """Find the language of most texts, and add again the texts that were tokenized in another one."""
         segments = list(zip(self._texts.segments, self._texts.living, strict=True))
-        counts = languages_of(joined([it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments], np.int64))
+        told_of = [it.told[shown_of(it, alive, EVERY_TEXT)] for it, alive in segments]
+        counts = languages_of(joined(told_of, np.int64))
         new = languages_of_rows((guarded.row for guarded in newest.values()), told.values())
         usual = usual_language(map(add, counts, new))
         if usual == self._usual:
@@ -414,7 +514,7 @@ class _IndexBuilder:
         manifest = msgspec.structs.replace(
             made.manifest, scope=scope, number=number, living=living, living_crc=zlib.crc32(packed)
         )
-        write_manifest(folder, manifest)
+        write_whole(folder / MANIFEST, msgspec.json.encode(manifest))
         known = {MANIFEST, living, *(named.name for named in (*manifest.segments, *manifest.vectors))}
         for path in folder.iterdir():
             if path.name not in known:
@@ -422,7 +522,7 @@ class _IndexBuilder:
         return made._replace(manifest=manifest)
 
 
-def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str) -> None:
+def _write(tiers: _Tiers[SegmentT], folder: Path, beginning: str) -> None:
     """Write the segments without a file, under names with a prefix, and map them."""
     for place, named in enumerate(tiers.names):
         if named is UNWRITTEN:
@@ -430,13 +530,6 @@ def _write(tiers: Tiers[SegmentT], folder: Path, beginning: str) -> None:
             size = write_segment(path, tiers.segments[place])
             tiers.names[place] = ManifestSegment(path.name, len(tiers.living[place]), size)
             tiers.segments[place] = read_segment(path, type(tiers.segments[place]), size)
-
-
-def _of_embedder(opened: OpenIndex, embedder: str) -> tuple[list[VectorSegment], list[Flags], list[ManifestSegment]]:
-    """Return the segments of an embedder's vectors, which of their rows live, and their names."""
-    every = zip(opened.vectors, opened.vectors_living, opened.manifest.vectors, strict=True)
-    own = [its for its in every if its[2].embedder == embedder]
-    return [its[0] for its in own], [its[1] for its in own], [its[2] for its in own]
 
 
 def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, Guarded]]]:
@@ -450,3 +543,11 @@ def _by_scope(rows: Iterable[tuple[int, Guarded]]) -> dict[str, list[tuple[int, 
 
 def _guard(guarded: Guarded) -> tuple[int, int]:
     return guarded.generation, guarded.offset
+
+
+def _tier(rows: int) -> int:
+    """Return the tier of a segment: 0 up to 512 rows, and one more for each eightfold."""
+    tier = 0
+    while rows > DELTA_ROWS * TIER**tier:
+        tier += 1
+    return tier

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
+from memtape.schemas.ids import digest_of
 from memtape.schemas.rows import Basis
 from memtape.sinks.home.folders import Build, make_folder, write_whole
 
@@ -37,7 +37,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Snapshots:
     """The snapshots of one partition of one build. `doubts` has the reason for each discarded one.
 
-    A `past` one stands at an even step of the log and is left by views of the past: any past offset is near one.
+    A `past` one stands at an even step of the log and is left by views of the past: any past is near one.
     """
 
     def __init__(self, build: Build, partition: int, basis: Basis, *, past: bool = False) -> None:
@@ -50,11 +50,11 @@ class Snapshots:
     def write(self, offset: int, trail: str, data: bytes) -> None:
         """Keep the state before `offset`, durably.
 
-        Of others, unless they are past, only the newest before it stay: one beyond may be of what the log held before.
+        Of others, unless they are past, only the newest before it stay: one beyond may be of an older log.
         """
         make_folder(self._folder)
         path = self._folder / f"{offset:012}.snapshot"
-        header = _Header(*self._basis, self._partition, offset, _digest(data), trail)
+        header = _Header(*self._basis, self._partition, offset, digest_of(data), trail)
         write_whole(path, b"".join((MAGIC, msgspec.json.encode(header), b"\n", data)), durable=True)
         paths = self._paths()
         kept = paths if self._past else paths[paths.index(path) :][:KEPT]
@@ -63,7 +63,7 @@ class Snapshots:
                 other.unlink(missing_ok=True)
 
     def newest(self, at_most: int, trail_at: Callable[[int], str]) -> bytes | None:
-        """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded on the way.
+        """Return the state of the newest snapshot at or below an offset; doubtful ones are discarded.
 
         `trail_at` says the trail of the log before an offset.
         """
@@ -100,7 +100,8 @@ class Snapshots:
         try:
             magic, line, data = path.read_bytes().split(b"\n", 2)
             header = msgspec.json.decode(line, type=_Header)
-            expected = _Header(*self._basis, self._partition, int(path.name[:12]), _digest(data), header.trail)
+            place = self._partition, int(path.name[:12])
+            expected = _Header(*self._basis, *place, digest_of(data), header.trail)
             if magic + b"\n" != MAGIC:
                 doubt = "it was written by another version"
             else:
@@ -115,7 +116,3 @@ class Snapshots:
         self.doubts.append(f"The snapshot {path.name} of partition {self._partition} was discarded: {doubt}.")
         path.unlink(missing_ok=True)
         return None
-
-
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""LanceDB tables, one folder a partition: this file owns their schemas, their guarded writes and their reading.
+"""LanceDB tables, one folder a partition: this file owns their schemas, guarded writes and reading.
 
 A write is idempotent: a row is only replaced by one of a later generation or offset. A row that is gone
 stays, blank, so that a late write meets its guard. The tables are read and written by Lance, the engine under
@@ -37,6 +37,7 @@ from memtape.schemas.rows import (
     VectorRow,
     Watermark,
 )
+from memtape.schemas.scopes import check_scope
 from memtape.sinks.home.folders import make_folder, write_whole
 from memtape.sinks.search_index import OpenIndex, SearchIndex, indexed_scopes
 
@@ -53,9 +54,8 @@ WATERMARK, INDEX = "watermark.json", "index"
 KEEP_VERSIONS = timedelta(minutes=10)
 """Time for which old versions stay, for readers with one open."""
 
-_NEWER = (
-    "source.generation > target.generation OR (source.generation = target.generation AND source.offset > target.offset)"
-)
+_NEWER = "source.generation > target.generation"
+_NEWER += " OR (source.generation = target.generation AND source.offset > target.offset)"
 
 ReadT = TypeVar("ReadT")
 Given = ParamSpec("Given")
@@ -77,7 +77,7 @@ def _reads(method: Callable[Concatenate[Shard, Given], ReadT]) -> Callable[Conca
         except BaseException as error:
             raise DamagedViews(
                 f"The views of partition {self.partition} cannot be read.",
-                "`memtape run --once` makes them anew from the log, as the next search does where that is quick.",
+                "`memtape run --once` makes them anew from the log; the next search may, too.",
                 self.partition,
             ) from error
 
@@ -195,9 +195,8 @@ class Shard:
     def check(self) -> None:
         """Read every table whole, and its watermark."""
         self._marked()
-        for name in dict.fromkeys((*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables)):
-            table = self._table(name)
-            if table is not None:
+        for name in self._known_tables():
+            if (table := self._table(name)) is not None:
                 for batch in table.to_batches():
                     batch.validate(full=True)
         for opened in self.indexes().values():
@@ -205,22 +204,18 @@ class Shard:
                 pass
 
     @_reads
-    def rows(self, row_type: type[RowT], scope: str | None = None, where: str = "") -> list[RowT]:
+    def rows(self, row_type: type[RowT], scope: str | None = None) -> list[RowT]:
         """Return the rows of a table except removed ones, of one scope or all, in the order of their keys.
 
         A table of older rules, read until it is rebuilt, lacks fields added since.
         """
-        conditions = ["NOT gone"]
-        if scope is not None:
-            conditions.append(f"scope = {quoted(scope)}")
-        if where:
-            conditions.append(f"({where})")
+        wanted = "NOT gone" if scope is None else f"NOT gone AND scope = '{check_scope(scope)}'"
         rows: list[RowT] = []
         for name in self._names(row_type):
             table = self._table(name)
             if table is not None:
                 fields = [field for field in table.schema.names if field in row_type.__struct_fields__]
-                found = table.to_table(columns=fields, filter=" AND ".join(conditions))
+                found = table.to_table(columns=fields, filter=wanted)
                 rows += [msgspec.convert(row, row_type) for row in _records(found)]
         return sorted(rows, key=lambda row: row.key)
 
@@ -244,18 +239,21 @@ class Shard:
         self._versions.clear()
         self._mark = None
         self._made.clear()
-        self._index.discard()
+        self._index = SearchIndex(self.path / INDEX)
         rmtree(self.path, ignore_errors=True)
 
     def _names(self, row_type: type[Any]) -> list[str]:
         """Return the tables of a row type: one, and of vectors one for each embedder."""
         if row_type is VectorRow:
-            known = (*(path.stem for path in self.path.glob(f"{VECTORS}*.lance")), *self._marked()[1].tables)
-            return sorted({name for name in known if name.startswith(VECTORS)})
+            return [name for name in self._known_tables() if name.startswith(VECTORS)]
         return [next(name for name, kind in TABLES.items() if kind is row_type)]
 
+    def _known_tables(self) -> list[str]:
+        """Return the names of the present tables, and of the tables in the watermark."""
+        return sorted({*(path.stem for path in self.path.glob("*.lance")), *self._marked()[1].tables})
+
     def _write(self, rows: Sequence[Guarded], known: Sequence[bool]) -> None:
-        """Write rows to their tables; `known` says which of them may be there, if this object has made a table."""
+        """Write rows to their tables; `known` says which may be there, if this object has made a table."""
         for name, row_type in TABLES.items():
             own = [n for n, guarded in enumerate(rows) if guarded.table == name]
             if own and row_type is VectorRow:
@@ -276,7 +274,7 @@ class Shard:
             self._merge(_vectors_table(embedder), _vector_schema(dimensions_of(embedder)), own)
 
     def _merge(self, name: str, schema: pa.Schema, records: list[dict[str, Any]], new: bool = False) -> None:
-        """Add rows, and replace older ones. Surely `new` rows take a third of the time, however large the table is."""
+        """Add rows, and replace older ones. Surely `new` rows take a third of the time, in any table."""
         import lance
         import pyarrow as pa
 
@@ -289,7 +287,9 @@ class Shard:
         else:
             key, newer = ("key", _NEWER) if "key" in schema.names else ("offset", None)
             table.merge_insert(key).when_matched_update_all(newer).when_not_matched_insert_all().execute(data)
-        self._note_version(name, table)
+        if table.version % OPTIMIZE_EVERY == 0:
+            self._tidy(table)
+        self._tables[name], self._versions[name] = table, table.version
 
     def _create(self, name: str, data: pa.Table) -> LanceDataset:
         """Make a table of its first rows."""
@@ -298,12 +298,6 @@ class Shard:
         self._made[name] = None
         make_folder(self.path)
         return lance.write_dataset(data, self.path / f"{name}.lance")
-
-    def _note_version(self, name: str, table: LanceDataset) -> None:
-        """Note the version of a table that was written, and tidy the table now and then."""
-        if table.version % OPTIMIZE_EVERY == 0:
-            self._tidy(table)
-        self._tables[name], self._versions[name] = table, table.version
 
     def _tidy(self, table: LanceDataset) -> None:
         """Merge many small files into few large ones, and delete the versions that no reader uses."""
@@ -334,13 +328,6 @@ def foreign(log: Log, watermark: Watermark) -> str:
     if watermark.log_id != log.log_id:
         return f"those of partition {watermark.partition} are of another log"
     return strayed_from(log, watermark.partition, watermark.offset, watermark.trail)
-
-
-def quoted(text: str) -> str:
-    """Return a string literal for a filter; ids and scopes are checked before, other text goes through here."""
-    if "\x00" in text:
-        raise MemtapeError("A filter cannot hold the character NUL.")
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _record(row_type: type[Any], guarded: Guarded) -> dict[str, Any]:
@@ -407,5 +394,6 @@ def _arrow_type(hint: Any) -> pa.DataType:
     if origin is Literal:
         return pa.string()
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return pa.struct([pa.field(name, _arrow_type(kind)) for name, kind in typing.get_type_hints(hint).items()])
+        inner = typing.get_type_hints(hint).items()
+        return pa.struct([pa.field(name, _arrow_type(kind)) for name, kind in inner])
     return {str: pa.string(), int: pa.int64(), bool: pa.bool_(), bytes: pa.binary()}[hint]

@@ -13,7 +13,7 @@ from typing import Any
 
 from memtape.schemas.codec import canonical
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.places import place_in
+from memtape.schemas.places import LIMITS, PEOPLE_PAGES, PROJECT_PAGES, place_in
 from memtape.schemas.rows import (
     TOLD_LEVELS,
     TOLD_WHY,
@@ -33,12 +33,11 @@ from memtape.schemas.rows import (
     signature,
 )
 from memtape.schemas.scopes import GLOBAL, PROJECT_PREFIX
-from memtape.schemas.standing_pages import LIMITS, PEOPLE, PROJECTS
 from memtape.schemas.times import format_day, format_time
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home, make_folder, read_json, write_whole
 from memtape.sinks.markdown import SHORT_ID_CHARS, escape, link, name_of, quote, standing
-from memtape.sinks.page_files import WATERMARK_FILE, ScopeFiles, listed_places
+from memtape.sinks.page_files import LISTS, WATERMARK_FILE, ScopeFiles
 from memtape.sinks.page_markdown import page_lines, page_zone
 from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, ZoneInPage, is_untouched, new_zone, parts
 
@@ -94,7 +93,7 @@ class Vault:
         return found
 
     def standing(self, scope: str) -> dict[str, str]:
-        """Return the standing pages of a scope that are there, by path in their order, without their zones."""
+        """Return the standing pages of a scope that are there, by path in order, without their zones."""
         files = ScopeFiles(self.home, scope)
         found = ((path, files.page(path)) for path in LIMITS)
         pages = ((path, parts(page.data)) for path, page in found if page is not None)
@@ -110,9 +109,10 @@ class Vault:
         files.lay({path: b"" for path in files.listed() if path not in paths})
 
     def scopes(self) -> list[str]:
-        """Return the scopes for which something was written."""
-        names = (place.rpartition("/") for place in listed_places(self.home))
-        return [PROJECT_PREFIX + name if folder else GLOBAL for folder, _, name in names]
+        """Return the scopes for which there is a list of files."""
+        lists = self.home.vault_notes / LISTS
+        places = sorted(path.relative_to(lists).with_suffix("") for path in lists.rglob("*.json"))
+        return [PROJECT_PREFIX + place.name if place.parent.name else GLOBAL for place in places]
 
     def is_ours(self, path: str) -> bool:
         """Return whether a file, as a path in the home, is a page as written, or a note about pages."""
@@ -192,7 +192,7 @@ def _index(page: IndexPage) -> list[str]:
     if page.memories > len(page.facts):
         lines += [f"{page.memories} memories in all.", ""]
     lines += _links("Every memory", page.memory_pages)
-    for title, folder in (("People", PEOPLE), ("Projects", PROJECTS)):
+    for title, folder in (("People", PEOPLE_PAGES), ("Projects", PROJECT_PAGES)):
         lines += _links(title, [path for path in page.people if path.startswith(f"{folder}/")])
     lines += _links("Daily logs", page.day_pages)
     if page.summary_pages:
@@ -218,8 +218,9 @@ def _memories(page: MemoryPage) -> list[str]:
             lines.append("source: " + escape(one_line(row.source)))
         if place := place_in(row.path):
             lines.append("of " + escape(one_line(place.told())))
-        if links := page.links.get(row.id):
-            lines.append("used with " + ", ".join(f"[`{id}`]({path.removeprefix('memories/')})" for id, path in links))
+        links = (f"[`{id}`]({path.removeprefix('memories/')})" for id, path in page.links.get(row.id, ()))
+        if used_with := ", ".join(links):
+            lines.append(f"used with {used_with}")
         lines += map(escape, marks(row))
         lines[-1] += f" ^{row.id}"  # The name of a block, to which Obsidian's links lead.
         lines.append("")
@@ -267,7 +268,8 @@ def _summary(page: SummaryPage) -> list[str]:
     lines += ["", *(f"- {escape(line)}" for line in row.text.split("\n")), ""]
     if row.keywords:
         lines += ["Keywords: " + ", ".join(map(escape, row.keywords)), ""]
-    lines += [f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)} `{row.id}`", ""]
+    first, last = format_time(row.first_at), format_time(row.last_at)
+    lines += [f"Summed up by rule, from {first} to {last} `{row.id}`", ""]
     lines += ["Whole in: " + " · ".join(f"[{name_of(path)}](../{path})" for path in page.places), ""]
     return lines[:-1]
 
@@ -289,7 +291,8 @@ def _conflict(listed: ListedConflict) -> Iterator[str]:
 def _answered(listed: ListedConflict) -> str:
     row = listed.row
     kept = "both are kept" if row.kept is None else f"{'A' if row.kept == row.a else 'B'} is kept"
-    return f"On {format_day(row.settled_at or 0)}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
+    day = format_day(row.settled_at or 0)
+    return f"On {day}: {kept}. To settle again: `memtape settle {row.id} --keep both`"
 
 
 def _entry(entry: DayEntry) -> Iterator[str]:
@@ -305,7 +308,8 @@ def _entry(entry: DayEntry) -> Iterator[str]:
 
 def _short(row: MemoryRow, places: Mapping[str, str]) -> str:
     who = one_line(signature(row.actor, row.origin))
-    noted = "".join(f" ({escape(mark)})" for mark in (*([who] if who != one_line(row.actor) else []), *marks(row)))
+    told = [*(() if who == one_line(row.actor) else (who,)), *marks(row)]
+    noted = "".join(f" ({escape(mark)})" for mark in told)
     link = f" [{row.id[:SHORT_ID_CHARS]}]({places[row.id]}#^{row.id})" if row.id in places else ""
     return f"{escape(one_line(row.text, INDEX_TEXT_CHARS))}{_confirmed(row)}{noted}{link}"
 

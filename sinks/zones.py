@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from typing import NamedTuple
 
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.ids import digest_of
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.state.text.markdown import points, written
 
-NOTE = "*Yours: what you write between these two marks stays as it is, and each point or paragraph is remembered.*"
-NOTE_OF_GLOBAL = "*Yours: what you write between these two marks stays as it is. Nothing of it is remembered.*"
+_STAYS = "*Yours: what you write between these two marks stays as it is"
+NOTE = f"{_STAYS}, and each point or paragraph is remembered.*"
+NOTE_OF_GLOBAL = f"{_STAYS}. Nothing of it is remembered.*"
 """The first text of a zone. In `global` only operators are remembered, and a file's editor is unknown."""
 
 _START, _END = ZONE_START.encode(), ZONE_END.encode()
@@ -25,7 +26,8 @@ _END_LINE = re.compile(rb"^[ \t]*" + re.escape(_END) + rb"[ \t\r]*$", re.MULTILI
 _FENCE = b"---\n"
 _WRITTEN = re.compile(rb"^written: \S+ ([0-9a-f]{32})$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
-_NOTES = re.compile(b"|".join(rb"\s+".join(map(re.escape, note.encode().split())) for note in (NOTE, NOTE_OF_GLOBAL)))
+_WORDS = (map(re.escape, note.encode().split()) for note in (NOTE, NOTE_OF_GLOBAL))
+_NOTES = re.compile(b"|".join(map(rb"\s+".join, _WORDS)))
 """The notes, even with line breaks changed by an editor."""
 
 
@@ -44,7 +46,7 @@ class ZoneInPage(NamedTuple):
     line: int
 
     def said(self) -> Iterator[tuple[int, bytes]]:
-        """Yield each text of the zone with the line of the page on which it begins, and last the whole zone."""
+        """Yield each text of the zone with the line of the page where it begins, and last the whole zone."""
         for line, text in points(inner(self.zone).decode(errors="replace")):
             yield self.line + line, text.encode()
         yield self.line, self.zone
@@ -78,7 +80,7 @@ def joined(ours: bytes, zone: bytes) -> bytes:
 
 def as_written(version: str, zone: bytes) -> str:
     """Return the line of front matter that says with which zone a version of a page was written."""
-    return f"written: {version} {_digest(zone)}"
+    return f"written: {version} {digest_of(zone)}"
 
 
 def was_changed(found: Parts) -> bool | None:
@@ -87,7 +89,7 @@ def was_changed(found: Parts) -> bool | None:
     A new zone may replace one as written; a changed one is a person's.
     """
     said = _WRITTEN.search(found.ours) if found.ours.startswith(_FENCE) else None
-    return None if said is None or found.zone is None else said[1].decode() != _digest(found.zone)
+    return None if said is None or found.zone is None else said[1].decode() != digest_of(found.zone)
 
 
 def inner(zone: bytes) -> bytes:
@@ -105,10 +107,6 @@ def new_zone(texts: Iterable[str], note: str = NOTE) -> bytes:
 def is_untouched(zone: bytes) -> bool:
     """Return whether a zone has no text by a person."""
     return not inner(zone).strip()
-
-
-def _digest(zone: bytes) -> str:
-    return blake2b(zone, digest_size=16).hexdigest()
 
 
 def _plain(piece: bytes) -> bytes:

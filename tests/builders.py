@@ -34,14 +34,13 @@ from memtape.schemas.events import (
     make_embedded,
     make_tick,
     refs_of_edit,
+    version_of,
 )
-from memtape.schemas.ids import derived_id
+from memtape.schemas.ids import ROOT, derived_id, root_id
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
-from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.schemas.upcasts import version_of
 from memtape.state.core.partition import Partition, evolve
 from memtape.state.views.filters import NO_FILTERS
 

@@ -34,14 +34,13 @@ def entry_of(of: Document) -> IndexEntry:
     flags = TURN * of.turn | ANSWERS * of.answers | AGES * (of.ages_from is not None)
     record = of.text.encode("utf-8", "surrogatepass")
     entry = IndexEntry(of.text, of.session, of.speaker, of.at, of.kind, of.id, flags, record, 0)
-    return entry._replace(ages_from=of.ages_from, confidence=of.confidence)
+    return entry._replace(ages_from=of.ages_from, confidence=of.confidence, ids=(of.id,) if of.id else ())
 
 
 def corpus_of(documents: Sequence[Document], vectors: Vectors | None = None) -> Corpus:
     """Return a corpus of documents that stand nowhere else, each at its place in the sequence."""
     texts = Texts([part_of([*map(entry_of, documents)])])
-    place_of = {document.id: place for place, document in enumerate(documents) if document.id}
     uses = {n: TextUse(its.uses, its.hot, its.neighbours) for n, its in enumerate(documents)}
     used = {n: its for n, its in uses.items() if any(its)}
     given = None if vectors is None else text_vectors(vectors)
-    return Corpus(texts, lambda place: documents[place].text, place_of.get, given, used)
+    return Corpus(texts, lambda place: documents[place].text, given, used)

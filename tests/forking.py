@@ -85,6 +85,7 @@ def _started(folder: str, *more: str) -> tuple[subprocess.Popen[bytes], list[str
 
 def import_all() -> None:
     """Import what commands may import, and compile the expressions that they may use."""
+    import gc
     import importlib
     import pkgutil
     import threading
@@ -95,10 +96,9 @@ def import_all() -> None:
     for name in (*BEFORE, *(module.name for module in pkgutil.walk_packages(memtape.__path__, "memtape."))):
         if not name.endswith("__main__"):
             importlib.import_module(name)
-    for module in list(sys.modules.values()):
-        for value in list(vars(module).values()):
-            if isinstance(value, patterns._Lazy):
-                value.__getattr__("pattern")
+    for value in gc.get_objects():
+        if type(value) is patterns._Lazy:
+            value.__getattr__("pattern")
     assert threading.active_count() == 1, threading.enumerate()
 
 

@@ -14,8 +14,7 @@ import msgspec
 import orjson
 
 import memtape.schemas
-from memtape.schemas.events import EVENT_TYPES, Event, EventType
-from memtape.schemas.upcasts import version_of
+from memtape.schemas.events import EVENT_TYPES, Event, EventType, version_of
 from memtape.tools.table import VERBS
 from memtape.tools.verb import answers_of
 

@@ -223,8 +223,8 @@ class Scope:
         self.seq = 0
         self.captures: list[Capture] = []
         self.memories: list[Memory] = []
-        self.banned_texts: dict[str, tuple[str, int]] = {}
-        self.banned_ids: dict[str, tuple[str, int]] = {}
+        self.banned_texts: dict[str, int] = {}
+        self.banned_ids: dict[str, int] = {}
         self.forgot: list[tuple[Capture, str]] = []
         self.times: dict[str, int] = {}
         self.banned_alike: dict[str, int] = {}
@@ -320,8 +320,9 @@ class Scope:
             if event["body"]["kind"] == "page":
                 self.texts = [id for id in self.texts if id != event["id"]]
             if event["id"] in self.banned_ids and folds(event):
-                self._ban(self.banned_texts, normal(event), self.banned_ids.pop(event["id"]))
-            elif folds(event) and self.says_again(event, self.banned_texts.get(normal(event), (None, None))[1]):
+                at = self.banned_ids.pop(event["id"])
+                self.banned_texts[normal(event)] = max(at, self.banned_texts.get(normal(event), at))
+            elif folds(event) and self.says_again(event, self.banned_texts.get(normal(event))):
                 del self.banned_texts[normal(event)]
             if not self.hidden(event) and folds(event):
                 self._say_again(event, next((root for other, root in self.forgot if same_words(other, event)), None))
@@ -522,10 +523,7 @@ class Scope:
         """Return every ban in force."""
         texts = {f"text:{digest(text)}": ban for text, ban in self.banned_texts.items()}
         ids = {f"id:{id}": ban for id, ban in self.banned_ids.items()}
-        return [
-            {"key": self.key(id), "id": id, "scope": self.name, "forgotten_by": by, "at": at}
-            for id, (by, at) in (texts | ids).items()
-        ]
+        return [{"key": self.key(id), "id": id, "scope": self.name, "at": at} for id, at in (texts | ids).items()]
 
     def vector_rows(self) -> list[dict[str, Any]]:
         """Return the vector that counts of every capture and embedder."""
@@ -623,17 +621,10 @@ class Scope:
         return next((capture for capture in self.captures if capture["id"] == id), None)
 
     def _hide(self, id: str, event: Event) -> None:
-        ban = (event["id"], event["at"])
-        capture = next((capture for capture in self.captures if capture["id"] == id), None)
-        if capture is not None and folds(capture):
-            self._ban(self.banned_texts, normal(capture), ban)
-        else:
-            self._ban(self.banned_ids, id, ban)
-
-    def _ban(self, bans: dict[str, tuple[str, int]], what: str, ban: tuple[str, int]) -> None:
-        """Keep of several bans the latest."""
-        if what not in bans or bans[what][1] < ban[1]:
-            bans[what] = ban
+        capture = self.capture(id)
+        is_text = capture is not None and folds(capture)
+        bans, what = (self.banned_texts, normal(capture)) if is_text else (self.banned_ids, id)
+        bans[what] = max(event["at"], bans.get(what, event["at"]))
 
     def _show(self, id: str) -> None:
         self.banned_ids.pop(id, None)

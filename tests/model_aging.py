@@ -1,8 +1,8 @@
 """The naive model of aging: at each tick every text is looked at, and what it is worth is added up anew.
 
-The rules of `state/subjects/aging.py` and `state/lifecycle/`, written a second time. Only what a group of texts says in
-short (`summed`), and whether a text says what is wanted from now on (`instructs`), is taken from the code, since those
-are tested by examples of their own.
+The rules of `state/subjects/lifecycle.py` and `state/lifecycle/`, written a second time. Only what a group of texts
+says in short (`summed`), and whether a text says what is wanted from now on (`instructs`), is taken from the code,
+since those are tested by examples of their own.
 """
 
 from __future__ import annotations

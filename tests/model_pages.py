@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtape.schemas.slugs import is_slug, root_id
+from memtape.schemas.ids import is_slug, root_id
 
 TRUST = ("model", "web", "tool", "agent", "user", "operator")
 FIELDS = ("title", "summary", "hints", "refs", "rest")

@@ -19,16 +19,14 @@ from builders import START
 
 from memtape.flows.projection import basis_of
 from memtape.schemas.events import Actor, Body, Edited, Linked, make_event
-from memtape.schemas.ids import derived_id
+from memtape.schemas.ids import derived_id, root_id
 from memtape.schemas.log import trail_of
 from memtape.schemas.model import ModelOptions
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.slugs import root_id
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, FlushOutcome, count_one
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import AskedWindows
-from memtape.sinks.home.model_use import Outcome as WindowOutcome
-from memtape.sinks.home.model_use import count_window, spend
+from memtape.sinks.home.marks import AskedWindows, count_window, spend
+from memtape.sinks.home.marks import Outcome as WindowOutcome
 from memtape.sinks.home.pauses import leave_out, pause
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.remains import STRUCTURE_PATH, _open

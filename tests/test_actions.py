@@ -11,7 +11,7 @@ import transcripts as t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtape.schemas.actions import act_of, has_failed
+from memtape.schemas.events import act_of, has_failed
 from memtape.sinks.home.folders import Home
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS

@@ -8,18 +8,17 @@ import pytest
 from builders import START, captured, configured, event, forgotten, histories, make_id, pinned, slots, used, worlds
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import msgpack
 
 from memtape.schemas.events import Archived, Event, ScopeChanged, make_tick
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.aging import MOST_A_PASS, retention_of
-from memtape.state.subjects.lifecycle import unit_of
-from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived, units_of
+from memtape.state.subjects.lifecycle import MOST_A_PASS, retention_of, units_of
+from memtape.state.subjects.memories import unit_of
+from memtape.state.views.ages import Age, age_of, next_pass, standing, to_be_archived
 
 QUICK = Settings(
     mid_after_days=0, long_after_days=0, mid_retention_hundredths=60, long_retention_hundredths=45,
@@ -79,7 +78,7 @@ def counted(scope: Scope, settings: Settings, at: int) -> None:
     mark, at_hand = life.mark(), Counter(life.tier(unit) for unit in units_of(scope) if unit not in life.archived)
     assert (mark.archived - mark.purged, mark.purged) == (here.archived, here.purged)
     assert (mark.mid, mark.long) == (at_hand["mid"], at_hand["long"])
-    assert scope_state.restore(scope_state.snapshot(scope), Bodies()).lifecycle.mark() == mark
+    assert msgpack.decode(msgpack.encode(scope), type=Scope).lifecycle.mark() == mark
 
 
 @given(histories(), st.lists(st.integers(0, 9), max_size=6), st.sampled_from([Settings(), QUICK]), st.integers(0, 400))
@@ -98,9 +97,9 @@ def test_a_dry_run_changes_nothing_and_says_what_the_tick_then_does(
     if "project:test" not in partition.scopes:
         return
     scope, at = partition.scopes["project:test"], ((partition.clock or 0) // HOUR_US + 1 + 24 * ahead) * HOUR_US
-    before, state = scope_state.snapshot(scope), scope.lifecycle.project.state
+    before, state = msgpack.encode(scope), scope.lifecycle.project.state
     would, here = next_pass(scope, QUICK, at), standing(scope)
-    assert scope_state.snapshot(scope) == before
+    assert msgpack.encode(scope) == before
     fold(partition, slots([make_tick(0, at)], start=partition.offset))
     counts = {place: sum(move.count for move in would.moves if move.to == place) for place in ("archived", "purged")}
     after = standing(scope)
@@ -115,7 +114,7 @@ def test_a_dry_run_changes_nothing_and_says_what_the_tick_then_does(
 
 def _told_before(snapshot: bytes) -> int:
     """Return how many units the summaries of a snapshot had."""
-    return sum(len(it.units) for it in scope_state.restore(snapshot, Bodies()).lifecycle.summaries.values())
+    return sum(len(it.units) for it in msgpack.decode(snapshot, type=Scope).lifecycle.summaries.values())
 
 
 # --- Why a text stays ---

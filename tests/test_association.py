@@ -12,12 +12,12 @@ from builders import MINUTE, START, captured, configured, event, make_id, slots,
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.events import Event, Used, make_tick
 from memtape.schemas.rows import EdgeRow, GoneRow
 from memtape.schemas.times import DAY_US
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.edges import (
     LEARNED_FROM,

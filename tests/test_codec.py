@@ -24,16 +24,13 @@ from msgspec.structs import replace
 from tables import table
 
 from memtape.schemas import events as ev
-from memtape.schemas import upcasts
 from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import EVENT_TYPES, Body, Captured, Decided, Embedded, Event
-from memtape.schemas.ids import ID_PATTERN
+from memtape.schemas.events import EVENT_TYPES, Body, Captured, Decided, Embedded, Event, version_of
+from memtape.schemas.ids import ID_PATTERN, is_slug
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
-from memtape.schemas.slugs import is_slug
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US
-from memtape.schemas.upcasts import version_of
 
 LONG = 2**63 - 1
 
@@ -362,7 +359,7 @@ def with_language(old: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_old_version_is_lifted_one_step_at_a_time(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(upcasts.UPCASTS, "captured", (with_text, with_language))
+    monkeypatch.setitem(ev.UPCASTS, "captured", (with_text, with_language))
     old = {**orjson.loads(canonical(TURN)), "v": version}
     if version == 1:
         old["body"]["content"] = old["body"].pop("text")

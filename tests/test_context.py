@@ -16,9 +16,8 @@ from tables import table
 
 from memtape import Client
 from memtape.flows.workers.turns import statement_id
-from memtape.schemas.actions import action_tags
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import Event
+from memtape.schemas.events import Event, action_tags
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.partition import Partition, fold
 from memtape.state.text.asking import is_goodbye, is_nod

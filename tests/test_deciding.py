@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from builders import captured, configured, histories, slots
 from hypothesis import given
+from replaying import replay
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Event
 from memtape.schemas.rows import MemoryRow, Row
 from memtape.schemas.scopes import partition_of
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.lifecycle import unit_of
+from memtape.state.subjects.memories import unit_of
 from memtape.state.views.resolution import named_by_decision, named_by_unfolding
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading

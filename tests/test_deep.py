@@ -15,6 +15,7 @@ from commanding import document
 from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from replaying import replay
 from test_distilling import no_model as no_model  # A fixture.
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
@@ -22,7 +23,6 @@ from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import MOST_LOOKS
 from memtape.schemas.scopes import GLOBAL, partition_of
 from memtape.schemas.texts import texts_of
-from memtape.state.core.replay import replay
 from memtape.state.ranking import deep as rules
 from memtape.state.ranking.deep import RULES, DeepSearch, Judge, Spot, StepDecision
 from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, SEEDS

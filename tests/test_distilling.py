@@ -18,9 +18,7 @@ from test_hooks import events_of, hook, rows, told
 from test_workers import alive
 
 from memtape.flows.endpoint import HttpTarget
-from memtape.flows.model.choice import choose_model
-from memtape.flows.model.command import CommandModel
-from memtape.flows.model.http import HttpModel
+from memtape.flows.models import CommandModel, HttpModel, choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.events import Captured, Erased
 from memtape.schemas.log import Position
@@ -134,10 +132,13 @@ def test_a_model_is_asked_one_thing_and_its_text_comes_back(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("reply", [500, 429, 401, 404, 302, b"", b"<html>", b'{"choices": []}', b"[1]", "", " \n"])
-def test_what_an_endpoint_gets_wrong_is_a_sentence_without_key_or_text(chat: Chat, reply: str | int | bytes) -> None:
+def test_what_an_endpoint_gets_wrong_is_a_sentence_without_key_or_text(
+    chat: Chat, reply: str | int | bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtape.flows.endpoint.sleep", lambda _: None)
     chat.answers = reply
     with pytest.raises(MemtapeError) as caught:
-        HttpModel(chat.target(), sleep=lambda _: None).answer(WORDS, 30)
+        HttpModel(chat.target()).answer(WORDS, 30)
     told = f"{caught.value} {caught.value.hint}"
     assert "small at 127.0.0.1" in told and KEY not in told and "walrus" not in told
     assert len(chat.asked) == (2 if reply in (500, 429) else 1)

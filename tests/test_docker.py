@@ -22,7 +22,7 @@ from memtape import __version__
 from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.sinks.home.folders import HOME_VARIABLE
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from memtape.sinks.logs.kafka_topic import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.logs.opening import LOG_VARIABLE
 from memtape.tools.commands.cli import main
 

@@ -8,13 +8,13 @@ import msgspec
 from builders import MINUTE, START, captured, configured, forgotten, make_id, restored, slots, unfolded, used
 from hypothesis import example, given
 from hypothesis import strategies as st
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.events import Event
 from memtape.schemas.rows import MemoryPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.edges import (
     PER_ITEM,
@@ -144,7 +144,8 @@ def test_the_vault_links_living_memories_the_strongest_first() -> None:
 def test_a_link_to_another_page_follows_what_happens_there() -> None:
     """Only the page of the other memory is named by a change of its own, so that this one must be named too."""
     from memtape.state.core.partition import Partition, fold
-    from memtape.state.views.pages import MEMORIES_PER_PAGE, pages_of
+    from memtape.state.views.pages import pages_of
+    from memtape.state.views.standing_pages import MEMORIES_PER_PAGE
 
     partition = Partition(0)
     many = [captured(f"Fact number {n} of many", n, "document") for n in range(MEMORIES_PER_PAGE)]

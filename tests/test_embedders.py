@@ -84,14 +84,16 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    return []
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waits: list[float] = []
+    monkeypatch.setattr("memtape.flows.endpoint.sleep", waits.append)
+    return waits
 
 
 @pytest.fixture
 def embedder(server: Server, waits: list[float]) -> Iterator[HttpEmbedder]:
     """An embedder that was introduced; what the server was asked until then is forgotten."""
-    with HttpEmbedder(target(server), timeout_s=5, sleep=waits.append) as embedder:
+    with HttpEmbedder(target(server), timeout_s=5) as embedder:
         server.asked.clear()
         yield embedder
 
@@ -253,7 +255,7 @@ def test_an_answer_that_drips_for_ever_is_given_up(server: Server, waits: list[f
         except OSError:
             handler.close_connection = True
 
-    with HttpEmbedder(target(server), timeout_s=0.2, sleep=waits.append) as embedder:
+    with HttpEmbedder(target(server), timeout_s=0.2) as embedder:
         server.scripts = [drip]
         assert is_vector_of(embedder.embed_query("alpha"), "alpha")
     assert len(waits) == 1 and len(beats) < 80, "given up before the server was done"
@@ -507,7 +509,7 @@ def test_a_model_that_could_run_code_is_refused(tmp_path: Path, monkeypatch: pyt
     with_library(monkeypatch)
     kind, message = "sentence_transformers.models.Transformer", "not safetensors"
     if names == "code":
-        kind, names, message = "custom_code.Evil", "model.safetensors", "code of its own"
+        kind, names, message = "custom_code.Evil", "model.safetensors", "its own code"
     (tmp_path / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": kind}]))
     for name in names.split():
         (tmp_path / name).parent.mkdir(exist_ok=True)

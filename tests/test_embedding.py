@@ -19,14 +19,13 @@ from builders import START, captured, erased, make_id, recalled
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from replaying import replay
 from soaked import soaked
 from test_embedders import Server, cut_off, fails_on, rubbish
 from test_embedders import server as server  # A fixture.
 
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
-from memtape.flows.embed.http import HttpEmbedder
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
-from memtape.flows.workers import embed as embed_worker
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.schemas.codec import decode, encode
 from memtape.schemas.embedding import FLOOR
@@ -42,7 +41,6 @@ from memtape.sinks.logs.configuring import complete_settings, configure, configu
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.commands.cli import main
@@ -83,8 +81,10 @@ class Failing(FloorEmbedder):
 
 def work(worker: EmbedQueue, embedder: FloorEmbedder, texts: int = 7) -> None:
     """Do everything that there is to do."""
-    while not worker.look() or worker.waiting:
+    worker.look()
+    while worker.waiting:
         worker.embed(embedder, texts, START)
+        worker.look()
 
 
 def recorded(log: Log) -> list[Event]:
@@ -145,8 +145,7 @@ def test_an_outage_loses_nothing(fails: list[int], batch: int, texts: int) -> No
     assert len(recorded(log)) == texts
 
 
-def test_the_newest_texts_have_their_vectors_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed_worker, "WINDOW_TEXTS", 4)
+def test_the_newest_texts_have_their_vectors_first() -> None:
     log, embedder = MemoryLog(1), Failing()
     for number in range(10):
         log.append([captured(f"fact {number}", f"fact {number}", scope=A, sent=START + number)])
@@ -382,8 +381,7 @@ TINY = "tiny-embed@tiny-embed/8"
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits of retries go onto this list."""
     waits: list[float] = []
-    assert HttpEmbedder.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__, "sleep", waits.append)
+    monkeypatch.setattr("memtape.flows.endpoint.sleep", waits.append)
     return waits
 
 

@@ -8,6 +8,7 @@ from builders import MINUTE, START, captured, configured, erased, event, forgott
 from builders import histories as worlds_of_every_type
 from hypothesis import example, given
 from hypothesis import strategies as st
+from replaying import replay
 from test_model import rows_differ, told
 
 from memtape.schemas.codec import blanked, decode, encode
@@ -17,7 +18,6 @@ from memtape.schemas.log import Slot
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.replay import replay
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import ROWS, all_changes, row_of
 

@@ -13,8 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.times import format_time
-from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from memtape.state.ranking.evaluation import EvaluatedQuestion, overlap, percentile, recall, summary
+from memtape.state.ranking.evaluation import (
+    EvaluatedQuestion,
+    PlainBm25,
+    PlainCosine,
+    overlap,
+    percentile,
+    recall,
+    reciprocal_rank_fusion,
+    summary,
+)
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 from memtape.tools.measure.corpus import read_corpus

@@ -40,8 +40,7 @@ from memtape.schemas.errors import BadAnswer
 from memtape.schemas.events import DISTILLED_TAG, Captured, Erased, Event, Forgotten, Origin
 from memtape.schemas.times import DAY_US
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.marks import AskedWindows
-from memtape.sinks.home.model_use import UseAmounts, model_use
+from memtape.sinks.home.marks import AskedWindows, UseAmounts, model_use
 from memtape.tools.agents import hooks
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import scope_of_folder

@@ -17,10 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtape.schemas.codec import canonical, content_digest, decode, encode
-from memtape.schemas.events import EVENT_TYPES, Configured, Event, Ticked, make_tick, tick_id
+from memtape.schemas.events import EVENT_TYPES, Configured, Event, Ticked, make_tick, tick_id, version_of
 from memtape.schemas.ids import derived_id
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.upcasts import version_of
 
 with warnings.catch_warnings():
     # kafka-python reads its files in a way that Python 3.11 frowns on.

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from replaying import Replay, replay
 
 from memtape.schemas.codec import decode
 from memtape.schemas.log import Slot
@@ -25,7 +26,6 @@ from memtape.sinks.vault import render
 from memtape.state.core.digests import RULES, digest, root, rows_digest, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.replay import Replay, replay
 from memtape.state.core.scope import SUBJECTS
 from memtape.state.views.index_proof import expected_index, index_leaf
 from memtape.state.views.pages import pages_of

@@ -24,8 +24,7 @@ from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
 from test_warm import PORT, QUESTION, WAIT_S, Ready, handed, said, until, warm
 
 from memtape import __version__
-from memtape.schemas.actions import act_of
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, act_of
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import forwarding, handing, hooks

@@ -11,7 +11,7 @@ from soaked import soaked
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.subjects import aging
+from memtape.state.subjects import lifecycle
 
 TEXTS = 6_000
 FEW = 2_000
@@ -43,13 +43,13 @@ def ticks(partition: Partition, hours: int) -> list[int]:
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Note the units at which a pass looks from now on."""
     units: list[int] = []
-    step_of = aging.step_of
+    step_of = lifecycle.step_of
 
     def noted(state: Any, unit: int, context: Any) -> Any:
         units.append(unit)
         return step_of(state, unit, context)
 
-    monkeypatch.setattr(aging, "step_of", noted)
+    monkeypatch.setattr(lifecycle, "step_of", noted)
     return units
 
 

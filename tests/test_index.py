@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Kind
 from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, TombstoneRow, TurnRow, VectorRow, Wording
-from memtape.sinks import index_files, index_tiers, search_index
+from memtape.sinks import index_files, search_index
 from memtape.sinks.search_index import OpenIndex, SearchIndex, open_index, scope_folder
 from memtape.state.index.entries import take
 from memtape.state.index.parts import MaskedSegment, part_of
@@ -102,7 +103,7 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
         vector = vector_of(number * 10 + day, int(text.rpartition("/")[2])).tobytes()
         return Guarded("vectors", VectorRow(key=key, id=id, scope=A, embedder=text, vector=vector), 1, offset)
     if table == "tombstones":
-        tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, forgotten_by=id, at=START)
+        tombstone = TombstoneRow(key=f"{A}/{id}", id=id, scope=A, at=START)
         return Guarded("tombstones", tombstone, 1, offset)
     if table == "turns":
         return Guarded("turns", TurnRow(**shown, captions=(), offset_of=offset), 1, offset)
@@ -170,7 +171,7 @@ def ranked(
 ) -> list[tuple[str, float]]:
     texts = Texts(parts)
     dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors)) if vectors else None
-    corpus = Corpus(texts, lambda place: "", texts.called, dense)
+    corpus = Corpus(texts, lambda place: "", dense)
     asked = vector_of(len(question)) if dense is not None else None
     return [(names(texts, hit.place), hit.score) for hit in corpus.rank(question, asked).hits]
 
@@ -182,7 +183,7 @@ def named(texts: Texts, place: int) -> str:
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """Segments are sealed and merged after a few rows."""
     for module, name, rows in (
-        (index_tiers, "DELTA_ROWS", 3), (index_tiers, "TIER", 2),
+        (search_index, "DELTA_ROWS", 3), (search_index, "TIER", 2),
         (search_index, "MOST_ROWS", 9), (search_index, "MOST_VECTORS", 9),
     ):  # fmt: skip
         patch.setattr(module, name, rows)
@@ -259,7 +260,7 @@ def test_by_sketches_is_found_what_is_found_by_all_vectors_where_all_are_near(mo
     dense = TextVectors([part for part, _ in vectors], joined_rows(texts.whole("spoken"), vectors))
 
     def answers(asked: int) -> list[Any]:
-        corpus = Corpus(texts, lambda place: "", texts.called, dense)
+        corpus = Corpus(texts, lambda place: "", dense)
         some = [None, lambda places: places[places % 2 == 0]]
         return [list(corpus.rank(QUESTIONS[0], vector_of(asked, 70), among=among).hits) for among in some]
 
@@ -343,9 +344,8 @@ def test_what_a_manifest_does_not_name_any_more_is_noticed(tmp_path: Path) -> No
         with pytest.raises(ValueError, match="not as it was written"):
             open_index(folder)
     for text in ("kayak", "boats"):
-        made = SearchIndex(tmp_path)
-        made.discard()
-        made.write([row_of(1, turn(text), 1)])
+        rmtree(tmp_path)
+        SearchIndex(tmp_path).write([row_of(1, turn(text), 1)])
         before = open_index(folder, before)
         assert before is not None and [row.text for row in before.rows(TurnRow)] == [text]
     (tmp_path / ".DS_Store").write_bytes(b"of somebody's")
@@ -388,7 +388,7 @@ def test_texts_are_taken_apart_alike_by_many_threads_at_once() -> None:
 def test_texts_are_let_go_of_with_their_last_use() -> None:
     """Without waiting for the collector of circles: each capture makes new ones, of many megabytes in a large scope."""
     texts = Texts([part_of(entries("The kayak."))])
-    corpus = Corpus(texts, lambda place: "", texts.called)
+    corpus = Corpus(texts, lambda place: "")
     assert len(corpus.rank("kayak").places) == 1
     gone = weakref.ref(texts)
     gc.disable()

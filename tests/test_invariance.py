@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 from mutants import MUTANTS, why_not
+from replaying import replay
 from soaked import soaked
 
 from memtape.schemas.codec import event_of
@@ -32,7 +33,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.vault import Vault
 from memtape.state.core.digests import root, rows_digest
-from memtape.state.core.replay import replay
 
 ROOT = Path(__file__).parent.parent
 STEPS = 4

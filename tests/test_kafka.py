@@ -42,7 +42,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka as kafka_log
 from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, parse_kafka_url
+from memtape.sinks.logs.kafka_topic import PASSWORD_VARIABLE, parse_kafka_url
 from memtape.sinks.tables import Shard
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify

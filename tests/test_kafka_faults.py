@@ -33,7 +33,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs import kafka_topic
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
-from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE
+from memtape.sinks.logs.kafka_topic import PASSWORD_VARIABLE
 from memtape.sinks.tables import Shard
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import asdict, replace
+from replaying import replay
 
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Event, make_tick
@@ -20,7 +21,6 @@ from memtape.state.core import partition as partition_state
 from memtape.state.core.digests import state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.replay import replay
 from memtape.state.subjects import memories, paraphrases, validity
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import ROWS, all_changes, guarded_rows, row_of

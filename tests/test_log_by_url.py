@@ -184,5 +184,5 @@ def test_what_waited_for_kafka_is_delivered_once(kafka: Broker, home: Path, monk
     worker = WORKERS["deliver"].make(Home(home), log, lambda note: pytest.fail(note))
     worker.catch_up()
     worker.catch_up()
-    assert (worker.done, worker.changed) == (1, True)
+    assert worker.done == 1
     log.close()

@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from written_pages import sample_names
 
 from memtape.schemas import metrics as table
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
-from memtape.schemas.metrics import METRICS, sample_names
 from memtape.schemas.scopes import partition_of
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, NAME, HomeCounts, note
 from memtape.sinks.home.folders import KINDS
-from memtape.tools.ask.metrics import OTHER, exposition, served_metrics
+from memtape.tools.ask.metrics import METRICS, OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent

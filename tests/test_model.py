@@ -23,6 +23,7 @@ from builders import ELSEWHERE, LIVES, SLUGS, START, TINY, configured, histories
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
+from replaying import replay
 from test_golden_log import golden_slots
 
 from memtape.flows import projection
@@ -51,6 +52,7 @@ from memtape.schemas.events import (
     make_configured,
     make_embedded,
     make_tick,
+    version_of,
 )
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Slot
@@ -58,15 +60,13 @@ from memtape.schemas.rows import TABLES, Change, UseRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import format_day
-from memtape.schemas.upcasts import version_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.markdown import escape
 from memtape.sinks.tables import Shard
 from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
-from memtape.state.subjects import aging
+from memtape.state.subjects import lifecycle
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.ask import reading
 from memtape.tools.ask.status import ScopeCount
@@ -968,7 +968,7 @@ def test_any_small_world_is_what_the_model_says(events: list[Event]) -> None:
 @given(histories())
 def test_passes_that_have_room_for_few_move_what_the_model_says(events: list[Event]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aging, "MOST_A_PASS", 4)
+        patch.setattr(lifecycle, "MOST_A_PASS", 4)
         patch.setattr(model_aging, "MOST_MOVED", 4)
         agree(slots([configured(), *events]), 1)
 

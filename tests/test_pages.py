@@ -9,13 +9,13 @@ import pytest
 from builders import TREE, captured, configured, edited, erased, make_id, page_id, page_link, slots, worlds
 from hypothesis import given
 from model_pages import FIELDS, Pages
+from replaying import replay
 
 from memtape.schemas.events import Event, Part
+from memtape.schemas.ids import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.schemas.rows import MemoryRow, PageRow
-from memtape.schemas.slugs import ROOT, SLUG_CHARS, is_slug, slug_of
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.views.resolution import named_by_decision, whole
 from memtape.state.views.rows import memory_row
@@ -62,7 +62,8 @@ def told(scope: Scope) -> dict[str, Any]:
         if made is None or made.id == page_id(ROOT):
             continue
         given = {name: page.given[name].value for name in FIELDS if name in page.given}
-        links = [(link.relation, link.slug or scope.pages.by_birth[link.to].id) for link in page.links.values()]
+        ends = [(link, scope.pages.end(link)) for link in page.links.values()]
+        links = [(link.relation, link.to if end is None else end.id) for link, end in ends]
         found[page.id] = (made.slug, made.version, list(made.beside), given, links)
     return found
 

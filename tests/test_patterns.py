@@ -27,6 +27,7 @@ from test_bounds import AT
 from memtape import state
 from memtape.schemas import patterns
 from memtape.state.text import asking, open_ends, polarity, replacing
+from memtape.state.text.lexicon import Cues, cues
 from memtape.state.text.statements import MOST_CHARS
 
 DATA = Path(__file__).parent / "data"
@@ -85,7 +86,8 @@ def expressions_within(module: ModuleType) -> Iterator[Any]:
     for it in waits:
         if type(it) is patterns._Lazy or (isinstance(it, re.Pattern) and isinstance(it.pattern, str)):
             yield it
-        elif isinstance(it, (list, tuple, dict)):
+        elif isinstance(it, (Cues, list, tuple, dict)):
+            it = vars(it) if isinstance(it, Cues) else it
             held = list(it.values() if isinstance(it, dict) else it)
             waits += [one for one in held if isinstance(one, (list, tuple, dict, re.Pattern, patterns._Lazy))]
 
@@ -240,6 +242,13 @@ def test_no_pattern_goes_back_over_what_it_has_read_again_and_again(
                 bad.append((module, pattern[0], word, chars))
                 break
     assert bad == []
+
+
+def test_a_rule_reads_by_cues_of_its_section() -> None:
+    for path in Path(state.__path__[0]).rglob("*.py"):
+        said = path.read_text(encoding="utf-8")
+        for name, section in re.findall(r'^(\w+) = cues\("(\w+)"\)$', said, re.MULTILINE):
+            assert set(re.findall(rf"\b{name}\.(\w+)", said)) <= vars(cues(section)).keys(), path
 
 
 def test_a_pattern_that_goes_back_is_found_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,7 @@ from test_one_server import Host, host
 from test_warm import PORT, QUESTION, WAIT_S, until
 
 from memtape.schemas.variables import HOOKS_VARIABLE
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import FileLock, Home
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.keep import starting
 

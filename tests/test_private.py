@@ -22,9 +22,9 @@ from tables import table
 from memtape.schemas.errors import Denied
 from memtape.schemas.events import EVENT_TYPES, Captured
 from memtape.schemas.log import Log
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.private import MARK, without_marks, without_private, without_private_parts
 from memtape.schemas.texts import texts_of, texts_of_body, with_texts
-from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, digest, heard

@@ -11,7 +11,7 @@ import pytest
 from met import events_of
 from test_archiving import PORT, SCOPE, client, days_pass, document, life, refused, run
 
-from memtape.flows.workers.commits import Commits
+from memtape.flows.workers.clock import Commits
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import ScopeChanged
 from memtape.schemas.settings import Settings

@@ -85,9 +85,9 @@ IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "in
 FLOATS_ALLOWED: dict[str, str] = {
     "state/index/scoring.py": "scores are answers to a question, never state",
     "state/index/texts.py": "scores are answers to a question, never state",
-    "state/ranking/baselines.py": "scores are answers to a question, never state",
     "state/ranking/currency.py": "shares of a question are answers, never state",
     "state/ranking/deep.py": "scores are answers to a question, never state",
+    "state/ranking/evaluation.py": "scores are answers to a question, never state",
     "state/ranking/lanes.py": "scores are answers to a question, never state",
     "state/ranking/lexical.py": "scores are answers to a question, never state",
     "state/ranking/meaning.py": "scores are answers to a question, never state",

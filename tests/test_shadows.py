@@ -14,19 +14,18 @@ from builders import configured, event, histories, make_id, recalled, slots
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from replaying import replay
 
 from memtape import Client
 from memtape.schemas.codec import decode
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Event, Recalled
-from memtape.schemas.lanes import LANES, ShadowLanes, shadow_lanes, shadow_of, unasked_by
-from memtape.schemas.retrievers import RANKS, Recipe, recipe_of
+from memtape.schemas.lanes import LANES, RANKS, Recipe, ShadowLanes, recipe_of, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
-from memtape.state.core.replay import replay
 from memtape.tools.ask import comparing
-from memtape.tools.ask.comparing import AGAIN_US, Shadows, is_chosen, is_search, shadow_event
+from memtape.tools.ask.comparing import Shadows, is_chosen, is_search, shadow_event
 from memtape.tools.commands import cli
 from memtape.tools.keep.log_settings import set_state, states_on
 
@@ -63,8 +62,8 @@ def filled(home: Path) -> None:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a maker of workers whose clock goes on by more than the time between two rounds."""
-    times = count(1_790_000_000_000_000, 2 * AGAIN_US)
+    """Return a maker of workers whose clock goes on by two minutes each time."""
+    times = count(1_790_000_000_000_000, 120_000_000)
     monkeypatch.setattr(comparing, "now_us", lambda: next(times))
     return lambda client, notes: Shadows(client.home, client.log, notes.append)
 

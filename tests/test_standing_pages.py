@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from tables import table
 
 from memtape import Client
-from memtape.schemas.actions import action_tags
-from memtape.schemas.events import SPEAKING, Event, Kind, make_tick
+from memtape.schemas.events import SPEAKING, Event, Kind, action_tags, make_tick
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import IndexPage, PageLine, StandingPage, TreePage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
-from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import _PAGE
 from memtape.sinks.vault import Vault, render

@@ -24,7 +24,7 @@ from memtape.schemas.codec import event_of
 from memtape.schemas.events import STATED_TAG, Captured, Event
 from memtape.schemas.times import MAX_TIME_US, MIN_TIME_US, parse_time
 from memtape.sinks.home.marks import OffsetMarks
-from memtape.state.text import instructions, orders, statement_cues
+from memtape.state.text import instructions, orders
 from memtape.state.text import statements as statements_of
 from memtape.state.text.instructions import Heard, heard_in
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
@@ -112,7 +112,7 @@ def test_a_text_that_is_read_no_further_has_nothing_to_find(monkeypatch: pytest.
         monkeypatch.setattr(module, look, lambda _: True)
     monkeypatch.setattr(orders, "may_order", lambda _: True)
     monkeypatch.setattr(instructions, "_has_form_abroad", lambda said: any(it.search(said) for it in abroad))
-    monkeypatch.setattr(statement_cues, "may_identify", lambda _: True)
+    monkeypatch.setattr(statements_of, "may_identify", lambda _: True)
     assert found() == with_looks and sum(it.instructs for it, _ in with_looks) > 100
 
 

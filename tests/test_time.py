@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import MINUTE, captured
+from replaying import replay
 from soaked import soaked
 from test_vault_people import page_of
 from test_views import filled, history, project, vault_bytes
@@ -29,7 +30,6 @@ from memtape.sinks.page_files import kept
 from memtape.sinks.tables import Shard
 from memtape.sinks.vault import Vault
 from memtape.state.core import digests
-from memtape.state.core.replay import replay
 from memtape.tools.ask.as_of import parse_position
 from memtape.tools.client import Client
 from memtape.tools.keep import rebuild as rebuilding

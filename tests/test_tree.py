@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import builders
 import pytest
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 from soaked import soaked
 
 from memtape.schemas.events import CHILD, EDGES, Event
+from memtape.schemas.ids import ROOT
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.schemas.rows import PageRow
-from memtape.schemas.slugs import ROOT
-from memtape.schemas.zones import ZONE_END, ZONE_START
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import ScopeFiles, kept
 from memtape.sinks.vault import Vault, render
@@ -136,14 +137,18 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
     there, has_child = reach(kept, -1), {source for source, _ in kept}
     every = [(page, link) for page in living.values() for link in page.links.values()]
     lost = [page for page in living.values() if page.birth not in there]
-    pages = scope.pages.by_birth
     return {
         "cycle": sorted(closing),
         "orphan": sorted((page.id, "") for page in lost if page.slug or page.birth in has_child),
-        "dangling": sorted((it.id, to.slug or pages[to.to].id) for it, to in every if to.to not in living),
+        "dangling": sorted((it.id, end_of(scope, to)) for it, to in every if to.to not in living),
         "unknown_edge": sorted((it.id, to.relation) for it, to in every if to.relation not in EDGES),
         "diverged": sorted((row.id, "") for row in rows.values() if row.beside),
     }
+
+
+def end_of(scope: Scope, link: Any) -> str:
+    end = scope.pages.end(link)
+    return str(link.to) if end is None else end.id
 
 
 def reach(links: list[tuple[int, int]], start: int) -> set[int]:

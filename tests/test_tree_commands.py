@@ -15,8 +15,8 @@ from tables import table
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked, edit_of
-from memtape.schemas.slugs import is_slug
-from memtape.schemas.zones import ZONE_END, ZONE_START
+from memtape.schemas.ids import is_slug
+from memtape.schemas.places import ZONE_END, ZONE_START
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.importing.page_folder import PageFolder, PagesTaken, parts_of, slugs_of

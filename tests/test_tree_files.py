@@ -15,8 +15,7 @@ from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
 from memtape.sinks.home.folders import Home
-from memtape.sinks.page_files import kept
-from memtape.sinks.zone_notes import zone_problems
+from memtape.sinks.page_files import kept, zone_problems
 from memtape.tools.agents.doctor import LOOKS
 from memtape.tools.client import Client
 from memtape.tools.keep.owner import Owner

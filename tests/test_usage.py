@@ -10,6 +10,7 @@ import pytest
 from builders import MINUTE, START, captured, configured, erased, forgotten, make_id, recalled, slots, used
 from hypothesis import given
 from hypothesis import strategies as st
+from replaying import replay
 from tables import table
 
 from memtape import Client
@@ -18,7 +19,6 @@ from memtape.schemas.events import Event, make_tick
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.rows import UseRow
 from memtape.sinks.tables import Shard
-from memtape.state.core.replay import replay
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.subjects.usage import MAX_TIMES

@@ -15,8 +15,7 @@ from soaked import soaked
 from memtape.schemas.events import Event
 from memtape.schemas.rows import GoneRow, Guarded, MemoryRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import FileLock, Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.search_index import SearchIndex
 from memtape.sinks.tables import Shard

@@ -26,7 +26,7 @@ from test_mcp import environment
 from memtape.schemas.events import Captured, Recalled
 from memtape.sinks.home.folders import Home
 from memtape.sinks.index_files import ManifestSegment
-from memtape.sinks.index_tiers import DELTA_ROWS
+from memtape.sinks.search_index import DELTA_ROWS
 from memtape.sinks.tables import Shard
 from memtape.state.index.segments import Segment
 from memtape.state.index.texts import Texts

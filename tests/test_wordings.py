@@ -229,7 +229,7 @@ def corpus(rows: Sequence[MemoryRow], vectors: Sequence[Any] | None = None) -> t
     texts = Texts([part_of(entries, 0)])
     dense: TextVectors | None = None if vectors is None else text_vectors(np.array(vectors, np.int16))
     said = [entry.text for entry in entries]
-    return Corpus(texts, lambda place: said[place], texts.called, dense), texts
+    return Corpus(texts, lambda place: said[place], dense), texts
 
 
 @pytest.mark.parametrize("by", ["words", "vectors"])

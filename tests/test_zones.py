@@ -22,10 +22,10 @@ from soaked import examples
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Event, Operation, make_tick
+from memtape.schemas.places import ZONE_END, ZONE_START, zone_source
 from memtape.schemas.rows import IndexPage
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US
-from memtape.schemas.zones import ZONE_END, ZONE_START, zone_source
 from memtape.sinks import page_files
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept

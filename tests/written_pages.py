@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from memtape.schemas.metrics import METRICS, sample_names
-from memtape.tools.ask.archived import Projects
-from memtape.tools.ask.asking import SearchOptions
+from memtape.tools.ask.metrics import METRICS
 from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import LONGEST_CHARS, main
-from memtape.tools.former_verbs import OPTIONS as OPTION_VERBS
-from memtape.tools.former_verbs import TITLES, VERBS
+from memtape.tools.table import METHODS, TITLES, VERBS
+from memtape.tools.verb import Verb, fields_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -30,36 +28,24 @@ COMMON = {"scope", "actor", "origin", "session", "home", "as_json", "profile", "
 """The options that many commands have; the page describes them once."""
 LONG_ID = re.compile(r"(?<=[0-9a-f]{8}-[0-9a-f]{4})(-[0-9a-f]{4}){2}-[0-9a-f]{12}")
 """The part of an id that an example can do without."""
-OTHERS = {
-    "capture": ("capture_many",),
-    "show": ("whole",),
-    "sessions": ("session_turns",),
-    "edges": ("edge_candidates",),
-    "settle": ("proposals", "accept", "decline"),
-    "admin lifecycle": ("age",),
-    "erase": ("erase",),
-    "forget": ("hidden",),
-}
-"""Methods of the client that stand beside a verb's own method."""
+COMMON_FIELDS = ("id", "ids", "limit", "as_of", "reason", "dry_run", "yes")
+"""The arguments of many methods; the page describes them once."""
 LONGEST_DEFAULT = 12
 """A default of more characters is not shown."""
-PARTS_OF_CLIENT = {"projects": Projects, "tree": Tree}
-OPTIONS = {"Unpack[SearchOptions]": SearchOptions, "Unpack[WriterOptions]": WriterOptions}
-"""The keywords that a method takes under a name with two stars, by the name's annotation."""
 
 
 def commands() -> str:
     """Return the commands in their groups: an example, the summary, and the command's own options."""
     lines: list[str] = []
     for group, names in TITLES.items():
-        lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, main.commands[name])), ""]
+        lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, _command(main, name))), ""]
     return "\n".join(lines)
 
 
 def _lines(name: str, command: click.Command) -> Iterator[str]:
     if isinstance(command, click.Group):
-        for word, inner in command.commands.items():
-            yield from _lines(f"{name} {word}", inner)
+        for word in command.list_commands(click.Context(command)):
+            yield from _lines(f"{name} {word}", _command(command, word))
         return
     found = re.search(rf"^ *(memtape {name}\b.*)$", command.help or "", re.MULTILINE)
     example = LONG_ID.sub("", found[1] if found else f"memtape {name}")
@@ -69,45 +55,47 @@ def _lines(name: str, command: click.Command) -> Iterator[str]:
     yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {', '.join(own)}" if own else "")
 
 
+def _command(group: click.Group, name: str) -> click.Command:
+    found = group.get_command(click.Context(group), name)
+    assert found is not None
+    return found
+
+
 def _common(option: click.Option) -> bool:
     """Whether the option is one that many commands have. Some commands have a `--session` with a meaning of its own."""
     return option.name in COMMON and (option.name != "session" or bool(option.envvar))
 
 
 def client() -> str:
-    """Return the client, then its methods in the groups of the commands, each with its signature and docstring."""
-    parts = [_described(Client, "Client"), _described(Client.close, "close")]
+    """Return the client, then its methods in the groups of the commands, each with its arguments and what it does."""
+    by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
+    parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
-        methods = [(VERBS[name].method, *_of_options(name), *OTHERS.get(name, ())) for name in _whole(names)]
-        found = [getattr(Client, name) for name in dict.fromkeys(name for some in methods for name in some if name)]
-        told = [_described(method, method.__name__) for method in found if inspect.isfunction(method)]
+        told = [_method(method, VERBS[name]) for method, name in METHODS.items() if name.partition(" ")[0] in names]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
-    parts.append("## Projects and pages")
-    for name, kind in PARTS_OF_CLIENT.items():
-        parts.append(f"`{name}`: {inspect.getdoc(getattr(Client, name))}")
-        parts += [
-            _described(method, f"{name}.{method.__name__}")
-            for method in vars(kind).values()
-            if inspect.isfunction(method)
-            and method.__name__ not in ("state", "folded")
-            and not method.__name__.startswith("_")
-        ]
+    parts.append("## Pages")
+    parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
+    parts += [
+        _described(method, f"tree.{name}")
+        for name, method in vars(Tree).items()
+        if inspect.isfunction(method) and name not in ("state", "folded") and not name.startswith("_")
+    ]
     return "\n\n".join(parts) + "\n"
 
 
-def _whole(names: Iterable[str]) -> Iterator[str]:
-    """Yield names of commands, and after a group those of its commands."""
-    for name in names:
-        yield name
-        yield from (verb for verb in VERBS if verb.startswith(f"{name} "))
+def _method(name: str, verb: Verb) -> str:
+    """Return a method that is made from the table: its arguments, what it does, and what each argument says."""
+    fields = fields_of(verb.asks)
+    shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
+    told = [f"- `{it.name}`: {it.help}" for it in fields if it.help and it.name not in COMMON_FIELDS]
+    result = verb.run.__annotations__["return"]
+    about = re.sub(r"\s*\n(?!\n)\s*", " ", inspect.getdoc(verb.run) or "").strip()
+    return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))
 
 
-def _of_options(name: str) -> Iterator[str | None]:
-    """Yield the methods of the verbs that are options of a command."""
-    for verb, row in OPTION_VERBS.items():
-        if row.command == name:
-            yield row.method
-            yield from OTHERS.get(verb, ())
+def _default(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_DEFAULT else "…"
 
 
 def _described(what: Any, name: str) -> str:
@@ -119,23 +107,22 @@ def _signature(method: Callable[..., Any]) -> str:
     shown: list[str] = []
     signature = inspect.signature(method)
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD and parameter.annotation in OPTIONS:
-            shown += [f"{name}=…" for name in OPTIONS[parameter.annotation].__annotations__]
+        if parameter.kind is parameter.VAR_KEYWORD and parameter.annotation == "Unpack[WriterOptions]":
+            shown += [f"{name}=…" for name in WriterOptions.__annotations__]
         elif parameter.kind is parameter.VAR_KEYWORD:
             shown.append(f"**{parameter.name}")
         elif parameter.name != "self":
             shown += ["*"] if parameter.kind is parameter.KEYWORD_ONLY and "*" not in shown else []
-            shown.append(_parameter(parameter))
+            is_needed = parameter.default is parameter.empty
+            shown.append(parameter.name if is_needed else f"{parameter.name}={_default(parameter.default)}")
     result = "" if isinstance(method, type) else f" -> {signature.return_annotation}"
     return f"({', '.join(shown)}){result}"
 
 
-def _parameter(parameter: inspect.Parameter) -> str:
-    if parameter.default is parameter.empty:
-        return parameter.name
-    shown = repr(parameter.default)
-    is_short = len(shown) <= LONGEST_DEFAULT and not parameter.name.startswith("on_")
-    return f"{parameter.name}={shown if is_short else '…'}"
+def sample_names() -> dict[str, str]:
+    """Return the metric of each exposed kind of sample, by the kind's name."""
+    endings = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
+    return {name + ending: name for name, metric in METRICS.items() for ending in endings[metric.kind]}
 
 
 def metrics() -> str:

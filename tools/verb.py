@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
+from typing import Annotated, Any, Literal, NamedTuple, Union
 
 import msgspec
 import orjson
 from msgspec import Meta, inspect
-
-if TYPE_CHECKING:
-    from memtape.tools.world import World
 
 Effect = Literal["reads", "adds", "hides", "shows", "erases"]
 """The effect on memory: `adds` only adds; `hides` changes what is found, `shows` undoes that, `erases` is for good."""
@@ -84,7 +81,7 @@ class Offer(NamedTuple):
 
     name: str
     description: str
-    tell: Callable[[World, Any, Any], str] = lambda world, asked, answer: str(answer)
+    tell: Callable[[Any, Any, Any], str] = lambda world, asked, answer: str(answer)
     idempotent: bool = True
     common: bool = True
     asks: type[Asks] | None = None

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtape.flows.embed.embedder import Embedder, FloorEmbedder, clause, key_of
@@ -34,18 +33,17 @@ class ChosenEmbedder(NamedTuple):
 def choose_embedder(
     options: EmbedderOptions,
     dense_on_log: bool,
-    environment: Mapping[str, str] = os.environ,
     *,
     brief: bool = False,
     loads_slow: bool = True,
 ) -> ChosenEmbedder:
     """Find the available embedders and open the one in effect.
 
-    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Without `loads_slow`
-    a local model that takes seconds to load is not loaded, and `EmbedderUnavailable` is raised. Raises
+    `brief` is for a waiting caller: an endpoint is asked once and briefly, now and later. Without
+    `loads_slow`, `EmbedderUnavailable` is raised instead of loading a local model that takes seconds. Raises
     `MemtapeError` if the table refuses, or if a setting is wrong (a bad URL, a refused key).
     """
-    http, http_reason, local_reason = _probe(options, environment, brief)
+    http, http_reason, local_reason = _probe(options, brief)
     decided = resolve(options, http_reason, local_reason, dense_on_log)
     if decided.degraded:
         return ChosenEmbedder(None, decided)
@@ -55,33 +53,30 @@ def choose_embedder(
         from memtape.flows.embed.local import LocalEmbedder, loads_at_once
 
         if not loads_slow and not loads_at_once(options):
-            raise EmbedderUnavailable(
-                f"The model {options.model} takes seconds to load; a connected agent's server and the page use it."
-            )
+            told = f"The model {options.model} takes seconds to load"
+            raise EmbedderUnavailable(f"{told}; a connected agent's server and the page use it.")
         return ChosenEmbedder(LocalEmbedder(options), decided)
     return ChosenEmbedder(FloorEmbedder(), decided)
 
 
-def probe(options: EmbedderOptions, dense_on_log: bool, environment: Mapping[str, str] = os.environ) -> Resolved:
-    """Return the embedder in effect: ask the endpoint briefly, load no model. Raises `MemtapeError` as above."""
-    _, http_reason, local_reason = _probe(options, environment, brief=True)
+def probe(options: EmbedderOptions, dense_on_log: bool) -> Resolved:
+    """Return the embedder in effect: ask the endpoint briefly, load no model. Raises as `choose_embedder`."""
+    _, http_reason, local_reason = _probe(options, brief=True)
     return resolve(options, http_reason, local_reason, dense_on_log)
 
 
-def _probe(
-    options: EmbedderOptions, environment: Mapping[str, str], brief: bool
-) -> tuple[Embedder | None, str | None, str]:
-    """Return the endpoint's embedder, and why the endpoint and the local model cannot be used, as for `resolve`.
+def _probe(options: EmbedderOptions, brief: bool) -> tuple[Embedder | None, str | None, str]:
+    """Return the endpoint's embedder, and why endpoint and local model cannot be used, as for `resolve`.
 
     The search goes only as far as the choice needs: an endpoint that answers under `auto` ends it.
     """
     http, http_reason = None, None
-    if options.choice in ("auto", "http") and (target := target_of(environment, NAMES)) is not None:
-        from memtape.flows.embed.http import BRIEF_TIMEOUT_S, HttpEmbedder
+    if options.choice in ("auto", "http") and (target := target_of(os.environ, NAMES)) is not None:
+        from memtape.flows.embed.http import ATTEMPTS, BRIEF_TIMEOUT_S, TIMEOUT_S, HttpEmbedder
 
         try:
-            http = HttpEmbedder(target, timeout_s=BRIEF_TIMEOUT_S, attempts=1) if brief else HttpEmbedder(target)
-            http_reason = ""
+            timeout_s, attempts = (BRIEF_TIMEOUT_S, 1) if brief else (TIMEOUT_S, ATTEMPTS)
+            http, http_reason = HttpEmbedder(target, timeout_s=timeout_s, attempts=attempts), ""
         except EmbedderUnavailable as error:
             http_reason = clause(error)
     local_reason = "it was not looked for"

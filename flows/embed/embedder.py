@@ -22,7 +22,7 @@ HARMLESS = "hello"
 
 
 class EmbeddingFailure(NamedTuple):
-    """A text that has no vector, and why: a clause that holds nothing of the text and no secret, fit for the log."""
+    """A text without a vector, and why: a clause without the text or a secret, fit for the log."""
 
     reason: str
 
@@ -33,8 +33,8 @@ Embedding = NDArray[np.float32] | EmbeddingFailure
 class Embedder:
     """Texts to vectors of float32, shape (dimensions,), of which only the direction counts (see `quantised`).
 
-    Vectors are comparable where `name`, `revision` and `dimensions` are the same, and nowhere else. `name` is the
-    model's own name; `revision` changes with the model's weights, as far as can be known.
+    Vectors are comparable where `name`, `revision` and `dimensions` are the same, and nowhere else. `name` is
+    the model's own name; `revision` changes with the model's weights, as far as can be known.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Embedder:
         raise NotImplementedError
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
+        """Return a question's vector. Raises `NotEmbedded`, or `EmbedderUnavailable` if that may pass."""
         return the_vector(*self.embed_each([text]))
 
 
@@ -65,7 +65,7 @@ def checked(vector: NDArray[np.float32], dimensions: int) -> Embedding:
     return EmbeddingFailure(fault) if fault else vector
 
 
-def sound_only(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
+def sound_of(texts: Sequence[str], embed: Callable[[list[str]], Iterable[Embedding]]) -> Iterator[Embedding]:
     """Yield the result of `embed` for each valid text, in its place, and a failure for each invalid text."""
     faults = [_fault(text) for text in texts]
     asked = [text for text, fault in zip(texts, faults, strict=True) if not fault]
@@ -109,7 +109,7 @@ class FloorEmbedder(Embedder):
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """See `Embedder.embed_each`. A text whose terms cancel out has no vector."""
-        return sound_only(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
+        return sound_of(texts, lambda asked: [checked(self._vector(text), DIMENSIONS) for text in asked])
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         vector = np.zeros(DIMENSIONS, dtype=np.float32)

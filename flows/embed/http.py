@@ -1,22 +1,22 @@
 """Any OpenAI-compatible endpoint for embeddings as an embedder.
 
-Whether a text or the endpoint is at fault is found out by asking for a text that is known to be harmless: if that one
-is answered, the text alone has failed.
+Whether a text or the endpoint is at fault is found out by asking for a text that is known to be harmless: if
+that text gets its vector, the other text alone has failed.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from memtape.flows.embed.embedder import HARMLESS, Embedder, Embedding, EmbeddingFailure, checked, sound_only
+from memtape.flows.embed.embedder import HARMLESS, Embedder, Embedding, EmbeddingFailure, checked, sound_of
 from memtape.flows.embed.target import NAMES
 from memtape.flows.endpoint import Endpoint, HttpTarget, Limits, Unanswered
 from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
@@ -34,7 +34,7 @@ ANSWER_MAX_BYTES = 32 * 1024 * 1024
 BATCH_COUNT = 64
 BATCH_BYTES = 256 * 1024
 EndpointAnswer = tuple[list[NDArray[np.float32] | EmbeddingFailure], str]
-"""Raw vectors in the order asked, unchecked but for their form, and the model's name as answered, or empty."""
+"""Raw vectors in the order asked, with only their form checked; the model's name as answered, or empty."""
 
 
 class HttpEmbedder(Embedder):
@@ -45,17 +45,10 @@ class HttpEmbedder(Embedder):
     401, 403, 404, redirects).
     """
 
-    def __init__(
-        self,
-        target: HttpTarget,
-        *,
-        timeout_s: float = TIMEOUT_S,
-        attempts: int = ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, target: HttpTarget, *, timeout_s: float = TIMEOUT_S, attempts: int = ATTEMPTS) -> None:
         self._target = target
         limits = Limits(timeout_s, 4 * timeout_s, ALL_S, attempts, ANSWER_MAX_BYTES)
-        self._endpoint = Endpoint(target, NAMES, limits, sleep)
+        self._endpoint = Endpoint(target, NAMES, limits)
         self.name = target.model
         self.revision, self.dimensions = "", 0
         try:
@@ -72,7 +65,7 @@ class HttpEmbedder(Embedder):
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """See `Embedder.embed_each`. Texts are sent in batches. Raises `MemtapeError` too, if it refuses."""
-        return sound_only(texts, lambda asked: (made for batch in batches(asked) for made in self._batch(batch)))
+        return sound_of(texts, lambda asked: chain.from_iterable(map(self._batch, batches(asked))))
 
     def _introduce(self) -> None:
         try:
@@ -135,7 +128,7 @@ class HttpEmbedder(Embedder):
         if model and self.revision != model:
             raise MemtapeError(
                 f"{self._target.place} answers as {model} now, and was {self.revision}.",
-                "Vectors of two models are never compared. `memtape admin embedder set http` takes the new one.",
+                "Two models' vectors are never compared. `memtape admin embedder set http` takes this one.",
             )
         made = [v if isinstance(v, EmbeddingFailure) else checked(v, self.dimensions) for v in vectors]
         if all(isinstance(one, EmbeddingFailure) for one in made) and isinstance(made[0], EmbeddingFailure):
@@ -165,7 +158,7 @@ def batches(texts: Sequence[str]) -> Iterator[list[str]]:
 def parse_answer(body: bytes, count: int) -> EndpointAnswer:
     """Return the vectors of an answer to `count` texts. Raises `Unanswered` if their texts are unclear."""
     try:
-        # The standard library reads NaN, which some servers write: then one text fails, and not its whole batch.
+        # The standard library reads NaN, as some servers write: then one text fails, not its whole batch.
         answer = json.loads(body)
     except (ValueError, RecursionError):
         raise Unanswered("its answer is not JSON") from None

@@ -1,7 +1,7 @@
-"""A local model as an embedder: MiniLM in numpy (`minilm`), any other one by sentence-transformers, which loads torch.
+"""A local model as an embedder: MiniLM in numpy (`minilm`), any other by sentence-transformers and torch.
 
-Nothing of a model runs as code: weights are safetensors, modules are the library's own. Nothing is downloaded unless
-the settings say so.
+Nothing of a model runs as code: weights are safetensors, modules are the library's own. Nothing is downloaded
+unless the settings say so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memtape.flows.embed.embedder import (
     EmbeddingFailure,
     checked,
     clause,
-    sound_only,
+    sound_of,
     the_vector,
 )
 from memtape.flows.embed.minilm import DIMENSIONS, SHA256, SIZE_BYTES, MiniLm
@@ -35,19 +35,19 @@ from memtape.schemas.errors import EmbedderUnavailable, MemtapeError
 BATCH = 32
 REVISION_CHARS = 12
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
-_MEANING = "Install it in the checkout of Memtape with: pip install '.[meaning]'; or name a folder that holds it."
+_MEANING = "Install it in the checkout of Memtape with: pip install '.[meaning]'; or name its folder."
 _DENSE = "Install it in the checkout of Memtape with: pip install '.[dense]'."
 
 _OFFER = (
-    "Give `memtape admin embedder set local` at a terminal, which offers to download it; or set download = true under "
-    "[embedder] in settings.toml; or name a folder that holds the model."
+    "Give `memtape admin embedder set local` at a terminal, which offers to download it; or set download = "
+    "true under [embedder] in settings.toml; or name a folder that holds the model."
 )
 
 Encode = Callable[[list[str]], Any]
 
 
 LoadedModel = tuple[Encode, Encode, int]
-"""Functions from questions and from documents to float32 arrays, a row for each, and the number of dimensions."""
+"""Functions from questions and from documents to arrays, a row for each, and the number of dimensions."""
 
 
 class LocalEmbedder(Embedder):
@@ -62,9 +62,9 @@ class LocalEmbedder(Embedder):
         folder = model_folder(options)
         digest = _digest(folder)
         if folder == target.packaged_minilm() and digest != SHA256:
+            own, official = digest[:REVISION_CHARS], SHA256[:REVISION_CHARS]
             raise MemtapeError(
-                f"The weights in {folder} have the digest {digest[:REVISION_CHARS]}…, and those of {MINILM} have "
-                f"{SHA256[:REVISION_CHARS]}….",
+                f"The weights in {folder} have the digest {own}…, and those of {MINILM} have {official}….",
                 "Install the extra meaning again, or name a folder that holds the model.",
             )
         self.revision = digest[:REVISION_CHARS]
@@ -78,11 +78,11 @@ class LocalEmbedder(Embedder):
 
     def embed_each(self, texts: Sequence[str]) -> Iterator[Embedding]:
         """See `Embedder.embed_each`. The last bits of a vector may depend on the batch."""
-        return sound_only(texts, lambda asked: self._sound(asked, self._encode_document))
+        return sound_of(texts, lambda asked: self._sound(asked, self._encode_document))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, with the model's query prompt if any. Raises `NotEmbedded`."""
-        return the_vector(*sound_only([text], lambda asked: self._sound(asked, self._encode_query)))
+        return the_vector(*sound_of([text], lambda asked: self._sound(asked, self._encode_query)))
 
     def _sound(self, texts: list[str], encode: Encode) -> list[Embedding]:
         """Return the vectors or failures of texts; raise if no text has a vector, not even a harmless one."""
@@ -149,7 +149,8 @@ def _from_hub(options: EmbedderOptions) -> Path:
     except Exception:
         # Names that no repository can have raise other errors than those that are not in the cache.
         if not options.download:
-            raise EmbedderUnavailable(missing, _MEANING if target.is_named_minilm(options.model) else _OFFER) from None
+            hint = _MEANING if target.is_named_minilm(options.model) else _OFFER
+            raise EmbedderUnavailable(missing, hint) from None
     try:
         return Path(snapshot_download(repository, allow_patterns=_FILES))
     except Exception as error:
@@ -171,17 +172,16 @@ def _check_no_code(folder: Path) -> None:
         ) from None
     own = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
     if own:
-        raise MemtapeError(f"The model in {folder} brings code of its own ({own[0][:60]}).", "Name another model.")
+        raise MemtapeError(f"The model in {folder} brings its own code ({own[0][:60]}).", "Name another.")
     pickled = {path.parent for path in folder.rglob("pytorch_model*.bin")}
     safe = {path.parent for path in folder.rglob("*.safetensors")}
     if not safe or pickled - safe:
-        raise MemtapeError(
-            f"The model in {folder} has weights that are not safetensors.", "Name one that has model.safetensors."
-        )
+        told = f"The model in {folder} has weights that are not safetensors."
+        raise MemtapeError(told, "Name one that has model.safetensors.")
 
 
 def loads_at_once(options: EmbedderOptions) -> bool:
-    """Return whether a model loads in a fraction of a second: MiniLM, without torch. Raises as `model_folder`."""
+    """Return whether a model loads in a fraction of a second: MiniLM. Raises as `model_folder`."""
     return _is_minilm_size(model_folder(options))
 
 

@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 in numpy: word pieces, six layers of a BERT encoder, mean, unit length. No torch, no home, no log.
+"""all-MiniLM-L6-v2 in numpy: word pieces, six layers of a BERT encoder, mean, unit length. No torch, no log.
 
-Weights are mapped, not read, so that processes share them and a load costs next to nothing. Texts of one number of
-word pieces make a batch, which therefore needs no padding and no mask.
+Weights are mapped, not read, so that processes share them and a load costs next to nothing. Texts of one
+number of word pieces make a batch, which therefore needs no padding and no mask.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ MAX_PIECES = 256
 """Word pieces read of a text, as in sentence-transformers for this model."""
 BATCH_PIECES = 2_048
 """Maximum word pieces of one batch; their widest array then takes 13 MB."""
+_EMBEDDED = ("word", "position", "token_type")
 _EPSILON = np.float32(1e-12)
 _ERF = tuple(map(np.float32, (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)))
 """Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: erf to within 1.5e-7."""
@@ -44,10 +45,8 @@ class MiniLm:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_PIECES)
         weights = self._weights = map_weights(folder / "model.safetensors")
-        self._words = weights["embeddings.word_embeddings.weight"]
-        self._places = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
+        self._words, places, types = (weights[f"embeddings.{name}_embeddings.weight"] for name in _EMBEDDED)
+        self._places = places + types[0]
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return unit vectors of shape (texts, 384)."""
@@ -91,7 +90,8 @@ def map_weights(path: Path) -> Weights:
 
 def _layer(weights: Weights, name: str, x: Floats, texts: int) -> Floats:
     """Return the output of a layer of the encoder for word pieces, shape (texts * pieces, dimensions)."""
-    attended = _linear(weights, f"{name}.attention.output.dense", _attend(weights, f"{name}.attention.self", x, texts))
+    attended = _attend(weights, f"{name}.attention.self", x, texts)
+    attended = _linear(weights, f"{name}.attention.output.dense", attended)
     x = _norm(weights, f"{name}.attention.output.LayerNorm", attended + x)
     wide = _gelu(_linear(weights, f"{name}.intermediate.dense", x))
     return _norm(weights, f"{name}.output.LayerNorm", _linear(weights, f"{name}.output.dense", wide) + x)

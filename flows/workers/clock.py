@@ -1,17 +1,20 @@
-"""The clock: appends the hour to partitions, for hours without other events. Texts age by the hour.
+"""The workers that put on the log what passes without an event: the hour, and commits in repositories.
 
-The caller passes the time. Rebuilding views appends no hour.
+Texts age by the hour, and a project with commits is not dormant, even if no agent captures anything there.
+The caller passes the time and asks the repositories. Rebuilding views appends nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Configured, Event, Ticked, make_tick
+from memtape.schemas.events import SYSTEM, Configured, Event, ScopeChanged, Ticked, make_event, make_tick
+from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, Slot, backwards, slots_between
+from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
 
@@ -19,6 +22,12 @@ EMPTY_WAIT_US = 30 * DAY_US
 """Age of a partition without a scope at its first tick."""
 MOST_AWAY_HOURS = 3_653 * 24
 """Ten years: a machine whose time is further ahead of a partition has a wrong clock."""
+Mark = tuple[int, int]
+"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
+UNASKED: Mark = (0, 0)
+ASK_US = DAY_US
+MOVED_US = DAY_US
+"""Minimum distance of a new commit time from the last one: a project becomes dormant by days."""
 
 
 class _Hour(NamedTuple):
@@ -39,6 +48,8 @@ class Clock(Worker):
     clock. After a long time without events, the tick of this worker is `accepted`, up to `MOST_AWAY_HOURS`.
     """
 
+    failure = "The hour could not be put on the log"
+
     def __init__(self, log: Log, now_us: Callable[[], int], on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._now_us = now_us
@@ -50,16 +61,10 @@ class Clock(Worker):
         hour = now // HOUR_US
         if hour > self._hour:
             made = (self._tick_lacking(number, now) for number in range(self.log.partitions))
-            ticks = [tick for tick in made if tick is not None]
-            if ticks:
+            if ticks := [tick for tick in made if tick is not None]:
                 self.log.append(ticks)
-                self.changed = True
                 self.done += len(ticks)
             self._hour = hour
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"The hour could not be put on the log: {error}. It is tried again."
 
     def _tick_lacking(self, number: int, now: int) -> Event | None:
         """Return the tick of the hour of `now` where a partition lacks it, and needs it."""
@@ -67,7 +72,7 @@ class Clock(Worker):
         start = 0 if first is None else first.sent
         last = next(_hours(backwards(self.log, number, types=("ticked",))), None)
         if last is None and now - start < EMPTY_WAIT_US:
-            return None  # An append puts a tick before the first event of a scope, so the partition has no scope.
+            return None  # The partition has no scope: a tick stands before the first event of a scope.
         most = self._most_ahead(number)
         begun = _Hour(0, start // HOUR_US, True)
         clock = begun.hour if last is None else self._clock(number, begun, last, most)
@@ -82,7 +87,7 @@ class Clock(Worker):
         return 24 * (body.settings if isinstance(body, Configured) else Settings()).tick_jump_days
 
     def _clock(self, number: int, first: _Hour, last: _Hour, most: int) -> int:
-        """Return the hour of a partition: of its last tick, or of that before a jump after which all was ignored."""
+        """Return the hour of a partition: of its last tick, or before a jump after which all was ignored."""
         jump = self._last_jump(number, first, last, most)
         if jump is None:
             return last.hour
@@ -112,3 +117,68 @@ def _hours(slots: Iterable[Slot]) -> Iterator[_Hour]:
         event = event_of(slot.payload)
         if event is not None and isinstance(event.body, Ticked):
             yield _Hour(slot.offset, event.body.hour, event.body.accepted)
+
+
+class CommitMarkStore(Protocol):
+    """The store of the marks of repositories, by scope."""
+
+    def read(self) -> dict[str, Mark]: ...
+
+    def write(self, marks: dict[str, Mark]) -> None: ...
+
+
+class Commits(Worker):
+    """Asks each repository of a scope once a day for its last commit: that makes one `scope_changed`.
+
+    An event's id derives from the time of the commit, so that two workers, or a killed and restarted worker,
+    add nothing twice.
+    `folders` gives a folder of each that may be asked, and `last_commit` a time.
+    """
+
+    poll_s = 3_600.0
+    failure = "Repositories could not be asked for their last commits"
+
+    def __init__(
+        self,
+        log: Log,
+        marks: CommitMarkStore,
+        folders: Callable[[], Mapping[str, str]],
+        last_commit: Callable[[str], int | None],
+        now_us: Callable[[], int],
+        on_note: OnNote,
+    ) -> None:
+        super().__init__(log, on_note)
+        self._marks = marks
+        self._folders = folders
+        self._last_commit = last_commit
+        self._now_us = now_us
+
+    def catch_up(self) -> None:
+        """Ask each repository not asked for a day, and append new commit times; `done` counts them."""
+        now, folders = self._now_us(), self._folders()
+        if not folders:
+            return
+        marks = self._marks.read()
+        due = [scope for scope in folders if not now - ASK_US < marks.get(scope, UNASKED)[0] <= now]
+        for scope in due:
+            if not self.stopping.is_set() and self._is_on_log(scope):
+                _, before = marks.get(scope, UNASKED)
+                marks[scope] = now, self._say(scope, folders[scope], before, now)
+                self._marks.write({name: mark for name, mark in marks.items() if name in folders})
+
+    def _say(self, scope: str, folder: str, before: int, now: int) -> int:
+        """Append the time of a repository's last commit if it is news; return the time on the log then."""
+        at = self._last_commit(folder)
+        if at is None or not before + MOVED_US < at <= now:
+            return before
+        body = ScopeChanged(git_at=at, name=None, state=None)
+        id = derived_id("scope_changed", scope, None, f"git:{at}")
+        event = make_event("scope_changed", id, body, scope, SYSTEM, (), now)
+        if not self.log.known(scope, [event.id]):
+            self.log.append([event])
+            self.done += 1
+        return at
+
+    def _is_on_log(self, scope: str) -> bool:
+        """Return whether anything was ever said in a scope: else it is no project yet."""
+        return bool(self.log.read(partition_of(scope, self.log.partitions), 0, 1, scope=scope))

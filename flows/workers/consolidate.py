@@ -37,7 +37,6 @@ from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log
 from memtape.schemas.rows import PassMark
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.times import HOUR_US, US_PER_S
 from memtape.state.consolidation.clusters import Candidate, DueCluster, gate, plan
 from memtape.state.consolidation.rules import ConcludedOperation as Concluded
 from memtape.state.consolidation.rules import Conclusion
@@ -45,9 +44,6 @@ from memtape.state.core.erasures import erasures_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
-
-LOOK_US, SPENT_US = 60 * US_PER_S, HOUR_US
-"""Interval between checks for a pass, and after a spent budget."""
 
 _THEN = ("It has failed three times, and is set aside as it is.", "The next pass looks again.")
 
@@ -73,6 +69,10 @@ class Consolidation(Worker):
     `marks` returns the state of passes by scope, as of the views; nothing where consolidation is not wanted.
     """
 
+    poll_s = 60.0
+    failure = "Memories could not be consolidated"
+    spent = "What is left of memories that are alike is looked at tomorrow."
+
     def __init__(
         self,
         log: Log,
@@ -87,14 +87,10 @@ class Consolidation(Worker):
         self._scope_alone = scope_alone
         self._conclude = conclude
         self._now_us = now_us
-        self._look_at = 0
 
     def catch_up(self) -> None:
         """Run a pass in each scope that may have one; add the number of decisions to `done`."""
         now = self._now_us()
-        if now < self._look_at:
-            return
-        self._look_at = now + LOOK_US
         may = [scope for scope, mark in self._marks().items() if scope != GLOBAL and gate(mark, now).is_open]
         for name in may:
             if self.stopping.is_set():
@@ -104,21 +100,11 @@ class Consolidation(Worker):
                     self._pass(scope, now)
             except Locked:
                 return
-            except BudgetSpent:
-                self._look_at = now + SPENT_US
-                raise
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        if isinstance(error, BudgetSpent):
-            return f"{error} {error.hint} What is left of memories that are alike is looked at tomorrow."
-        return f"Memories could not be consolidated: {error} It is tried again."
 
     def _pass(self, scope: Scope | None, now: int) -> None:
         if scope is not None and gate(scope.passes.mark(), now).is_open:  # The views may be behind.
             passed = consolidate(self.log, scope, self._conclude, self._now_us)
             self.done += len(passed.conclusions)
-            self.changed = True
             for problem in passed.problems:
                 self.note(f"Memories that are alike were not consolidated: {problem}")
 
@@ -169,23 +155,23 @@ def events_of(of: Scope, conclusion: Conclusion, now_us: int) -> list[Event]:
     if len(captures) > MAX_IDS:  # Erasing one of the captures left out would not erase the text.
         return []
     inputs = tuple(Input(id=candidate.id, seq=candidate.seq) for candidate in cluster)
-    said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in conclusion.operations]
+    made = conclusion.operations
+    said = [(it.op, [of.id for of in it.of], it.text, it.survivor and it.survivor.id) for it in made]
     times = of.covers.count, of.passes.dropped
     key = msgspec.json.encode((inputs, said, conclusion.attempt, conclusion.problem, times)).decode()
     id = derived_id("decided", scope, "memtape", key)
     texts = [derived_id("captured", scope, "memtape", f"consolidated:{id}:{n}") for n in range(len(said))]
     operations = tuple(
         Operation(by=it.survivor.id if it.survivor else text, ids=tuple(of.id for of in it.of), op=it.op)
-        for it, text in zip(conclusion.operations, texts, strict=True)
+        for it, text in zip(made, texts, strict=True)
     )
-    body = Decided(
-        attempt=conclusion.attempt, inputs=inputs, operations=operations, reason=conclusion.problem or None, until=None
-    )
+    attempt, why = conclusion.attempt, conclusion.problem or None
+    body = Decided(attempt=attempt, inputs=inputs, operations=operations, reason=why, until=None)
     actor = conclusion.actor or SYSTEM
     decided = make_event("decided", id, body, scope, actor, captures, now_us)
     return [decided] + [
         _made(scope, conclusion, it, text, id, now_us)
-        for it, text in zip(conclusion.operations, texts, strict=True)
+        for it, text in zip(made, texts, strict=True)
         if it.survivor is None
     ]
 
@@ -215,8 +201,8 @@ def _made(scope: str, conclusion: Conclusion, made: Concluded, id: str, decided:
 
 def _tags(of: Iterable[Candidate]) -> list[str]:
     """Return the tags that people and agents gave, each once."""
-    ours = (CONSOLIDATED_TAG, STATED_TAG, DISTILLED_TAG)
-    given = [tag for candidate in of if candidate.tags[:1] not in [(tag,) for tag in ours] for tag in candidate.tags]
+    ours = ((CONSOLIDATED_TAG,), (STATED_TAG,), (DISTILLED_TAG,))
+    given = [tag for candidate in of if candidate.tags[:1] not in ours for tag in candidate.tags]
     return list(dict.fromkeys(given))
 
 

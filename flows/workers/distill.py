@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from memtape.flows.workers.turns import append_new, hidden_from, statement_id, text_of, turns_among
 from memtape.flows.workers.worker import OnNote, OnProgress, Worker
-from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.errors import Locked
 from memtape.schemas.events import DISTILLED_TAG, Captured, Event
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, events_between
@@ -33,11 +33,13 @@ LATE_US = DAY_US
 """Age from which talk, of an import or after a spent budget, is read only on request for its session."""
 MOST_ATTEMPTS = 3
 RETRY_US = 5 * 60 * US_PER_S
-LOOK_US = 5 * US_PER_S
-"""Interval between searches for ended windows."""
+
 WAIT_S = 180.0
 """Wait of a session's caller for another process's question about a window."""
 
+Now = Callable[[], int]
+"""Returns the time, in microseconds."""
+Wants = Callable[[Event], bool]
 Window = tuple[Event, ...]
 """A part of a session small enough to be read at once for facts."""
 
@@ -76,19 +78,17 @@ class LogSession(NamedTuple):
 
 
 class Talk:
-    """The wanted turns of a log that were read so far, by session in the order of the log, and their questions.
+    """The wanted turns of a log read so far, by session in the order of the log, and their questions.
 
     A question asks a model about a window, and appends the facts that it answers, under `WindowStore.alone`.
     """
 
-    def __init__(
-        self, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[Event], bool]
-    ) -> None:
+    def __init__(self, log: Log, asked: WindowStore, ask: Ask, now_us: Now, wants: Wants) -> None:
         self._log = log
         self._asked = asked
         self._ask = ask
         self._now_us = now_us
-        self._is_wanted = is_wanted
+        self._wants = wants
         self.turns: dict[LogSession, dict[str, Event]] = {}
         self._offsets: list[int] | None = None
         self._made_of: dict[str, None] = {}
@@ -97,9 +97,10 @@ class Talk:
     def read(self, number: int, offset: int, end: int, scope: str | None = None) -> None:
         """Read a partition from an offset on, all of it or one scope."""
         found = events_between(self._log, number, offset, end, scope, ("captured",))
-        wanted = [(slot.offset, it) for slot, it in found if it.scope != GLOBAL and self._is_wanted(it)]
+        wanted = [(slot.offset, it) for slot, it in found if it.scope != GLOBAL and self._wants(it)]
         for turn in turns_among(self._log, number, wanted, {}):
-            self.turns.setdefault(LogSession(number, turn.scope or "", turn.session), {}).setdefault(turn.id, turn)
+            session = LogSession(number, turn.scope or "", turn.session)
+            self.turns.setdefault(session, {}).setdefault(turn.id, turn)
         for _, event in wanted:
             if event.actor.origin == "model" and _is_fact(event):
                 self._made_of |= dict.fromkeys(event.refs)
@@ -111,10 +112,9 @@ class Talk:
         for number, end in enumerate(ends):
             self.read(number, offsets[number], end)
         self._offsets = ends
-        left = (
-            (session, {id: it for id, it in its.items() if it.at >= since_us}) for session, its in self.turns.items()
-        )
-        self.turns = {session: turns for session, turns in left if turns}
+        for session, its in list(self.turns.items()):
+            self.turns[session] = {id: turn for id, turn in its.items() if turn.at >= since_us}
+        self.turns = {session: its for session, its in self.turns.items() if its}
 
     def standing(self, session: LogSession) -> list[Event]:
         """Return the turns of a session that a model may read now.
@@ -127,7 +127,8 @@ class Talk:
         erased = erasures_of(self._log.erased(session.partition)).named.get(session.scope, {})
         if not hidden and not erased:
             return turns
-        return [turn for turn in turns if not any(id in hidden or id in erased for id in _with_statements(turn))]
+        gone = hidden.keys() | erased.keys()
+        return [turn for turn in turns if gone.isdisjoint(_with_statements(turn))]
 
     def is_settled(self, turn: str) -> bool:
         """Return whether a model has answered about a turn; other processes' answers as of `alone`."""
@@ -164,40 +165,33 @@ class Talk:
 
     def _note(self, window: Window, *, settled: bool) -> None:
         now = self._now_us()
-        self._asked.note([turn.id for turn in window], settled=settled, now_us=now, since_us=now - 2 * LATE_US)
+        ids = [turn.id for turn in window]
+        self._asked.note(ids, settled=settled, now_us=now, since_us=now - 2 * LATE_US)
 
 
 class Distillation(Worker):
-    """Extracts facts by a model from the last day's turns. `is_wanted` says whether one is configured."""
+    """Extracts facts by a model from the last day's turns. `wanted` says whether one is configured."""
+
+    poll_s = 5.0
+    failure = "A model could not take facts from what was said"
+    spent = "What was said is asked about within a day, or by `memtape admin distill`."
 
     def __init__(
-        self, log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], is_wanted: Callable[[], bool],
-        on_note: OnNote,
+        self, log: Log, asked: WindowStore, ask: Ask, now_us: Now, wanted: Callable[[], bool], on_note: OnNote
     ) -> None:  # fmt: skip
         super().__init__(log, on_note)
         self._asked = asked
         self._now_us = now_us
-        self._is_wanted = is_wanted
+        self._wanted = wanted
         self._talk = Talk(log, asked, ask, now_us, lambda event: event.at >= now_us() - LATE_US)
-        self._look_at = 0
 
     def catch_up(self) -> None:
         """Ask about each window that has ended; `done` counts the facts that were captured."""
-        if not self._is_wanted():
+        if not self._wanted():
             return
-        now = self._now_us()
-        if now < self._look_at:
-            return
-        self._talk.catch_up(now - LATE_US)
+        self._talk.catch_up(self._now_us() - LATE_US)
         for session in list(self._talk.turns):
             self._catch_up(session)
-        self._look_at = now + LOOK_US
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        if isinstance(error, BudgetSpent):
-            return f"{error} {error.hint} What was said is asked about within a day, or by `memtape admin distill`."
-        return f"A model could not take facts from what was said: {error} It is tried again."
 
     def _catch_up(self, session: LogSession) -> None:
         for window in self._due(session):
@@ -208,7 +202,6 @@ class Distillation(Worker):
                     if window in self._due(session):  # Another process may have asked meanwhile.
                         answered = self._talk.about(session, window)
                         self.done += len(answered.events)
-                        self.changed = self.changed or bool(answered.events)
             except Locked:
                 return
 
@@ -233,7 +226,7 @@ class Distilled(NamedTuple):
 
 
 class EndedSession(NamedTuple):
-    """A session to extract facts from: its name, in any scope or one, from a time on, or `again` all of it."""
+    """A session to extract facts from, by name: in any scope or one, from a time on, or `again` all of it."""
 
     name: str
     scope: str | None = None
@@ -242,7 +235,7 @@ class EndedSession(NamedTuple):
 
 
 def distill_session(
-    log: Log, asked: WindowStore, ask: Ask, now_us: Callable[[], int], ended: EndedSession,
+    log: Log, asked: WindowStore, ask: Ask, now_us: Now, ended: EndedSession,
     on_window: OnProgress = lambda done, total: None,
 ) -> Distilled:  # fmt: skip
     """Extract facts by a model from an ended session.
@@ -263,7 +256,8 @@ def distill_session(
     def left(session: LogSession) -> list[Window]:
         turns = talk.standing(session)
         is_done = (lambda _: False) if ended.again else talk.is_settled
-        return windows(turns, is_done, max((turn.sent for turn in turns), default=0) + DAY_US)  # None is open.
+        last = max((turn.sent for turn in turns), default=0)
+        return windows(turns, is_done, last + DAY_US)  # None is open.
 
     events: list[Event] = []
     problems: list[str] = []
@@ -287,7 +281,8 @@ def fact_id(window: Window, number: int, place: int) -> str:
 
 
 def _is_fact(event: Event) -> bool:
-    return isinstance(event.body, Captured) and event.body.kind == "fact" and DISTILLED_TAG in event.body.tags[:1]
+    body = event.body
+    return isinstance(body, Captured) and body.kind == "fact" and body.tags[:1] == (DISTILLED_TAG,)
 
 
 def _with_statements(turn: Event) -> list[str]:

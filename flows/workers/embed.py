@@ -12,18 +12,18 @@ from typing import NamedTuple, Protocol
 
 from memtape.flows.embed.embedder import Embedder, Embedding, EmbeddingFailure
 from memtape.flows.workers.worker import OffsetStore
-from memtape.schemas.codec import event_of
+from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded, may_write
-from memtape.schemas.log import Log, events_between, known_among
+from memtape.schemas.log import Log, Slot, events_between, known_among
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.subjects.captures import whole_text
 from memtape.state.vectors.recorded import quantised
 
-WINDOW_TEXTS = 5_000
-"""Texts of a partition held at once, however many wait on the log: the newest."""
+MOST_WAITING = 50_000
+"""About 20 MB of waiting texts; the log is read on when fewer wait."""
 PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
@@ -44,13 +44,15 @@ Ref = tuple[str, str]
 
 
 class _Waiting(NamedTuple):
-    event: Event
+    """A text that waits: the offset and the time of its event, and the number of failed tries."""
+
     offset: int
+    sent: int
     attempts: int
 
 
 class EmbedQueue:
-    """The texts of a log that wait for their vectors under the embedder of a key. Not for several threads at once."""
+    """The texts of a log that wait for their vectors by the embedder of a key. Not for several threads."""
 
     def __init__(self, log: Log, key: str, marks: EmbeddingMarkStore) -> None:
         self.key = key
@@ -67,14 +69,10 @@ class EmbedQueue:
         self._offsets = offsets
         self._erasures = [Erasures() for _ in offsets]
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in offsets]
-        # Where the first text stands that waits and is not held.
-        self._left: list[int | None] = [None] * len(offsets)
-        # By text not read yet: the number of its failed tries so far, _DONE if it has a vector.
-        self._ahead: list[dict[Ref, int]] = [self._look_ahead(number) for number in range(len(offsets))]
 
     @property
     def waiting(self) -> int:
-        """The number of texts read so far that wait for a vector."""
+        """The number of texts that wait for a vector."""
         return sum(map(len, self._waiting))
 
     @property
@@ -87,22 +85,15 @@ class EmbedQueue:
         self._again_s = now_s
         self._begin([0] * self._log.partitions)
 
-    def look(self) -> bool:
-        """Read the new events, or postponed ones if there are no new ones; return whether all is read."""
-        ends = self._log.ends()
-        for number, end in enumerate(ends):
-            left = self._left[number]
-            if left is not None and not self._waiting[number]:
-                self._offsets[number], self._left[number] = left, None
-                self._ahead[number] = self._look_ahead(number)
-            while self._offsets[number] < end:
+    def look(self) -> None:
+        """Read the new events, as far as not too many texts wait."""
+        for number, end in enumerate(self._log.ends()):
+            while self._offsets[number] < end and self.waiting < MOST_WAITING:
                 self._read(number, end)
         self._mark()
-        is_all = all(left is None for left in self._left)
-        if self._again_s is not None and is_all and not self.waiting:
+        if self._again_s is not None and not self.waiting:
             self._marks.tried_again(self.key, self._again_s)
             self._again_s = None
-        return is_all
 
     def embed(self, embedder: Embedder, texts: int, now_us: int) -> None:
         """Record the vectors or failures of at most `texts` texts, the newest first.
@@ -114,21 +105,41 @@ class EmbedQueue:
             for number, held in enumerate(self._waiting)
             for ref, waiting in islice(reversed(held.items()), texts)
         ]
-        batch = sorted(batch, key=lambda item: (self._put_off.get(item[1], 0), -item[2].event.sent))[:texts]
-        if not batch:
-            return
+        batch = sorted(batch, key=lambda item: (self._put_off.get(item[1], 0), -item[2].sent))[:texts]
         for number in dict.fromkeys(number for number, _, _ in batch):
             self._drop_erased(number)
-        batch = [item for item in batch if item[1] in self._waiting[item[0]]]
+        told = self._texts([item for item in batch if item[1] in self._waiting[item[0]]])
+        for number, ref, _ in batch:
+            if ref not in told:  # It was erased.
+                self._waiting[number].pop(ref, None)
+        batch = [item for item in batch if item[1] in told]
+        if not batch:
+            return
         made: list[Embedding] = []
         try:
-            for embedding in embedder.embed_each([_text(waiting.event) for _, _, waiting in batch]):
+            for embedding in embedder.embed_each([told[ref] for _, ref, _ in batch]):
                 made.append(embedding)
-        except EmbedderUnavailable:
-            self._put_behind(*batch[min(len(made), len(batch) - 1)][:2])
+        except EmbedderUnavailable:  # A text that stops the embedder does not hold up the rest.
+            number, ref, waiting = batch[min(len(made), len(batch) - 1)]
+            self._put_off[ref] = self._put_off.get(ref, 0) + 1
+            self._waiting[number].pop(ref)
+            self._waiting[number] = {ref: waiting, **self._waiting[number]}
             raise
         finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
+
+    def _texts(self, batch: list[tuple[int, Ref, _Waiting]]) -> dict[Ref, str]:
+        """Return the texts of a batch from the log, which a few reads find: most stand side by side."""
+        slots: dict[tuple[int, int], Slot] = {}
+        told: dict[Ref, str] = {}
+        for number, ref, waiting in sorted(batch, key=lambda item: (item[0], item[2].offset)):
+            if (number, waiting.offset) not in slots:
+                read = self._log.read(number, waiting.offset, len(batch))
+                slots |= {(number, slot.offset): slot for slot in read}
+            body = body_of_capture(slots[number, waiting.offset].payload)
+            if body is not None:  # Else it was erased just now.
+                told[ref] = whole_text(body)
+        return told
 
     def _drop_erased(self, number: int) -> None:
         """Drop waiting texts that are erased, or derive from an erased event."""
@@ -139,12 +150,6 @@ class EmbedQueue:
             if erasures.covers(event):
                 self._waiting[number].pop((event.scope or "", event.id), None)
         self._erasures[number] = erasures
-
-    def _put_behind(self, number: int, ref: Ref) -> None:
-        """Queue a failed text last, so that a text that stops the embedder does not hold up the rest."""
-        self._put_off[ref] = self._put_off.get(ref, 0) + 1
-        held = self._waiting[number]
-        self._waiting[number] = {ref: held.pop(ref), **held}
 
     def _record(self, batch: list[tuple[int, Ref, _Waiting]], made: list[Embedding], now_us: int) -> None:
         if not made:
@@ -174,22 +179,9 @@ class EmbedQueue:
                 self._put_off.pop(ref, None)
         self._mark()
 
-    @property
-    def _most(self) -> int:
-        return _DONE if self.again else MAX_ATTEMPTS
-
-    def _look_ahead(self, number: int) -> dict[Ref, int]:
-        found: dict[Ref, int] = {}
-        end = self._log.ends()[number]
-        for _, event in events_between(self._log, number, self._offsets[number], end, types=("embedded",)):
-            if tries := self._tries(event):
-                ref = (event.scope or "", event.refs[0])
-                found[ref] = max(tries, found.get(ref, 0))
-        return found
-
     def _read(self, number: int, end: int) -> None:
         self._drop_erased(number)
-        held, ahead, erasures = self._waiting[number], self._ahead[number], self._erasures[number]
+        held, erasures = self._waiting[number], self._erasures[number]
         slots = self._log.read(number, self._offsets[number], PAGE_SLOTS, types=("captured", "embedded"))
         events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
         first = known_among(self._log, (event for _, event in events if isinstance(event.body, Captured)))
@@ -200,18 +192,12 @@ class EmbedQueue:
             if isinstance(event.body, Captured):
                 here = partition_of(ref[0], self._log.partitions) == number
                 if here and may_write(event) and first.get(ref) == offset:
-                    attempts = ahead.pop(ref, 0)
-                    if attempts < self._most:
-                        held[ref] = _Waiting(event, offset, attempts)
+                    held[ref] = _Waiting(offset, event.sent, 0)
             elif event.refs and (ref := (event.scope or "", event.refs[0])) in held:
                 held[ref] = held[ref]._replace(attempts=max(held[ref].attempts, self._tries(event)))
-                if held[ref].attempts >= self._most:
+                if held[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
                     del held[ref]
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
-        while len(held) > WINDOW_TEXTS:
-            passed = held.pop(next(iter(held))).offset
-            left = self._left[number]
-            self._left[number] = passed if left is None else min(left, passed)
 
     def _tries(self, event: Event) -> int:
         """Return how many tries with a text an `embedded` event records: all of them with the vector."""
@@ -221,13 +207,6 @@ class EmbedQueue:
         return _DONE if body.vector is not None else body.attempt
 
     def _mark(self) -> None:
-        marks = []
-        for end, left, held in zip(self._offsets, self._left, self._waiting, strict=True):
-            offsets = [wait.offset for wait in held.values()] + ([] if left is None else [left])
-            marks.append(min(offsets, default=end))
+        waiting = ((wait.offset for wait in held.values()) for held in self._waiting)
+        marks = [min(offsets, default=end) for offsets, end in zip(waiting, self._offsets, strict=True)]
         self._marks.write(self.key, marks)
-
-
-def _text(event: Event) -> str:
-    assert isinstance(event.body, Captured)
-    return whole_text(event.body)

@@ -2,36 +2,51 @@
 
 Ids of appended events derive from the turns, so that two workers, or a killed and restarted worker, add
 nothing twice. A statement refers to its turn, is erased with the turn, and has the turn's actor.
-`state/text/statements.py` decides which sentences are statements; `correct.py` handles corrections.
+`state/text/statements.py` decides which sentences are statements.
+
+A correction in talk, such as "no, it is 5434", becomes a whole statement, linked to the replaced one. It
+applies to a memory returned by the session's last recall, or to the session's last turn. In doubt nothing is
+made. All texts derive from earlier events of the log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from memtape.flows.workers.correct import may_correct, resolved
 from memtape.flows.workers.turns import (
     PAGE_SLOTS,
     append_new,
+    event_beside,
     hidden_from,
     is_turn,
     statement_event,
+    statement_id,
     text_of,
     turns_among,
 )
 from memtape.flows.workers.worker import OffsetStore, OnNote, Worker
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import Event
-from memtape.schemas.log import Log
+from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event, Linked, Recalled
+from memtape.schemas.ids import derived_id
+from memtape.schemas.log import Log, Slot
 from memtape.state.core.erasures import Erasures, erasures_of
-from memtape.state.text.polarity import corrections_in
-from memtape.state.text.statements import statements
+from memtape.state.subjects.captures import FAMILIES
+from memtape.state.text.own_words import sentences
+from memtape.state.text.polarity import Corrected, Correction, corrected, correction_of, corrections_in
+from memtape.state.text.statements import Statement, dated, statements
 
 _NAME = "statements"
+LOOKED_AT = 500
+"""Captures and recalls of the scope read before a turn."""
+LAST_TURNS = 4
+"""Turns of the session after which a recall is no longer the topic."""
 
 
 class Extraction(Worker):
     """Captures the statements of the turns on a log. `is_wanted` says whether that is wanted at all."""
+
+    failure = "What turns state could not be captured"
 
     def __init__(
         self,
@@ -60,14 +75,11 @@ class Extraction(Worker):
             hidden = hidden_from(self.log, number, offsets[number]) if offsets[number] < end else {}
             while offsets[number] < end and not self.stopping.is_set():
                 slots = self.log.read(number, offsets[number], PAGE_SLOTS, types=("captured",))
-                events = [(slot.offset, event) for slot in slots if (event := event_of(slot.payload)) is not None]
+                found = ((slot.offset, event_of(slot.payload)) for slot in slots)
+                events = [(offset, event) for offset, event in found if event is not None]
                 self._append(number, turns_among(self.log, number, events, hidden, may_correct))
                 offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
         self._marks.write(_NAME, offsets)
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"What turns state could not be captured: {error} It is tried again."
 
     def _append(self, number: int, said: Sequence[Event]) -> None:
         """Append statements and corrections of a partition's turns, and corrections of people's captures."""
@@ -84,13 +96,11 @@ class Extraction(Worker):
         self._add(made)
 
     def _add(self, made: Sequence[Event]) -> None:
-        new = append_new(self.log, made)
-        self.done += len(new)
-        self.changed = self.changed or bool(new)
+        self.done += len(append_new(self.log, made))
 
 
 def _statements_of(turn: Event, corrected: str | None, now: int) -> list[Event]:
-    """Return captures of a turn's statements, without the sentence in whose place a corrected text is captured."""
+    """Return captures of a turn's statements, without the sentence that a corrected text replaces."""
     text = text_of(turn)
     taken = enumerate(statements(text, turn.at, of_agent=turn.actor.origin == "agent"))
     return [
@@ -98,3 +108,139 @@ def _statements_of(turn: Event, corrected: str | None, now: int) -> list[Event]:
         for place, it in taken
         if corrected is None or corrected not in text[it.start : it.end + 1]
     ]
+
+
+# --- Corrections ---
+
+
+class _Resolved(NamedTuple):
+    """A corrected text, its event, and the captured id of the memory; None without a memory."""
+
+    made: Corrected
+    source: Event
+    memory: str | None
+
+
+def may_correct(event: Event) -> bool:
+    """Return whether an event may be a correction: a person's capture in a session, no turn's statement."""
+    body = event.body
+    return (
+        isinstance(body, Captured)
+        and body.kind in ("turn", "fact")
+        and event.actor.origin in PEOPLE
+        and event.session is not None
+        and body.tags[:1] != (STATED_TAG,)
+    )
+
+
+def resolved(log: Log, number: int, said: Event, erasures: Erasures, now_us: int) -> list[Event]:
+    """Return the events that record the correction by an event of a partition; none in doubt.
+
+    A correction may apply to the result of an earlier one, whose events must be on the log.
+    """
+    correction = _correction(said)
+    if correction is None:
+        return []
+    shown, last = _before(log, number, _session_before(log, number, said, erasures), erasures)
+    one = _shown_one(shown, last, correction) or _said_one(shown, last, correction)
+    if one is None:
+        return []
+    statement = Statement(dated(one.made.text, said.at), "correction", 0, 0)
+    made = statement_event(said, _place(said), statement, now_us, refs=(said.id, one.source.id))
+    # A capture that only corrects says nothing by itself.
+    replaced = [one.memory] if is_turn(said) else [one.memory, said.id]
+    return [made, *(_linked(said, id, made.id, one.source.id, now_us) for id in replaced if id is not None)]
+
+
+def _place(said: Event) -> int:
+    """Return the place of a corrected text, behind the statements of the correcting event."""
+    return len(statements(text_of(said), said.at, of_agent=False))
+
+
+def _correction(event: Event) -> Correction | None:
+    """Return the correction that an event states; None if the event states none or several."""
+    found = corrections_in(text_of(event)) if may_correct(event) else ()
+    return correction_of(found[0]) if len(found) == 1 else None
+
+
+def _session_before(log: Log, number: int, said: Event, erasures: Erasures) -> list[Event]:
+    """Return the captures and recalls before an event in its session, among the last of its scope."""
+    offset = log.known(said.scope or "", [said.id]).get(said.id, 0)
+    slots: list[Slot] = []
+    start, window = offset, LOOKED_AT
+    while start and len(slots) < LOOKED_AT:
+        first = max(0, start - window)
+        read = log.read(number, first, start - first, scope=said.scope, types=("captured", "recalled"))
+        slots = [slot for slot in read if slot.offset < start] + slots
+        start, window = first, 4 * window
+    events = (event_of(slot.payload) for slot in slots[-LOOKED_AT:])
+    of_session = (event for event in events if event is not None and event.session == said.session)
+    return [event for event in of_session if event.id != said.id and not erasures.covers(event)]
+
+
+def _before(
+    log: Log, number: int, events: Sequence[Event], erasures: Erasures
+) -> tuple[tuple[Event, ...], Event | None]:
+    """Return the memories shown and the last spoken event of a session, as long as they are the topic.
+
+    The memory made by the session's last correction replaces the memory corrected there, so that a correction
+    can be taken back.
+    """
+    turns = [place for place, event in enumerate(events) if is_turn(event)]
+    near = events[turns[-LAST_TURNS] if len(turns) >= LAST_TURNS else 0 :]
+    recall = next((event for event in reversed(near) if isinstance(event.body, Recalled)), None)
+    shown: tuple[Event, ...] = ()
+    if recall is not None and isinstance(recall.body, Recalled):
+        shown = _captured(log, number, recall.scope or "", recall.body.results, erasures)
+    for event in reversed(near):
+        if _correction(event) is not None:
+            id = statement_id(event.scope, event.id, _place(event))
+            if made := _captured(log, number, event.scope or "", [id], erasures):
+                shown = (*made, *(it for it in shown if it.id not in made[0].refs))
+                break
+    return shown, events[turns[-1]] if turns else None
+
+
+def _captured(log: Log, number: int, scope: str, ids: Sequence[str], erasures: Erasures) -> tuple[Event, ...]:
+    """Return the memories of a scope among the results of a recall."""
+    places = log.known(scope, ids)
+    found = []
+    for id in ids:
+        slots = log.read(number, places[id], 1) if id in places else []
+        event = event_of(slots[0].payload) if slots else None
+        if event is not None and isinstance(event.body, Captured) and event.body.kind in FAMILIES:
+            found += [] if erasures.covers(event) else [event]
+    return tuple(found)
+
+
+def _shown_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
+    """Return the shown memory whose value the correction changes; of several, the one spoken of last."""
+    near = text_of(last)
+    made = ((event, corrected(text_of(event), correction, near)) for event in shown)
+    found = [_Resolved(its, event, event.id) for event, its in made if its is not None]
+    if len({it.made.text for it in found}) > 1:
+        spoken = f" {' '.join(near.split())} "
+        found = [it for it in found if it.made.older in spoken]
+    return found[0] if len({it.made.text for it in found}) == 1 else None
+
+
+def _said_one(shown: Sequence[Event], last: Event | None, correction: Correction) -> _Resolved | None:
+    """Return the only sentence of the last turn with the corrected value, and its captured statement."""
+    text = text_of(last)
+    if last is None or any(corrected(text_of(it), correction, "") for it in shown):
+        return None
+    found = [(said, its) for said in sentences(text) if (its := corrected(said, correction, "")) is not None]
+    if len({its.text for _, its in found}) != 1:
+        return None
+    said, made = found[0]
+    taken = statements(text, last.at, of_agent=last.actor.origin == "agent")
+    words = said.rstrip(" .!")
+    place = next((place for place, it in enumerate(taken) if words in text[it.start : it.end]), None)
+    return _Resolved(made, last, None if place is None else statement_id(last.scope, last.id, place))
+
+
+def _linked(said: Event, id: str, to: str, source: str, now_us: int) -> Event:
+    """Return the `linked` event, by the corrector, that a statement replaced a memory."""
+    body = Linked(id=id, on=True, relation="replaced_by", slug=None, to=to)
+    link = derived_id("linked", said.scope, "memtape", f"corrected:{said.id}:{id}")
+    return event_beside(said, "linked", link, body, (said.id, source), now_us)

@@ -1,7 +1,7 @@
 """The turns of a log for statements and facts, and the capture of a statement: its id, references and actor.
 
-Turns are by people and agents, and neither erased nor forgotten. `state/text/statements.py` and `correct.py` decide
-which sentences are statements.
+Turns are by people and agents, and neither erased nor forgotten. `state/text/statements.py` and `extract.py`
+decide which sentences are statements.
 """
 
 from __future__ import annotations
@@ -94,13 +94,15 @@ def text_of(event: Event | None) -> str:
     return event.body.text if event is not None and isinstance(event.body, Captured) else ""
 
 
-def statement_event(turn: Event, place: int, statement: Statement, now_us: int, refs: tuple[str, ...] = ()) -> Event:
+def statement_event(
+    turn: Event, place: int, said: Statement, now_us: int, refs: tuple[str, ...] = (),
+) -> Event:  # fmt: skip
     """Return the capture of the `place`-th statement of a turn, with the turn's actor and time.
 
     The capture is erased with its turn, and with any other event in `refs`.
     """
-    tags = STATED_TAG, statement.label
-    body = fact_beside(turn, statement.text, tags, IMPORTANCE[statement.label])
+    tags = STATED_TAG, said.label
+    body = fact_beside(turn, said.text, tags, IMPORTANCE[said.label])
     id = statement_id(turn.scope, turn.id, place)
     return event_beside(turn, "captured", id, body, refs or (turn.id,), now_us)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
+from typing import ClassVar, Protocol
 
+from memtape.schemas.errors import BudgetSpent
 from memtape.schemas.log import Log
 
-POLL_S = 1.0
-RETRY_S = (2.0, 60.0)
-"""A worker that failed is asked again after the first, then twice as long, at most after the second."""
-
+RETRY_S, SPENT_S = (2.0, 60.0), 3_600.0
+"""A worker that failed is asked again after the first, then twice as long, at most after the second; after a
+spent budget later.
+"""
 NOTES_KEPT = 256
 
 OnNote = Callable[[str], None]
@@ -37,13 +38,18 @@ class Worker(ABC):
     Not for several threads at once, except `stopping`, which any thread may set.
     """
 
+    poll_s: ClassVar = 1.0
+    """Time between two looks of a serving worker."""
+    failure: ClassVar = ""
+    """The message for people about an error of `catch_up`, before the error."""
+    spent: ClassVar = ""
+    """The message for people after a spent budget: what becomes of the rest."""
+
     def __init__(self, log: Log, on_note: OnNote) -> None:
         self.log = log
         self.stopping = threading.Event()
         self.done = 0
         """Amount of work done so far, in the worker's own unit."""
-        self.changed = False
-        """Whether something was put on the log."""
         self.refused = False
         """Whether something was left undone until a person decides or mends something; an outage passes."""
         self.on_failure: Callable[[Exception], None] = lambda error: None
@@ -55,9 +61,11 @@ class Worker(ABC):
     def catch_up(self) -> None:
         """Do all due work, and add its amount to `done`."""
 
-    @abstractmethod
     def failed(self, error: Exception) -> str:
         """Return the message for people about an error of `catch_up`; empty if reported elsewhere."""
+        if isinstance(error, BudgetSpent):
+            return f"{error} {error.hint} {self.spent}"
+        return f"{self.failure}: {str(error).rstrip('.')}. It is tried again."
 
     def _tell(self, error: Exception) -> None:
         self.on_failure(error)
@@ -79,11 +87,11 @@ class Worker(ABC):
                 self.catch_up()
             except Exception as error:  # A worker lives as long as its owner, despite any error.
                 self._tell(error)
-                self.stopping.wait(wait_s)
+                self.stopping.wait(SPENT_S if isinstance(error, BudgetSpent) else wait_s)
                 wait_s = min(2 * wait_s, RETRY_S[1])
             else:
                 wait_s = RETRY_S[0]
-                self.stopping.wait(POLL_S)
+                self.stopping.wait(self.poll_s)
 
     def note(self, note: str) -> None:
         """Tell people a sentence, unless the sentence is among the last `NOTES_KEPT` different ones."""

@@ -1,21 +1,21 @@
 """`counts.db` of a home: what short processes count and measure of themselves, as one table of SQLite.
 
-A row is a series, its labels, an upper bound, and the number and sum of the values between that bound and the one
-before. The file holds words of this program and numbers, no text. It can be deleted at any time: counters then start
-at 0. A write never raises: what is measured goes on. `schemas/metrics.py` has the series. Hooks load this module.
+A row is a series, its labels, an upper bound, and the number and sum of the values between that bound and the
+one before. The file holds words of this program and numbers, no text. It can be deleted at any time: counters
+then start at 0. A write never raises. `schemas/metrics.py` has the series. Hooks load this module.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memtape.schemas.metrics import BOUNDS_US
-from memtape.sinks.home.sqlite_files import leave, use
+from memtape.sinks.home.sqlite_files import KeptConnection
 
 NAME = "counts.db"
 WAIT_S = 3.0
@@ -45,10 +45,10 @@ _ADD = (
 def note(home: str | Path, noted: Iterable[Noted]) -> None:
     """Add values to the file of an existing home. Never raises."""
     path = Path(home) / NAME
-    rows = [
-        (name, first, second, next((its for its in BOUNDS_US.get(name, ()) if value <= its), NO_BOUND), max(value, 0))
-        for name, first, second, value in noted
-    ]
+    rows = []
+    for name, first, second, value in noted:
+        bound = next((its for its in BOUNDS_US.get(name, ()) if value <= its), NO_BOUND)
+        rows.append((name, first, second, bound, max(value, 0)))
     with suppress(OSError, sqlite3.OperationalError):
         if not path.exists():
             with suppress(FileExistsError):
@@ -88,7 +88,8 @@ class HomeCounts:
         with suppress(OSError, sqlite3.DatabaseError):
             if path.is_file():
                 with _opened(path) as db:
-                    self._rows = db.execute("SELECT * FROM counts ORDER BY series, first, second, bound").fetchall()
+                    rows = db.execute("SELECT * FROM counts ORDER BY series, first, second, bound")
+                    self._rows = rows.fetchall()
 
     def tally(self, series: str) -> dict[str, int]:
         """Return the total of each first label of a series that is counted, not measured."""
@@ -102,11 +103,5 @@ class HomeCounts:
         return Sums(sum(it[4] for it in rows), sum(it[5] for it in rows), at_most)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    name = use(path)
-    try:
-        with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as db:
-            yield db
-    finally:
-        leave(name)
+def _opened(path: Path) -> closing[KeptConnection]:
+    return closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, factory=KeptConnection))

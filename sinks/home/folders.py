@@ -1,18 +1,25 @@
-"""The folders of a home: where each thing lies, and its bytes. Only this file spells their names."""
+"""The folders of a home: where each thing lies, its bytes, and its locks. Only this file spells their names.
+
+Locks are kernel locks (flock), which end with their holder in any case and are never stolen. The file of a
+lock holds the holder's pid for refused processes.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import Locked, MemtapeError
 from memtape.schemas.scopes import project_name
-from memtape.sinks.home.locks import FileLock, all_of
 
 HOME_VARIABLE = "MEMTAPE_HOME"
+POLL_S = 0.02
 _NOWHERE = Path("/proc/self/memtape-nowhere")
 """A path where not even the superuser can make a folder. Without `/proc` only the superuser can."""
 UNFINISHED = ".new"
@@ -140,70 +147,158 @@ class Build:
         rmtree(self.path, ignore_errors=True)
 
 
+class FileLock:
+    """A lock on a file, held by one process and inside it by one thread at a time."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        self.path = path
+        self.what = what
+        self._thread_lock = threading.Lock()
+        self._fd: int | None = None
+
+    def acquire(self, wait_s: float) -> None:
+        """Take the lock, waiting at most `wait_s`; raise `Locked`, which names the holder."""
+        deadline = time.monotonic() + wait_s
+        if not self._thread_lock.acquire(timeout=wait_s):
+            raise self._refusal(os.getpid())
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    pid = _pid(os.pread(fd, 32, 0))
+                    os.close(fd)
+                    self._thread_lock.release()
+                    raise self._refusal(pid) from None
+                time.sleep(POLL_S)
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(os.getpid()).encode(), 0)
+        self._fd = fd
+
+    def release(self) -> None:
+        """Give the lock back; nothing happens if it is not held."""
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+            self._thread_lock.release()
+
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[None]:
+        """Hold the lock in a block, waiting at most `wait_s` for it; raise `Locked`."""
+        self.acquire(wait_s)
+        try:
+            yield
+        finally:
+            self.release()
+
+    @property
+    def fd(self) -> int | None:
+        """The descriptor of the open lock file. A child that inherits it holds the lock until its end."""
+        return self._fd
+
+    def holder(self) -> int | None:
+        """Return the pid of the process that holds the lock, None if it is free."""
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+        except BlockingIOError:
+            return _pid(os.pread(fd, 32, 0))
+        finally:
+            os.close(fd)
+
+    def __enter__(self) -> FileLock:
+        self.acquire(wait_s=3_600)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _refusal(self, pid: int | None) -> Locked:
+        named = f"the process with pid {pid}" if pid else "another process"
+        return Locked(
+            f"{self.what} is held by {named} ({self.path}).",
+            pid,
+            "Wait for it, or end it if it should not be there; the lock ends with its holder.",
+        )
+
+
+@contextmanager
+def all_of(locks: Sequence[FileLock], wait_s: float) -> Iterator[None]:
+    """Hold several locks, taken in the given order; all callers must use the same order."""
+    with ExitStack() as held:
+        for lock in locks:
+            held.enter_context(lock.held(wait_s))
+        yield
+
+
+def _pid(data: bytes) -> int | None:
+    return int(data) if data.isdigit() else None
+
+
 LOCKS = {
     "consolidation": "The right to consolidate memories",
+    "folders": "The list of folders",
     "hook-server": "The right to answer hooks",
     "imports": "The right to import into this home",
     "model-use": "The count of what models are asked",
+    "pauses": "The right to pause and resume",
     "projector": "The right to project this home",
     "spool": "The spool",
     "spool-delivery": "The delivery of the spool",
     "turn": "The right to project this home next",
     "windows": "The right to ask a model about talk",
 }
-"""What is held by each lock of a home. Those to project and to answer hooks are held until their process ends. An
-importer holds the right from finding new events to appending them, so that none is added twice. So with a pass of
-consolidation and with questions to a model: two processes never decide about the same, or ask the same.
+"""What is held by each lock of a home. Those to project and to answer hooks are held until a process ends. An
+importer holds the right from finding new events to appending them, so that none is added twice. So with a
+pass of consolidation and with questions to a model: no two processes decide, or ask, about the same.
 """
 
 
 class Home:
-    """A data folder, readable by its owner alone (0700). It is made when it is first opened, unless `make` is false."""
+    """A data folder, readable by its owner alone (0700), made when first opened unless `make` is false.
+
+    `log_path`: the embedded log. `spool_path`: captures that wait for a broker. `vault`: the root of the
+    Markdown. `vault_notes`: lists of written pages, and their offsets. `erasures`: plans of erasures cut
+    short. `as_of`: views of past positions. `embedding_path`, `statements_path`, `shadows_path`: below which
+    offsets no text waits for a vector, no turn for its statements, and no search for a shadow retriever.
+    `windows_path`: windows of late talk that a model was asked about. `model_use_path`: how often models were
+    asked, and how that went. `commits_path`: repositories asked for their last commit. `known_ids`: ids of a
+    log on Kafka. `folders_path`: scopes of folders outside git. `copies_path`: places of copies of the logs.
+    `imports_path`, `zones`: how far imported files and people's zones have been read. `settings_path`: the
+    machine's settings. `redaction_key_path`: the key of the placeholders of secrets. `met_secrets_path`:
+    keyed digests of secrets that were met.
+    """
 
     LOG_NAME = "log.db"
 
     def __init__(self, path: Path, *, make: bool = True) -> None:
         self.path = path
         self.log_path = path / self.LOG_NAME
-        """The embedded log."""
         self.spool_path = path / "spool.jsonl"
-        """The file of captures that wait for a broker."""
         self.vault = path / "vault"
-        """The root of the Markdown vault."""
         self.vault_notes = self.vault / ".memtape"
-        """The folder of notes about the vault's pages: lists of written files, and offsets of pages."""
         self.erasures = path / "erasures"
-        """Plans of erasures that were cut short."""
         self.as_of = path / "as-of"
-        """Cached views of past positions."""
         self.embedding_path = path / "embedding.json"
-        """Below which offsets no text waits for a vector."""
         self.statements_path = path / "statements.json"
-        """The file of offsets below which all statements of turns are captured."""
         self.shadows_path = path / "shadows.json"
-        """Below which offsets shadow retrievers were asked every search that they are to be asked."""
         self.windows_path = path / "windows.json"
-        """Which windows of late talk a model was asked about."""
         self.model_use_path = path / "model-use.json"
-        """How often models were asked, and how that went."""
         self.commits_path = path / "commits.json"
-        """Which repositories were asked for their last commit."""
         self.known_ids = path / "known-ids"
-        """Which ids a log on Kafka holds, up to an offset; it only saves time."""
         self.folders_path = path / "folders.json"
-        """The file of scopes of folders outside git."""
         self.copies_path = path / "copies.json"
-        """The file of places that this home's logs were copied from and to."""
         self.imports_path = path / "imports.json"
-        """How far each file that was imported has been read; it only saves time."""
         self.zones = path / "zones"
-        """How far the zones of people in pages have been read; it only saves time."""
         self.settings_path = path / "settings.toml"
-        """The file of the machine's settings."""
         self.redaction_key_path = path / "redaction.key"
-        """The key under which secrets get their placeholders, readable by the owner alone."""
         self.met_secrets_path = path / "redaction.met"
-        """Keyed digests of the secrets that were met."""
         if make:
             self._make()
 
@@ -241,7 +336,7 @@ class Home:
         except FileNotFoundError:
             number = "1"
         if not number.isdigit():
-            raise MemtapeError(f"{pointer} names no build.", f"Delete it together with {self.path / 'builds'}.")
+            raise MemtapeError(f"{pointer} names no build.", f"Delete it and {self.path / 'builds'}.")
         return self.build(int(number))
 
     def build(self, number: int) -> Build:
@@ -281,7 +376,7 @@ class Home:
 
     def late_lock(self, action: str) -> FileLock:
         """The lock of a process that does an action left over by hooks; the processes run one by one."""
-        return FileLock(self.path / f"late-{action}.lock", f"The right to do what hooks have left, by {action}")
+        return FileLock(self.path / f"late-{action}.lock", f"The right to do the rest after a {action}")
 
     def as_of_lock(self) -> FileLock:
         """Held while a view of the past is made or taken away."""
@@ -292,7 +387,7 @@ class Home:
         return self._epochs_lock(f"p{partition:02}", f"The right to the views of partition {partition}")
 
     def lease(self, partition: int) -> FileLock:
-        """The lock of a process that projects a partition for the home's owner, held until the process ends."""
+        """The lock of a process that projects a partition for the owner, held until the process ends."""
         return self._epochs_lock(f"lease-p{partition:02}", f"The lease of partition {partition}")
 
     def _epochs_lock(self, name: str, what: str) -> FileLock:
@@ -320,7 +415,7 @@ def default_home() -> Path:
 
 
 def disk_of(home: Home) -> dict[str, int]:
-    """Return the bytes of each kind that there is, in the order of `KINDS`; a file that goes meanwhile counts as 0."""
+    """Return the bytes of each kind that there is, in the order of `KINDS`; a file that vanishes has none."""
     if home.is_nowhere:
         return {}
     found, log = dict.fromkeys(KINDS, 0), home.log_path.name

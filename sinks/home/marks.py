@@ -1,32 +1,42 @@
-"""Files of marks in a home: how far workers have come, and what they asked when.
+"""Files of marks in a home: how far workers have come, what they asked when, and how often models were asked.
 
-Each file is a cache. A missing or damaged one, or one of another log, counts as empty: the work is done again, and
-nothing comes onto the log twice.
+Each file is a cache. A missing or damaged one, or one of another log, counts as empty: the work is done
+again, and nothing comes onto the log twice. A call's share of the day's budget of a model is stored before
+the call, so that no crash makes a call free.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from hashlib import blake2b
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
+from memtape.schemas.errors import BudgetSpent, Locked
+from memtape.schemas.ids import digest_of
 from memtape.schemas.log import Log, strayed, trail_of
+from memtape.schemas.model import ModelOptions
+from memtape.schemas.times import format_day
 from memtape.sinks.home.folders import Home, read_json, write_whole
 
-DIGEST_BYTES = 8
 RETRY_EVERY_S = 24 * 3_600
+Outcome = Literal["kept", "nothing", "gated", "timeout", "refused", "error"]
+"""How it went with a window of talk: facts were kept, none were found, the gatekeeper said that there are
+none, the model was late, its answer could not be used, or it could not be asked."""
+
+LOCK_WAIT_S = 5.0
 
 OffsetMark = tuple[int, str]
 """An offset, and the trail of the log before it."""
 CommitMark = tuple[int, int]
-"""When the repository of a scope was asked last, and the time of a commit that was put on the log; microseconds."""
+"""When a scope's repository was asked last, and the time of a commit put on the log; microseconds."""
 
 
 class MarksFile(msgspec.Struct, frozen=True):
-    """The marks of a log: of each partition by the name of a worker's task, and when given-up texts were retried."""
+    """The marks of a log by the name of a worker's task, and when given-up texts were retried."""
 
     log_id: str
     marks: dict[str, list[OffsetMark]] = {}
@@ -60,10 +70,8 @@ class OffsetMarks:
                 marks[number] = offset, trail_of(self._log, number, offset)
         self._written[name] = marks
         if known.marks.get(name) != marks:
-            self._write(msgspec.structs.replace(known, marks=known.marks | {name: marks}))
-
-    def _write(self, file: MarksFile) -> None:
-        write_whole(self._path, msgspec.json.encode(file))
+            known.marks[name] = marks
+            write_whole(self._path, msgspec.json.encode(known))
 
     def _known(self) -> MarksFile:
         file = read_json(self._path, MarksFile)
@@ -82,7 +90,8 @@ class OffsetMarks:
     def tried_again(self, embedder: str, now_s: int) -> None:
         """Note when texts that had been given up were tried again; 0 has it done now."""
         known = self._known()
-        self._write(msgspec.structs.replace(known, tried_again_s=known.tried_again_s | {embedder: now_s}))
+        known.tried_again_s[embedder] = now_s
+        write_whole(self._path, msgspec.json.encode(known))
 
 
 class CommitMarks:
@@ -126,26 +135,89 @@ class AskedWindows:
         """Hold the right to ask about talk, and read the file; raises `Locked` if it is taken."""
         with self._lock.held(wait_s):
             self._windows = read_json(self._home.windows_path, dict[str, _Window]) or {}
-            self._settled = {turn: None for known in self._windows.values() if known.settled for turn in known.turns}
+            settled = (known.turns for known in self._windows.values() if known.settled)
+            self._settled = dict.fromkeys(chain.from_iterable(settled))
             yield
 
     def is_settled(self, turn: str) -> bool:
         """Return whether nothing more is to be asked about a turn."""
-        return _digest(turn) in self._settled
+        return digest_of(turn.encode()) in self._settled
 
     def attempts(self, first: str) -> tuple[int, int]:
         """Return how often a window was asked about, and when last in microseconds."""
-        known = self._windows.get(_digest(first))
+        known = self._windows.get(digest_of(first.encode()))
         return (known.attempts, known.asked_us) if known is not None else (0, 0)
 
     def note(self, turns: Sequence[str], *, settled: bool, now_us: int, since_us: int) -> None:
         """Note an attempt at a window of turns; drop the windows last asked before `since_us`."""
-        window = _Window(tuple(map(_digest, turns)), settled, self.attempts(turns[0])[0] + 1, now_us)
+        digests = tuple(digest_of(turn.encode()) for turn in turns)
+        window = _Window(digests, settled, self.attempts(turns[0])[0] + 1, now_us)
         late = {first: known for first, known in self._windows.items() if known.asked_us >= since_us}
         self._windows = late | {window.turns[0]: window}
         self._settled |= dict.fromkeys(window.turns if settled else ())
         write_whole(self._home.windows_path, msgspec.json.encode(self._windows))
 
 
-def _digest(id: str) -> str:
-    return blake2b(id.encode(), digest_size=DIGEST_BYTES).hexdigest()
+# --- The use of models ---
+
+
+class UseAmounts(msgspec.Struct, frozen=True):
+    """Amounts of use: calls, characters of questions and answers, and tokens reported by endpoints."""
+
+    calls: int = 0
+    characters: int = 0
+    tokens: int = 0
+
+    def and_also(self, more: UseAmounts) -> UseAmounts:
+        """Return the sum; nothing is below 0, as where a day begins between asking and giving back."""
+        sums = self.calls + more.calls, self.characters + more.characters, self.tokens + more.tokens
+        return UseAmounts(*(max(0, sum) for sum in sums))
+
+
+class ModelUse(msgspec.Struct, frozen=True):
+    """The use of models on the last day with any (`day` of UTC), and in all; `windows` by outcome."""
+
+    day: str = ""
+    today: UseAmounts = UseAmounts()
+    total: UseAmounts = UseAmounts()
+    windows: dict[str, int] = {}
+
+
+def spend(home: Home, options: ModelOptions, characters: int, now_us: int) -> None:
+    """Take one call with `characters` from today's budget; raise `BudgetSpent` if too little is left."""
+    with _changing(home, now_us, UseAmounts(1, characters)) as use:
+        for key, used in (("calls", use.today.calls + 1), ("characters", use.today.characters + characters)):
+            most = getattr(options, f"{key}_per_day")
+            if used > most:
+                told = f"Models may be asked no more today: {most:,} {key} are spent."
+                raise BudgetSpent(told, f"Raise model.{key}_per_day in settings.toml.")
+
+
+def note_use(home: Home, calls: int, characters: int, tokens: int, now_us: int) -> None:
+    """Add the size of an answer, or less than nothing to take an unanswered call back. Never raises."""
+    with suppress(OSError, Locked), _changing(home, now_us, UseAmounts(calls, characters, tokens)):
+        pass
+
+
+def count_window(home: Home, outcome: Outcome, now_us: int) -> None:
+    """Add 1 to the count of windows with this outcome. Never raises, so that no window is lost."""
+    with suppress(OSError, Locked), _changing(home, now_us, UseAmounts()) as use:
+        use.windows[outcome] = use.windows.get(outcome, 0) + 1
+
+
+def model_use(home: Home, now_us: int) -> ModelUse:
+    """Return the use of models; today is the day of `now_us`."""
+    use = read_json(home.model_use_path, ModelUse) or ModelUse()
+    day = format_day(now_us)
+    return use if use.day == day else msgspec.structs.replace(use, day=day, today=UseAmounts())
+
+
+@contextmanager
+def _changing(home: Home, now_us: int, more: UseAmounts) -> Iterator[ModelUse]:
+    """Give the use of models, alone, and write the use with some `more` after the block."""
+    with home.lock("model-use").held(LOCK_WAIT_S):
+        use = model_use(home, now_us)
+        yield use
+        today, total = use.today.and_also(more), use.total.and_also(more)
+        made = msgspec.structs.replace(use, today=today, total=total)
+        write_whole(home.model_use_path, msgspec.json.encode(made))

@@ -7,16 +7,15 @@ host's actions meanwhile are not captured from its transcript later. With a dama
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
-from hashlib import blake2b
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.ids import digest_of
 from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
-from memtape.sinks.home.folders import write_whole
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import Home, write_whole
 
 PAUSES_NAME = "pauses.json"
 LOCK_WAIT_S = 5.0
@@ -60,10 +59,12 @@ class Pauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def leaves_out(self, session: str | None) -> bool:
         """Return whether nothing of a session is to be stored."""
-        return bool(self.sessions) and session is not None and _digest(session) in self.sessions
+        said = (session or "").encode("utf-8", "replace")
+        return bool(self.sessions and session) and digest_of(said) in self.sessions
 
 
 NONE = Pauses()
+Change = Callable[[Pauses], tuple[Pause, ...]]
 
 
 def pauses_of(home: Path) -> Pauses:
@@ -83,29 +84,18 @@ def pauses_of(home: Path) -> Pauses:
 
 def pause(home: Path, scope: str | None, now_us: int, until: int | None) -> None:
     """Pause every project or one, from now on; instead of a pause of the same that lasts."""
-    with _alone(home):
-        kept = pauses_of(home)
-        _write(home, msgspec.structs.replace(kept, pauses=(*_ended(kept, scope, now_us), Pause(scope, now_us, until))))
+    _change(home, lambda kept: (*_ended(kept, scope, now_us), Pause(scope, now_us, until)))
 
 
 def resume(home: Path, scope: str | None, now_us: int) -> bool:
     """End the pause of every project or of one, and return whether one lasted."""
-    with _alone(home):
-        kept = pauses_of(home)
-        ended = _ended(kept, scope, now_us)
-        if ended == kept.pauses:
-            return False
-        _write(home, msgspec.structs.replace(kept, pauses=ended))
-        return True
+    return _change(home, lambda kept: _ended(kept, scope, now_us))
 
 
 def leave_out(home: Path, session: str) -> None:
     """Mark a session as never to be stored, in its transcript too."""
-    if not session or pauses_of(home).leaves_out(session):
-        return
-    with _alone(home):
-        kept = pauses_of(home)
-        _write(home, msgspec.structs.replace(kept, sessions=(*kept.sessions, _digest(session))[-SESSIONS:]))
+    if session and not pauses_of(home).leaves_out(session):
+        _change(home, lambda kept: kept.pauses, (digest_of(session.encode("utf-8", "replace")),))
 
 
 def stores_nothing() -> bool:
@@ -114,20 +104,18 @@ def stores_nothing() -> bool:
 
 
 def _ended(kept: Pauses, scope: str | None, now_us: int) -> tuple[Pause, ...]:
-    return tuple(
-        msgspec.structs.replace(it, until=max(it.since, now_us)) if it.scope == scope and it.lasts(now_us) else it
-        for it in kept.pauses
-    )
+    def ended(it: Pause) -> Pause:
+        lasts = it.scope == scope and it.lasts(now_us)
+        return msgspec.structs.replace(it, until=max(it.since, now_us)) if lasts else it
+
+    return tuple(map(ended, kept.pauses))
 
 
-def _write(home: Path, kept: Pauses) -> None:
-    path = home / PAUSES_NAME
-    write_whole(path, msgspec.json.encode(kept), durable=True)
-
-
-def _alone(home: Path) -> AbstractContextManager[None]:
-    return FileLock(home / "pauses.lock", "The right to pause and resume").held(LOCK_WAIT_S)
-
-
-def _digest(session: str) -> str:
-    return blake2b(session.encode("utf-8", "replace"), digest_size=16).hexdigest()
+def _change(home: Path, change: Change, sessions: tuple[str, ...] = ()) -> bool:
+    """Write other pauses and more sessions, and return whether anything is other than it was."""
+    with Home(home, make=False).lock("pauses").held(LOCK_WAIT_S):
+        kept = pauses_of(home)
+        changed = Pauses(change(kept), (*kept.sessions, *sessions)[-SESSIONS:])
+        if changed != kept:
+            write_whole(home / PAUSES_NAME, msgspec.json.encode(changed), durable=True)
+        return changed != kept

@@ -68,7 +68,8 @@ def local_settings(home: Home) -> LocalSettings:
         return settings
     if choice not in CHOICES:
         raise MemtapeError(f"{CHOICE_VARIABLE} names no embedder.", f"Set it to one of {', '.join(CHOICES)}.")
-    return msgspec.structs.replace(settings, embedder=msgspec.structs.replace(settings.embedder, choice=choice))
+    embedder = msgspec.structs.replace(settings.embedder, choice=choice)
+    return msgspec.structs.replace(settings, embedder=embedder)
 
 
 def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
@@ -80,7 +81,7 @@ def prefer_embedder(home: Home, options: EmbedderOptions) -> None:
 
 
 def trial_settings(home: Home, trial: Home) -> None:
-    """Give a home that is made for a trial the settings of another, without its log; nothing outlives the trial."""
+    """Give a home for a trial the settings of another, without its log; nothing outlives the trial."""
     local_settings(home)
     document = _document(home)
     document.pop("log", None)

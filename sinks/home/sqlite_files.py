@@ -1,4 +1,4 @@
-"""Reading the files of an SQLite database that this process has open, past SQLite.
+"""Connections to SQLite databases, and the reading of files past SQLite while this process has them open.
 
 POSIX releases every lock of a process on a file as soon as the process closes any descriptor of it. SQLite
 would then hold no lock on its database: another process that ends takes itself for the last one, deletes the
@@ -9,36 +9,63 @@ database.
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+USE_WAL = "PRAGMA journal_mode=WAL"
+WAIT_S = 60.0
 _SUFFIXES = ("-wal", "-shm", "-journal")
 
 _lock = threading.Lock()
-_uses: dict[str, int] = {}
+_uses = Counter[str]()
 _held: dict[str, list[BinaryIO]] = {}
 
 
-def use(database: Path) -> str:
-    """Count a database as in use before this process opens it; return its name for `leave`."""
-    name = os.path.realpath(database)
-    with _lock:
-        _uses[name] = _uses.get(name, 0) + 1
-    return name
+class KeptConnection(sqlite3.Connection):
+    """A connection that retries where SQLite gives up, and whose files may be read past it, by `opened`.
 
+    While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
+    and then says "locking protocol". To switch to WAL it waits for no process at all. Nothing was done by
+    then, and the statement is run again, as for a busy file.
+    """
 
-def leave(name: str) -> None:
-    """Count one use of a database as ended; after the last use, close the files held open for reading."""
-    with _lock:
-        _uses[name] -= 1
-        files = [] if _uses[name] else _held.pop(name, [])
-        if not _uses[name]:
-            del _uses[name]
-        for file in files:
-            file.close()
+    _name: str | None = None
+
+    def __init__(self, path: Path, *rest: Any, **options: Any) -> None:
+        super().__init__(path, *rest, **options)
+        self._name = os.path.realpath(path)
+        with _lock:
+            _uses[self._name] += 1
+
+    def __del__(self) -> None:
+        if self._name is not None:
+            self.close()
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        wanting = "lock" if statement[0] == USE_WAL else "locking protocol"
+        give_up = time.monotonic() + WAIT_S
+        while True:
+            try:
+                return super().execute(*statement)
+            except sqlite3.OperationalError as error:
+                if wanting not in str(error) or time.monotonic() > give_up:
+                    raise
+            time.sleep(0.002 + os.urandom(1)[0] / 10_000)  # Another time for each: not all meet again.
+
+    def close(self) -> None:
+        super().close()
+        name, self._name = self._name, None
+        with _lock:
+            if name is not None:
+                _uses[name] -= 1
+                for file in [] if _uses[name] else _held.pop(name, []):
+                    file.close()
 
 
 @contextmanager
@@ -51,13 +78,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         yield file
     finally:
         with _lock:
-            if name in _uses:
+            if _uses.get(name):
                 _held.setdefault(name, []).append(file)
             else:
                 file.close()
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, see `opened`."""
-    with opened(path) as file:
-        return file.read()

@@ -4,8 +4,8 @@ A plan's file holds the erased texts, since their absence can be proven only wit
 reveals the word to a trial of all words. The file is readable by its owner alone, and is deleted once the
 absence is proven. Until then `status` and `doctor` name the command that finishes the erasure.
 
-`copies.json` has the places of each log by its id: `copy` stores them, and `erase` names them, as copies stay unerased.
-Either end of a copy may be in use later, so that both are stored; a place never holds a secret.
+`copies.json` has the places of each log by its id: `copy` stores them, and `erase` names them, as copies stay
+unerased. Either end of a copy may be in use later, so that both are stored; a place never holds a secret.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ def unfinished_erasures(home: Home, type: type[Plan]) -> Iterator[Plan]:
 
 def commands_that_finish(home: Home) -> list[str]:
     """Return for each kept plan, even an incomplete one, the command that finishes its erasure."""
-    scopes = dict.fromkeys((path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")), "")
-    for name in scopes:
-        scopes[name] = (read_json(home.erasures / f"{name}.json", dict[str, Any]) or {}).get("scope", "")
-    return [f"memtape erase {name}" + (f" --scope {scope}" if scope else "") for name, scope in sorted(scopes.items())]
+    commands = []
+    for name in sorted({path.name.strip(".").partition(".")[0] for path in home.erasures.glob("*")}):
+        scope = (read_json(home.erasures / f"{name}.json", dict[str, Any]) or {}).get("scope", "")
+        commands.append(f"memtape erase {name}" + (f" --scope {scope}" if scope else ""))
+    return commands
 
 
 def drop_unfinished(home: Home, name: str) -> None:

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import uuid_utils
 
@@ -33,14 +32,13 @@ from memtape.schemas.events import EVENT_TYPES, Event, Ticked, make_configured
 from memtape.schemas.log import Log, Position, Slot
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
-from memtape.sinks.home.sqlite_files import leave, use
+from memtape.sinks.home.sqlite_files import USE_WAL, WAIT_S, KeptConnection
 from memtape.sinks.logs.admission import admit
 
 SCHEMA_VERSION = "1"
 UNFINISHED = "copying"
 """Stored as the version of an incomplete copy of another log, so that no process opens it."""
 DEFAULT_PARTITIONS = 16
-BUSY_TIMEOUT_S = 60.0
 SALT_BYTES = 16
 CHECKPOINT_WAIT_S = 3.0
 IDS_AT_ONCE = 500
@@ -58,7 +56,6 @@ CREATE INDEX slots_by_id ON slots (id);
 CREATE INDEX slots_erased ON slots (partition, offset) WHERE type = 'erased';
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-_USE_WAL = "PRAGMA journal_mode=WAL"
 _INSERT = "INSERT INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -85,13 +82,13 @@ class EmbeddedLog(Log):
             _make_private(path)
             self._db = sqlite3.connect(
                 path,
-                timeout=BUSY_TIMEOUT_S,
+                timeout=WAIT_S,
                 isolation_level=None,
                 check_same_thread=False,
-                factory=_Connection,
+                factory=KeptConnection,
                 cached_statements=256,
             )
-            self._db.execute(_USE_WAL)
+            self._db.execute(USE_WAL)
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA secure_delete=ON")
             meta = self._meta() or self._create(
@@ -102,9 +99,11 @@ class EmbeddedLog(Log):
                 schema = SCHEMA_VERSION
             self._files = _files(path)
         if schema == UNFINISHED:
-            raise DamagedLog(f"{path} is a copy that is not whole.", "Give `memtape admin copy` again: it goes on.")
+            told = f"{path} is a copy that is not whole."
+            raise DamagedLog(told, "Give `memtape admin copy` again: it goes on.")
         if schema != SCHEMA_VERSION:
-            raise DamagedLog(f"{path} has format {schema}, this version reads {SCHEMA_VERSION}.", "Upgrade Memtape.")
+            told = f"{path} has format {schema}, this version reads {SCHEMA_VERSION}."
+            raise DamagedLog(told, "Upgrade Memtape.")
         try:
             self.log_id, self.partitions = meta["log_id"], int(meta["partitions"])
         except (KeyError, ValueError):
@@ -116,7 +115,7 @@ class EmbeddedLog(Log):
             )
 
         if copy_of not in (None, self.log_id):
-            raise LogExists(f"{path} holds another log.", "Name a place where nothing is; nothing has been changed.")
+            raise LogExists(f"{path} holds another log.", "Name an empty place; nothing has been changed.")
 
     @property
     def place(self) -> str:
@@ -124,7 +123,7 @@ class EmbeddedLog(Log):
         return str(self.path)
 
     def append(self, events: Sequence[Event]) -> list[Position]:
-        """See `Log.append`. The call is one transaction; checks, encoding and digests come before its write lock."""
+        """See `Log.append`. It is one transaction; checks, encoding and digests come before its lock."""
         admitted = admit(events, self.partitions, lambda *_: False)
         made = [(entry, _row(entry.event, entry.payload)) for entry in admitted]
         positions = [Position(0, 0)] * len(events)
@@ -144,12 +143,13 @@ class EmbeddedLog(Log):
         return positions
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
-        """See `Log.append_raw`. The call is one transaction; events are read and digests made before its write lock."""
+        """See `Log.append_raw`. It is one transaction; reading and digests come before its write lock."""
         self.check_partition(partition)
         rows = [_row(event_of(payload), payload) for payload in payloads]
         with self._writing():
             first = self._end(partition)
-            self._db.executemany(_INSERT, ((partition, offset, *row) for offset, row in enumerate(rows, first)))
+            placed = ((partition, offset, *row) for offset, row in enumerate(rows, first))
+            self._db.executemany(_INSERT, placed)
             self._record({partition: first + len(payloads)})
         return [Position(partition, first + index) for index in range(len(payloads))]
 
@@ -257,7 +257,7 @@ class EmbeddedLog(Log):
             return [self._end(partition) for partition in range(self.partitions)]
 
     def check(self) -> None:
-        """See `Log.check`. It is SQLite's full check, since a page may hide slots that no reader reads again."""
+        """See `Log.check`. It is SQLite's full check, since a page may hide slots that nobody reads again."""
         with self._lock, self._explained():
             ((found,),) = self._db.execute("PRAGMA integrity_check(1)").fetchall()
         if found != "ok":
@@ -308,23 +308,25 @@ class EmbeddedLog(Log):
             try:
                 busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
-                self._db.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1_000)}")
+                self._db.execute(f"PRAGMA busy_timeout={int(WAIT_S * 1_000)}")
         if busy:
             raise StillHeld(
-                f"{self.path.name}-wal still holds what was taken out of the log: another process reads an old state.",
+                f"{self.path.name}-wal still holds what was taken out: another process reads an old state.",
                 "End it (`fuser` names it) and give the same command again.",
             )
 
     def _slot(self, partition: int, offset: int, salt: bytes, digest: bytes, payload: bytes) -> Slot:
         sound = type(salt) is bytes is type(payload)  # A flipped bit can also change the type of a value.
         if not sound or _digest(salt, payload) != digest:
-            raise self._damaged(f"Slot {offset} of partition {partition} in {self.path} does not match its digest.")
+            told = f"Slot {offset} of partition {partition} in {self.path} does not match its digest."
+            raise self._damaged(told)
         return Slot(partition, offset, payload)
 
     def _end(self, partition: int) -> int:
         """Return the next offset of a partition. Raises `DamagedLog` where its last slots are hidden."""
         # One statement, so that both are of one moment.
-        query = "SELECT (SELECT max(offset) FROM slots WHERE partition = ?), (SELECT value FROM meta WHERE key = ?)"
+        query = "SELECT (SELECT max(offset) FROM slots WHERE partition = ?),"
+        query += " (SELECT value FROM meta WHERE key = ?)"
         last, recorded = self._db.execute(query, [partition, _end_key(partition)]).fetchone()
         end = 0 if last is None else int(last) + 1
         if recorded is not None and end < int(recorded):
@@ -408,7 +410,7 @@ class EmbeddedLog(Log):
         self._check_files()
         try:
             yield
-        except UnicodeDecodeError as error:  # Python cannot say SQLite's complaint where it quotes damaged text.
+        except UnicodeDecodeError as error:  # Python cannot say a complaint that quotes damaged text.
             raise DamagedLog(f"{self.path} cannot be read as a log.", "Restore it from a backup.") from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", None) or str(error)
@@ -452,42 +454,6 @@ def _files(path: Path) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that retries where SQLite gives up, and whose files may be read past it.
-
-    While other processes begin, end and rewrite at once, SQLite tries a hundred times to find a state to read
-    and then says "locking protocol". To switch to WAL it waits for no process at all. Nothing was done by then,
-    and the statement is run again, as for a busy file.
-    """
-
-    _name: str | None = None
-
-    def __init__(self, path: Path, *rest: Any, **options: Any) -> None:
-        super().__init__(path, *rest, **options)
-        self._name = use(path)
-
-    def __del__(self) -> None:
-        if self._name is not None:
-            self.close()
-
-    def execute(self, *statement: Any) -> sqlite3.Cursor:
-        wanting = "lock" if statement[0] == _USE_WAL else "locking protocol"
-        give_up = time.monotonic() + BUSY_TIMEOUT_S
-        while True:
-            try:
-                return super().execute(*statement)
-            except sqlite3.OperationalError as error:
-                if wanting not in str(error) or time.monotonic() > give_up:
-                    raise
-            time.sleep(0.002 + os.urandom(1)[0] / 10_000)  # Another time for each, so that not all meet again.
-
-    def close(self) -> None:
-        super().close()
-        if self._name is not None:
-            leave(self._name)
-            self._name = None
-
-
 def _end_key(partition: int) -> str:
     return f"end of {partition}"
 
@@ -495,8 +461,8 @@ def _end_key(partition: int) -> str:
 def _row(event: Event | None, payload: bytes) -> tuple[object, ...]:
     """Return the columns of a slot after partition and offset."""
     salt = os.urandom(SALT_BYTES)
-    scope, id, type, sent = (event.scope, event.id, event.type, event.sent) if event else (None, None, None, None)
-    return scope, id, type, sent, salt, _digest(salt, payload), payload
+    header = (event.scope, event.id, event.type, event.sent) if event else (None,) * 4
+    return *header, salt, _digest(salt, payload), payload
 
 
 def _digest(salt: bytes, payload: bytes) -> bytes:

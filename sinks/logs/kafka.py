@@ -39,10 +39,11 @@ from memtape.sinks.logs.kafka_topic import (
     MESSAGE_BYTES,
     OPEN_TIMEOUT_S,
     REQUEST_TIMEOUT_S,
+    KafkaTarget,
     KafkaTopic,
     explained,
+    parse_kafka_url,
 )
-from memtape.sinks.logs.kafka_url import KafkaTarget, parse_kafka_url
 from memtape.sinks.logs.known_ids import KnownIds
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ _CLIENT: dict[str, Any] = {
     "reconnect_backoff_max_ms": 1_000,
     "retry_backoff_ms": 10,
 }
-"""Settings of producer and consumer. The library also sleeps `retry_backoff_ms` before it first knows a topic."""
+"""Settings of producer and consumer. The library sleeps `retry_backoff_ms` before it knows a topic, too."""
 
 _Record = tuple[int, bytes, Event | None]
 """A partition, and the payload for it with its event."""
@@ -91,9 +92,10 @@ class KafkaLog(Log):
 
     The topic is created if missing, with `partitions` (16 by default) and, on three brokers or more, three
     replicas. An append is as durable as its replicas: a single broker loses with its machine all data not yet
-    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With a `generation`
-    in the target just that topic is opened, as it is, to be filled. With `copy_of`, another log's id, nothing is
-    appended to it: its slots will be that log's, by `append_raw`, and the copier compares the existing ones.
+    on disk. `deadline_s` is the time for which a call retries while brokers do not answer. With a
+    `generation` in the target just that topic is opened, as it is, to be filled. With `copy_of`, another
+    log's id, nothing is appended: its slots will be that log's, by `append_raw`, and the copier compares the
+    existing ones.
 
     Raises `LogExists` if the topic has another number of partitions or foreign records, and `MemtapeError`
     for an invalid URL, an unusable broker, or a topic that would not keep every event for ever.
@@ -147,7 +149,7 @@ class KafkaLog(Log):
         append a tick twice; it has one id, and counts once.
         """
         with self._sending:
-            admitted = admit(events, self.partitions, lambda partition, id, hour: (partition, hour) in self._ticks)
+            admitted = admit(events, self.partitions, lambda number, id, hour: (number, hour) in self._ticks)
         offsets = self._store([(entry.partition, entry.payload, entry.event) for entry in admitted])
         positions = [Position(0, 0)] * len(events)
         for entry, offset in zip(admitted, offsets, strict=True):
@@ -156,7 +158,7 @@ class KafkaLog(Log):
         return positions
 
     def append_raw(self, partition: int, payloads: Sequence[bytes]) -> list[Position]:
-        """See `Log.append_raw`. Raises `InvalidEvent` for more than `MAX_RAW_BYTES`, and otherwise as `append`."""
+        """See `Log.append_raw`. Raises `InvalidEvent` for more than `MAX_RAW_BYTES`, else as `append`."""
         self.check_partition(partition)
         if any(len(payload) > MAX_RAW_BYTES for payload in payloads):
             raise InvalidEvent("oversized", f"A topic takes at most {MAX_RAW_BYTES:,} bytes in one record.")
@@ -177,7 +179,7 @@ class KafkaLog(Log):
                 [end] = self._ends(partition)
             if not 0 <= offset <= end:
                 raise OffsetOutOfRange(f"Partition {partition} has no offset {offset}; it ends at {end}.")
-            if scope is None and tuple(types) == ("configured",):  # They are few, and every run asks for all of them.
+            if scope is None and tuple(types) == ("configured",):  # They are few, and every run asks for all.
                 return [slot for slot in self._ids_of(partition).settings if slot.offset >= offset][:limit]
             while offset < end and len(slots) < limit:
                 wanted = PAGE_SLOTS if narrowed else min(PAGE_SLOTS, limit - len(slots))
@@ -207,12 +209,13 @@ class KafkaLog(Log):
         """See `Log.matching`."""
         found: dict[tuple[str, str], None] = {}
         with self._reading:
-            for partition in {partition_of(scope, self.partitions): None for scope in scopes} or range(self.partitions):
+            numbers = dict.fromkeys(partition_of(scope, self.partitions) for scope in scopes)
+            for partition in numbers or range(self.partitions):
                 found |= dict.fromkeys(self._ids_of(partition).beginning(beginning, scopes, types))
         return [(scope, id) for id, scope in sorted(found)[:limit]]
 
     def blank(self, slots: Mapping[int, Sequence[int]]) -> None:
-        """See `Log.blank`. Kafka changes no record in place: the log goes on in the topic's next generation."""
+        """See `Log.blank`. Kafka changes no record: the log goes on in the topic's next generation."""
         _rewrite(self, slots)
 
     def follow(self) -> bool:
@@ -249,7 +252,7 @@ class KafkaLog(Log):
             return self._ends()
 
     def check(self) -> None:
-        """See `Log.check`: it is the same topic, keeps everything, and each partition begins with this log's settings.
+        """See `Log.check`: the topic is the same, keeps everything, and begins with the log's settings.
 
         The records' own checksums are held by every read.
         """
@@ -262,7 +265,7 @@ class KafkaLog(Log):
             found = self._first_configured(partition, ends[partition])
             if found is None or found[0].log_id != self.log_id:
                 raise DamagedLog(
-                    f"Partition {partition} of {self.target.place} does not begin with the settings of this log.",
+                    f"{self._told(partition)} does not begin with the settings of this log.",
                     "Another client wrote there first; copy what it holds into a new topic.",
                 )
 
@@ -296,15 +299,14 @@ class KafkaLog(Log):
                 ends = self._ends()
         found = self._first_configured(0, ends[0])
         if found is None:
-            raise LogExists(
-                f"The {self.target.place} holds {ends[0]} records and no log of Memtape.", "Name another topic."
-            )
+            told = f"The {self.target.place} holds {ends[0]} records and no log of Memtape."
+            raise LogExists(told, "Name another topic.")
         configured, payload = found
         if configured.partitions != self.partitions:
             raise LogExists(
-                f"The log of {self.target.place} was made with {configured.partitions} partitions, and the topic now "
-                f"has {self.partitions}.",
-                "Partitions were added, so that scopes would change theirs; copy the first ones into a new topic.",
+                f"The log of {self.target.place} was made with {configured.partitions} partitions, and the "
+                f"topic now has {self.partitions}.",
+                "With added partitions scopes would change theirs; copy the first ones into a new topic.",
             )
         self.log_id = configured.log_id
         self._store([(number, payload, decode(payload)) for number, end in enumerate(ends) if not end])
@@ -323,8 +325,9 @@ class KafkaLog(Log):
     def _await_next_generation(self, name: str, deadline: float) -> None:
         while self.topic.name == name and not self.follow():
             if time.monotonic() > deadline:
+                told = f"The {self.target.place} is closed while something is erased"
                 raise UnknownOutcome(
-                    f"The {self.target.place} is closed while something is erased from it; what was sent may be on it.",
+                    f"{told}; what was sent may be on it.",
                     "`memtape run --once` goes on with the erasure. Then append again with the same ids.",
                 )
             time.sleep(FOLLOW_S)
@@ -347,7 +350,7 @@ class KafkaLog(Log):
         found = self.topic.describe(self._deadline_s)
         if found is None or found.id != self._topic_id:
             raise DamagedLog(
-                f"The {self.target.place} was deleted{' and made again' if found else ''} since it was opened.",
+                f"The {self.target.place} was deleted{' and made again' if found else ''} since its opening.",
                 "Restore it from a copy, or begin a new home for the new topic; nothing has been skipped.",
             )
         if found.partitions != self.partitions:
@@ -375,7 +378,9 @@ class KafkaLog(Log):
             futures: list[Any] = []
             topic = self.topic.name
             for partition, payload, event in records:
-                headers = [] if event is None else [("type", event.type.encode()), ("v", str(event.v).encode())]
+                headers = []
+                if event is not None:
+                    headers = [("type", event.type.encode()), ("v", str(event.v).encode())]
                 try:
                     future = self._producer.send(
                         topic,
@@ -390,8 +395,9 @@ class KafkaLog(Log):
                     raise self._unknown(error) from error
                 futures.append(future)
             producer = self._producer
-        its = ((partition, event.body) for partition, _, event in records if event is not None)
-        self._ticks |= {(number, tick.hour) for number, tick in its if isinstance(tick, Ticked) and not tick.accepted}
+        its = ((number, event.body) for number, _, event in records if event is not None)
+        ticks = ((number, body) for number, body in its if isinstance(body, Ticked))
+        self._ticks |= {(number, tick.hour) for number, tick in ticks if not tick.accepted}
         return _Sending(producer, futures, topic)
 
     def _offsets(self, sending: _Sending) -> list[int]:
@@ -432,7 +438,7 @@ class KafkaLog(Log):
     def _unknown(self, error: Exception | None) -> UnknownOutcome:
         why = type(error).__name__ if error is not None else "no offset was told"
         return UnknownOutcome(
-            f"The broker of {self.target.place} did not confirm an append ({why}): it may or may not have been stored.",
+            f"The broker of {self.target.place} confirmed no append ({why}): it may or may not be stored.",
             "Append again with the same ids: an id counts once.",
         )
 
@@ -496,7 +502,7 @@ class KafkaLog(Log):
             self._drop_consumer()
             begin = self._consumer_of().beginning_offsets([place])[place]
             raise OffsetOutOfRange(
-                f"Partition {partition} of {self.target.place} has no offset {offset} any more: it begins at {begin}.",
+                f"{self._told(partition)} has no offset {offset} any more: it begins at {begin}.",
                 "Events were deleted; restore the topic from a copy. Nothing has been skipped.",
             ) from None
         except BaseException:
@@ -507,14 +513,14 @@ class KafkaLog(Log):
         slots = [Slot(partition, record.offset, record.value or b"") for record in records]
         if slots[0].offset != offset or slots[-1].offset != offset + len(slots) - 1:
             raise DamagedLog(
-                f"Partition {partition} of {self.target.place} has no record at some offset from {offset} on.",
-                "It was compacted or written in transactions, which a log cannot be; copy it into a new topic.",
+                f"{self._told(partition)} has no record at some offset from {offset} on.",
+                "It was compacted or written in transactions, as no log can be; copy it into a new topic.",
             )
         self._next[partition] = offset + len(slots)
         return slots
 
     def _ends(self, *partitions: int) -> list[int]:
-        """Return the ends of some partitions, by default of all. Raises `DamagedLog` for a log that went back."""
+        """Return the ends of partitions, by default all. Raises `DamagedLog` for a log that went back."""
         consumer, numbers = self._consumer_of(), partitions or range(self.partitions)
         found = consumer.end_offsets([self._places[number] for number in numbers], self._deadline_s * 1_000)
         ends = [int(found[self._places[number]]) for number in numbers]
@@ -523,11 +529,14 @@ class KafkaLog(Log):
             if end < before:
                 self._look_again(at_once=True)
                 raise DamagedLog(
-                    f"Partition {number} of {self.target.place} ended at offset {before} and now ends at {end}.",
+                    f"{self._told(number)} ended at offset {before} and now ends at {end}.",
                     "A broker has lost its last events; restore the topic from a replica or a copy.",
                 )
             self._known_ends[number] = end
         return ends
+
+    def _told(self, partition: int) -> str:
+        return f"Partition {partition} of {self.target.place}"
 
     def _check_begins(self) -> None:
         consumer = self._consumer_of()
@@ -535,8 +544,7 @@ class KafkaLog(Log):
         for partition, place in enumerate(self._places):
             if begins[place]:
                 raise DamagedLog(
-                    f"Partition {partition} of {self.target.place} begins at offset {begins[place]}: what stood before "
-                    "was deleted.",
+                    f"{self._told(partition)} begins at offset {begins[place]}: some slots were deleted.",
                     "Restore the topic from a copy; nothing has been skipped.",
                 )
 
@@ -589,11 +597,11 @@ def _close_producer(producer: KafkaProducer, deadline_s: float) -> None:
 
 
 def _rewrite(log: KafkaLog, slots: Mapping[int, Sequence[int]]) -> None:
-    """Blank slots: close the topic, copy it slot by slot into its next generation, open the copy, delete the topic.
+    """Blank slots: close the topic, copy it by slots into its next generation, open that, delete the topic.
 
     Blanked bodies are null in the copy, all other bytes are equal, at the same offsets. After a crash at any
-    point the next call continues: a half-filled generation is filled further, and a generation behind the open
-    one is deleted. No process reads an incomplete generation or writes to a closed one.
+    point the next call continues: a half-filled generation is filled further, and a generation behind the
+    open one is deleted. No process reads an incomplete generation or writes to a closed one.
     """
     topic = log.topic
     while pending := _with_bodies(log, slots):
@@ -640,7 +648,7 @@ def _another_is_copying(log: KafkaLog) -> bool:
 
 
 def _await_silence(log: KafkaLog) -> None:
-    """Return when every partition has refused an event: settings reach the brokers one by one, within moments.
+    """Return when every partition has refused an event: settings reach the brokers one by one, soon.
 
     The probe is a tick of the hour, since a repeated tick changes nothing.
     """
@@ -648,11 +656,10 @@ def _await_silence(log: KafkaLog) -> None:
     open_ones = set(range(log.partitions))
     deadline = time.monotonic() + STALLED_S
     tick = partial(make_tick, sent=time.time_ns() // 1_000)
-    while open_ones := open_ones - log.refused({number: encode(tick(number)) for number in sorted(open_ones)}):
+    while open_ones := open_ones - log.refused({number: encode(tick(number)) for number in open_ones}):
         if time.monotonic() > deadline:
-            raise StillHeld(
-                f"The {log.target.place} still takes events, though it was closed.", "Give the same command again."
-            )
+            told = f"The {log.target.place} still takes events, though it was closed."
+            raise StillHeld(told, "Give the same command again.")
         time.sleep(FOLLOW_S)
 
 

@@ -1,4 +1,8 @@
-"""The topic of a log on Kafka: created without retention, and refused if its settings would delete records.
+"""The topic of a log on Kafka: its URL, its creation without retention, and its settings.
+
+A URL is `kafka://host:port[,host:port]/topic?security=SASL_SSL&mechanism=SCRAM-SHA-512&user=NAME`. Passwords
+are never in it: they come by the environment, since URLs appear in histories, process lists and settings
+files. A topic is refused if its settings would delete records.
 
 Kafka changes no record in place, so that erasing copies a topic into its next generation: `captures`, then
 `captures.g1`, `captures.g2`. A generation's state is in its own settings: one being filled retains a number
@@ -9,16 +13,22 @@ being filled is the log.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from typing import Any, NamedTuple, TypeVar
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from urllib.parse import parse_qsl, unquote, urlencode
+
+import msgspec
+from msgspec import Meta
 
 from memtape.schemas.errors import DamagedLog, LogAway, LogExists, MemtapeError, StillHeld
 from memtape.schemas.events import MAX_EVENT_BYTES
-from memtape.sinks.logs.kafka_url import PASSWORD_VARIABLE, KafkaTarget, check_private
 
 OPEN_TIMEOUT_S = 15.0
 REQUEST_TIMEOUT_S = 10.0
@@ -29,7 +39,7 @@ FOR_EVER = {"cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms":
 """The settings without which a broker would delete memories."""
 
 MESSAGE_BYTES = 1_048_588
-"""`max.message.bytes` of a new topic, Kafka's default; the largest event fits with its key, headers and batch."""
+"""`max.message.bytes` of a new topic, Kafka's default; the largest event fits with key, headers and batch."""
 
 FILLING = {"retention.bytes": str(2**63 - 1)}
 """The setting of a generation that is not whole yet; nothing on it is deleted either."""
@@ -38,8 +48,148 @@ CLOSED = {"max.message.bytes": "0"}
 """The setting of a generation that takes no more events. A broker refuses every producer from then on."""
 
 LEAST_MESSAGE_BYTES = MAX_EVENT_BYTES + 1_024
+_LOGIN_ERRORS = ("SaslAuthenticationFailedError", "UnsupportedSaslMechanismError", "IllegalSaslStateError")
+
+PASSWORD_VARIABLE = "MEMTAPE_KAFKA_PASSWORD"
+OPTIONS = ("security", "mechanism", "user", "cafile", "replication", "insecure")
+FORM = "Write kafka://host:port[,host:port]/topic[?security=…&mechanism=…&user=…&cafile=…&replication=…]."
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}\Z")
+_SERVER = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})\Z")
 
 T = TypeVar("T")
+
+
+class KafkaTarget(msgspec.Struct, frozen=True):
+    """A topic on a cluster and the way to reach it. `replication` None follows the number of brokers.
+
+    `generation` is one of the topic's, to be opened as it is; no URL has it.
+    """
+
+    servers: tuple[str, ...]
+    topic: str
+    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    user: str | None = None
+    cafile: str | None = None
+    replication: Annotated[int, Meta(ge=1, le=32_767)] | None = None
+    insecure: Literal["yes", "no"] = "no"
+    generation: int | None = None
+
+    @property
+    def place(self) -> str:
+        """The log's name in errors."""
+        return f"topic {self.topic} at {','.join(self.servers)}"
+
+    @property
+    def url(self) -> str:
+        """The URL of this target. `parse_kafka_url` makes an equal target of the URL in any folder."""
+        options = {
+            **{name: getattr(self, name) for name in OPTIONS},
+            "security": None if self.security == "PLAINTEXT" else self.security,
+            "cafile": os.path.abspath(self.cafile) if self.cafile else None,
+            "insecure": self.insecure if self.insecure == "yes" else None,
+        }
+        query = urlencode({name: value for name, value in options.items() if value is not None})
+        return f"kafka://{','.join(self.servers)}/{self.topic}" + (f"?{query}" if query else "")
+
+    @property
+    def readable_by_others(self) -> bool:
+        """Return whether the network traffic is unencrypted."""
+        return not self.security.endswith("SSL")
+
+    def options(self) -> dict[str, Any]:
+        """Return kafka-python's settings for any client. Raises `MemtapeError` without a needed password."""
+        password = os.environ.get(PASSWORD_VARIABLE) if self.mechanism else None
+        if self.mechanism and not password:
+            told = f"The password of {self.user} is missing."
+            raise MemtapeError(told, f"Set {PASSWORD_VARIABLE} in the environment.")
+        options = {
+            "bootstrap_servers": list(self.servers),
+            "security_protocol": self.security,
+            "ssl_cafile": self.cafile,
+            "sasl_mechanism": self.mechanism,
+            "sasl_plain_username": self.user,
+            "sasl_plain_password": password,
+        }
+        return {name: value for name, value in options.items() if value}
+
+
+def parse_kafka_url(url: str) -> KafkaTarget:
+    """Return the target of a `kafka://` URL. Raises `MemtapeError` if it is invalid or unprotected."""
+    scheme, _, rest = url.partition("://")
+    if scheme != "kafka":
+        raise _bad("it does not begin with kafka://")
+    rest, _, query = rest.partition("?")
+    authority, _, topic = rest.partition("/")
+    if "@" in authority:
+        # Not quoted: the text may be a password.
+        raise MemtapeError(
+            "A Kafka URL names no user before its hosts.", f"Say ?user=NAME, and set {PASSWORD_VARIABLE}."
+        )
+    servers = authority.split(",")
+    hosts = [_host(server) for server in servers]
+    if not _TOPIC.match(topic) or topic in (".", ".."):
+        raise _bad(f"{topic[:60]!r} is no name of a topic")
+    try:
+        told = {**_options(query), "servers": servers, "topic": topic}
+        target = msgspec.convert(told, KafkaTarget, strict=False)
+    except msgspec.ValidationError as error:
+        raise _bad(str(error)) from None
+    _check_login(target)
+    check_private(target, hosts)
+    return target
+
+
+def check_private(target: KafkaTarget, hosts: list[str]) -> None:
+    """Raise `MemtapeError` if memories would go unencrypted to another machine without a person's consent."""
+    strange = [host for host in hosts if not _is_loopback(host)]
+    if target.readable_by_others and strange and target.insecure == "no":
+        raise MemtapeError(
+            f"What goes to {strange[0]} would be readable on the way.",
+            "Say ?security=SSL or SASL_SSL, or ?insecure=yes if that network is yours alone.",
+        )
+
+
+def _check_login(target: KafkaTarget) -> None:
+    wanted = target.security.startswith("SASL"), bool(target.mechanism), bool(target.user)
+    if any(wanted) and not all(wanted):
+        raise _bad("SASL_SSL and SASL_PLAINTEXT need a mechanism and a user, and nothing else takes them")
+    if target.cafile and target.readable_by_others:
+        raise _bad("cafile is only for SSL and SASL_SSL")
+    if target.cafile and not Path(target.cafile).is_file():
+        raise MemtapeError(f"The CA file {target.cafile} is not there.", "Give a PEM file's path as cafile=.")
+
+
+def _options(query: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise _bad("what follows the question mark is not name=value") from None
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in OPTIONS or names.count(name) > 1:
+            why = "is given twice" if name in OPTIONS else "is no option"
+            raise _bad(f"{name[:60]!r} {why}; there are {', '.join(OPTIONS)}")
+    return dict(pairs)
+
+
+def _host(server: str) -> str:
+    found = _SERVER.match(server)
+    if not found or not 0 < int(found["port"]) < 65_536:
+        raise _bad(f"{server[:60]!r} is no host:port")
+    return unquote(found["host"]).strip("[]")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bad(why: str) -> MemtapeError:
+    return MemtapeError(f"That is no Kafka URL: {why}.", FORM)
 
 
 class Description(NamedTuple):
@@ -92,7 +242,9 @@ class KafkaTopic:
         """Move to the highest complete generation; return whether the generation changed."""
         before = self.generation
         if not self._is_fixed:
-            while self.describe(self._deadline_s, self.generation + 1) and not self.is_filling(self.generation + 1):
+            while self.describe(self._deadline_s, self.generation + 1) is not None:
+                if self.is_filling(self.generation + 1):
+                    break
                 self.generation += 1
         return self.generation != before
 
@@ -156,10 +308,10 @@ class KafkaTopic:
             self.check_settings()
         return found
 
-    def describe(self, deadline_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
+    def describe(self, wait_s: float = OPEN_TIMEOUT_S, generation: int | None = None) -> Description | None:
         """Return the description of the topic, or of another generation; None if it does not exist."""
         name = self.name_of(generation)
-        return self._retried(lambda: self._described(name), deadline_s)
+        return self._retried(lambda: self._described(name), wait_s)
 
     def settings(self, generation: int | None = None) -> dict[str, str]:
         """Return the settings of a generation that matter to a log, and its replication."""
@@ -176,7 +328,7 @@ class KafkaTopic:
         return len(topic["partitions"][0]["replica_nodes"])
 
     def check_settings(self) -> None:
-        """Raise `MemtapeError` with the command that mends it where the broker would delete or refuse events."""
+        """Raise `MemtapeError`, with the command that helps, if the broker would delete or refuse events."""
         settings = self.settings()
         wrong = {name: value for name, value in FOR_EVER.items() if settings.get(name) != value}
         said = [f"{name} is {settings.get(name)}" for name in wrong]
@@ -188,8 +340,8 @@ class KafkaTopic:
             login = "" if self._target.security == "PLAINTEXT" else " --command-config client.properties"
             raise MemtapeError(
                 f"The {self._target.place} would not keep every event for ever: {', '.join(said)}.",
-                f"kafka-configs.sh --bootstrap-server {self._target.servers[0]}{login} --alter --entity-type topics "
-                f"--entity-name {self.name} --add-config "
+                f"kafka-configs.sh --bootstrap-server {self._target.servers[0]}{login} --alter --entity-type "
+                f"topics --entity-name {self.name} --add-config "
                 + ",".join(f"{name}={value}" for name, value in wrong.items()),
             )
 
@@ -200,20 +352,23 @@ class KafkaTopic:
     def _create(self, partitions: int, name: str, like: dict[str, str]) -> None:
         from kafka.errors import KafkaTimeoutError, RequestTimedOutError, TopicAlreadyExistsError
 
-        configs = FOR_EVER | {"max.message.bytes": str(MESSAGE_BYTES), "message.timestamp.type": "CreateTime"} | like
+        own = {"max.message.bytes": str(MESSAGE_BYTES), "message.timestamp.type": "CreateTime"}
+        configs = FOR_EVER | own | like
         replication = int(configs.pop("replication"))
         if replication >= MAX_REPLICATION:
             configs["min.insync.replicas"] = "2"
         made = {"num_partitions": partitions, "replication_factor": replication, "configs": configs}
-        another_was_first = (TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)  # Or it still comes.
-        with explained(self._target), suppress(*another_was_first):
+        # Another was first, or it still comes.
+        later = suppress(TopicAlreadyExistsError, RequestTimedOutError, KafkaTimeoutError)
+        with explained(self._target), later:
             self._admin.create_topics({name: made})
 
     def _wait_for(self, generation: int) -> Description:
         deadline = time.monotonic() + OPEN_TIMEOUT_S
         while (found := self.describe(generation=generation)) is None:
             if time.monotonic() > deadline:
-                raise MemtapeError(f"The {self._target.place} was made and does not appear.", "Look at the broker.")
+                told = f"The {self._target.place} was made and does not appear."
+                raise MemtapeError(told, "Look at the broker.")
             time.sleep(RETRY_S / 4)
         return found
 
@@ -230,7 +385,7 @@ class KafkaTopic:
         return Description(str(topic["topic_id"]), len(topic["partitions"]))
 
     def _retried(self, call: Callable[[], T], deadline_s: float = OPEN_TIMEOUT_S) -> T:
-        """Ask until there is an answer; the library's admin client gives up at the first broken connection."""
+        """Ask until there is an answer; the library's client gives up at the first broken connection."""
         from kafka.errors import RetriableError
 
         deadline = time.monotonic() + deadline_s
@@ -251,14 +406,14 @@ def explained(target: KafkaTarget) -> Iterator[None]:
 
     try:
         yield
-    except (errors.SaslAuthenticationFailedError, errors.UnsupportedSaslMechanismError, errors.IllegalSaslStateError):
+    except tuple(getattr(errors, name) for name in _LOGIN_ERRORS):
         raise MemtapeError(
             f"The broker of {target.place} does not let {target.user or 'a client without a user'} in.",
             f"See user= and mechanism= of the URL, and {PASSWORD_VARIABLE}.",
         ) from None
     except errors.AuthorizationError as error:
         raise MemtapeError(
-            f"The broker does not allow {target.user or 'this client'} to use {target.place}: {_said(error)}.",
+            f"{target.user or 'This client'} may not use {target.place}, says the broker: {_said(error)}.",
             "It needs to describe, read and write the topic, and to create it where it is missing.",
         ) from error
     except (errors.CorruptRecordError, errors.LogTruncationError) as error:
@@ -274,12 +429,13 @@ def explained(target: KafkaTarget) -> Iterator[None]:
             f"See that it runs, and that its address and security= are right{login}.",
         ) from error
     except errors.KafkaError as error:
-        raise MemtapeError(f"The {target.place} cannot be used: {_said(error)}.", "Look at the broker.") from error
+        told = f"The {target.place} cannot be used: {_said(error)}."
+        raise MemtapeError(told, "Look at the broker.") from error
 
 
 @contextmanager
 def _causes_told() -> Iterator[None]:
-    """Raise why a first connection failed: the library only logs that, tries again, and at last says "timeout"."""
+    """Raise why a first connection failed: the library only logs the cause, and at last says "timeout"."""
     from kafka.errors import KafkaTimeoutError
 
     causes: list[BaseException] = []

@@ -6,7 +6,7 @@ is a cache: if it is lost, damaged, of another log, of a history that the log do
 that may read other events, the partition is read from its beginning. It holds ids, scopes and offsets, and no
 text of a body.
 
-The format: a magic line, a line with the digest of the rest, a line of JSON, and rows.
+The format: a magic line, a line with the digest of the rest, and msgpack.
 """
 
 from __future__ import annotations
@@ -16,23 +16,19 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
-from itertools import starmap
 from pathlib import Path
-from struct import Struct
 from uuid import UUID
 
 import msgspec
 
 from memtape import __version__
 from memtape.schemas.codec import event_of
-from memtape.schemas.events import EVENT_TYPES
-from memtape.schemas.ids import id_bytes
+from memtape.schemas.events import EVENT_TYPES, version_of
+from memtape.schemas.ids import digest_of, id_bytes
 from memtape.schemas.log import TRAIL_SLOTS, Log, Slot, slots_between, trail_from
-from memtape.schemas.upcasts import version_of
 from memtape.sinks.home.folders import UNFINISHED, write_whole
 
-MAGIC = b"memtape known ids 1\n"
+MAGIC = b"memtape known ids 2\n"
 LEAST_SLOTS = 100
 SHARE = 1_000
 """A file is written after this many slots behind the last one, or this share of all, if greater.
@@ -43,16 +39,18 @@ A slot costs some 50 us to read again, and a file some 0.2 us to write for each 
 _TYPES = {name: bytes([number]) for number, name in enumerate(EVENT_TYPES)}
 _MADE_BY = f"{__version__} " + ",".join(f"{name}={version_of(name)}" for name in EVENT_TYPES)
 """The writer of a file. A newer Memtape may read an event that an older one could not, and the reverse."""
-_ROW = Struct(">21sQ")
-"""A row: the key (an id, the number of its scope, that of its type) and the offset of the first such event."""
 _HEX = re.compile(r"[0-9a-f]*\Z")
 
 _Kept = list[tuple[int, bytes]]
 """Slots of one partition, by their offset and payload."""
 
 
-class _IdsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The header of a file: its log, the log's trail before the offset, and the slots stored whole."""
+class _IdsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a file: its log, the log's trail before the offset, the slots stored whole, and the ids.
+
+    A key of `ids` is an id, the number of its scope and that of its type; its value is the offset of the
+    first such event.
+    """
 
     made_by: str
     log_id: str
@@ -62,6 +60,7 @@ class _IdsHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scopes: list[str]
     settings: _Kept
     erased: _Kept
+    ids: dict[bytes, int]
 
 
 class KnownIds:
@@ -100,18 +99,18 @@ class KnownIds:
         number = self._scopes.get(scope)
         return None if number is None else self._first(_key(id, number))
 
-    def beginning(self, beginning: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def beginning(self, start: str, scopes: Sequence[str], types: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (id, scope) of the events that `Log.matching` means, without an order; some of them twice."""
-        digits = beginning.replace("-", "")
+        digits = start.replace("-", "")
         if not _HEX.match(digits):
             return
-        start, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
+        first, names = bytes.fromhex(digits[: len(digits) // 2 * 2]), list(self._scopes)
         meant = [_TYPES[type] for type in types if type in _TYPES]
         for key in self._ids:
-            if not key.startswith(start) or (types and key[20:] not in meant):
+            if not key.startswith(first) or (types and key[20:] not in meant):
                 continue
             id, scope = str(UUID(bytes=key[:16])), names[int.from_bytes(key[16:20], "big")]
-            if id.startswith(beginning) and (not scopes or scope in scopes):
+            if id.startswith(start) and (not scopes or scope in scopes):
                 yield id, scope
 
     def _take(self, slot: Slot) -> None:
@@ -134,28 +133,27 @@ class KnownIds:
         """Start at the file's offset, if the file matches the log as it is now."""
         assert self._path is not None
         try:
-            header, rows = _unpacked(self._path.read_bytes())
+            kept = _unpacked(self._path.read_bytes())
         except (OSError, ValueError):
             return
-        if (header.made_by, header.log_id, header.partition) != (_MADE_BY, log.log_id, self._partition):
+        if (kept.made_by, kept.log_id, kept.partition) != (_MADE_BY, log.log_id, self._partition):
             return
-        if header.offset > end:
+        if kept.offset > end:
             return
-        last = list(slots_between(log, self._partition, max(0, header.offset - TRAIL_SLOTS), header.offset))
-        if trail_from(last) != header.trail:
+        last = list(slots_between(log, self._partition, max(0, kept.offset - TRAIL_SLOTS), kept.offset))
+        if trail_from(last) != kept.trail:
             return
         self._last.extend(last)
-        self._offset = self._written = header.offset
-        self._scopes = {scope: number for number, scope in enumerate(header.scopes)}
-        self._ids = dict(_ROW.iter_unpack(rows))
-        self.settings, self.erased = self._slots(header.settings), self._slots(header.erased)
+        self._offset = self._written = kept.offset
+        self._scopes, self._ids = {scope: number for number, scope in enumerate(kept.scopes)}, kept.ids
+        self.settings, self.erased = self._slots(kept.settings), self._slots(kept.erased)
 
     def _slots(self, kept: _Kept) -> list[Slot]:
         return [Slot(self._partition, offset, payload) for offset, payload in kept]
 
     def _write(self, path: Path, log_id: str) -> None:
-        """Write the file, whole or not at all. A home that takes none only costs the next process its time."""
-        header = _IdsHeader(
+        """Write the file, whole or not at all. A home that takes none only costs the next process time."""
+        kept = _IdsFile(
             made_by=_MADE_BY,
             log_id=log_id,
             partition=self._partition,
@@ -164,13 +162,14 @@ class KnownIds:
             scopes=list(self._scopes),
             settings=[(slot.offset, slot.payload) for slot in self.settings],
             erased=[(slot.offset, slot.payload) for slot in self.erased],
+            ids=self._ids,
         )
-        data = b"".join((msgspec.json.encode(header), b"\n", *starmap(_ROW.pack, self._ids.items())))
+        data = msgspec.msgpack.encode(kept)
         # Any process may write, and each into a file of its own.
         unfinished = path.with_name(f".{path.name}-{threading.get_native_id()}{UNFINISHED}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            write_whole(path, b"".join((MAGIC, _digest(data), b"\n", data)), unfinished=unfinished)
+            write_whole(path, b"".join((MAGIC, digest_of(data).encode(), b"\n", data)), unfinished=unfinished)
         except OSError:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
@@ -179,27 +178,19 @@ class KnownIds:
 def said_in(data: bytes) -> bytes:
     """Return the searchable content of a file: names of scopes and slots; all bytes of a damaged one."""
     try:
-        header, _ = _unpacked(data)
+        kept = _unpacked(data)
     except ValueError:
         return data
-    slots = (*header.settings, *header.erased)
-    return b"\n".join((*(scope.encode() for scope in header.scopes), *(payload for _, payload in slots)))
+    slots = (*kept.settings, *kept.erased)
+    return b"\n".join((*(scope.encode() for scope in kept.scopes), *(payload for _, payload in slots)))
 
 
-def _unpacked(data: bytes) -> tuple[_IdsHeader, bytes]:
-    """Return the header and the rows of a file's bytes. Raises `ValueError` where they are damaged."""
+def _unpacked(data: bytes) -> _IdsFile:
+    """Return the content of a file's bytes. Raises `ValueError` where they are damaged."""
     magic, digest, data = data.split(b"\n", 2)
-    if magic + b"\n" != MAGIC or digest != _digest(data):
+    if magic + b"\n" != MAGIC or digest != digest_of(data).encode():
         raise ValueError("The bytes do not match their digest.")
-    line, rows = data.split(b"\n", 1)
-    try:
-        return msgspec.json.decode(line, type=_IdsHeader), rows
-    except msgspec.MsgspecError as error:  # Another Memtape may write other fields.
-        raise ValueError(str(error)) from None
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).hexdigest().encode()
+    return msgspec.msgpack.decode(data, type=_IdsFile)  # Another Memtape may write other fields.
 
 
 def _key(id: str, scope: int) -> bytes:

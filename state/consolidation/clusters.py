@@ -1,4 +1,4 @@
-"""The start of a consolidation pass, and its clusters: memories new since the last pass, each with similar memories.
+"""The start of a consolidation pass, and its clusters: new memories since the last pass, with similar ones.
 
 Similarity compares words, so that a pass needs no vectors. Decisions about clusters are made elsewhere.
 """
@@ -13,9 +13,9 @@ from memtape.schemas.rows import PassMark
 from memtape.schemas.times import DAY_US, HOUR_US
 from memtape.schemas.visible import many
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.captures import TRUST
+from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.covers import is_shown
-from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.memories import Memory, captures_of, ids_of
 from memtape.state.subjects.passes import CONSOLIDATED
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.replacing import Sharing, replaces
@@ -121,10 +121,8 @@ def gate(mark: PassMark, now: int) -> Gate:
         return Gate(True, many(mark.confirmed, "confirmation"))
     if mark.queued:
         return Gate(True, f"{many(mark.queued, 'cluster')} to be looked at again")
-    return Gate(
-        False,
-        f"{mark.new} of {ENOUGH_NEW} new memories and {mark.confirmed} of {ENOUGH_CONFIRMED} confirmations are there",
-    )
+    new = f"{mark.new} of {ENOUGH_NEW} new memories"
+    return Gate(False, f"{new} and {mark.confirmed} of {ENOUGH_CONFIRMED} confirmations are there")
 
 
 def plan(scope: Scope) -> Plan:
@@ -149,8 +147,8 @@ def plan(scope: Scope) -> Plan:
 
 def _failed(scope: Scope, cluster: Cluster) -> int:
     """Return the number of failures of a cluster: of the most failed cluster contained in it."""
-    ids = frozenset(candidate.id for candidate in cluster)
-    return max((failed for queued, (failed, _) in scope.passes.queued.items() if ids.issuperset(queued)), default=0)
+    own, queue = frozenset(candidate.id for candidate in cluster), scope.passes.queued.items()
+    return max((failed for queued, (failed, _) in queue if own.issuperset(queued)), default=0)
 
 
 def _seen(cluster: Iterable[Candidate]) -> tuple[tuple[str, int], ...]:
@@ -216,10 +214,9 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
         spoken = by_seq[memory.canonical]
         if spoken.family != CONSOLIDATED or not is_shown(scope, scope.covers, memory):
             continue
-        ids = [by_seq[join.seq].id for join in memory.joins]
-        body = scope.captures.body(spoken)
-        apart = any(id in scope.covers.apart for id in ids)
-        if apart or scope.pins.has_any(ids) or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
+        ids, body = ids_of(scope, memory.joins), scope.captures.body(spoken)
+        apart = scope.pins.has_any(ids) or any(id in scope.covers.apart for id in ids)
+        if apart or len(body.text) > MOST_CHARS or body.tags[:1] == (REPOSITORY_TAG,):
             continue
         if heard_in(body.text).standing:
             continue
@@ -235,15 +232,16 @@ def _candidates(scope: Scope) -> Iterator[Candidate]:
             tags=body.tags,
             importance=body.importance_given,
             made=memory.made,
-            said=tuple(sorted(_said(scope, parts))) or (ClusterText(spoken.at, body.text, TRUST[spoken.actor.origin]),),
-            captures=tuple(by_seq[join.seq].id for part in parts for join in part.joins),
+            said=tuple(sorted(_said(scope, parts))) or (_text_of(scope, spoken),),
+            captures=tuple(id for part in parts for id in ids_of(scope, part.joins)),
         )
 
 
 def _said(scope: Scope, parts: Iterable[Memory]) -> Iterator[ClusterText]:
     """Yield the living captured texts of memories, without texts made by a consolidation."""
-    for part in parts:
-        for join in part.members:
-            capture = scope.captures.by_seq[join.seq]
-            if not capture.hidden and not capture.made:
-                yield ClusterText(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])
+    captures = (capture for part in parts for capture in captures_of(scope, part.members))
+    return (_text_of(scope, capture) for capture in captures if not capture.hidden and not capture.made)
+
+
+def _text_of(scope: Scope, capture: Capture) -> ClusterText:
+    return ClusterText(capture.at, scope.captures.body(capture).text, TRUST[capture.actor.origin])

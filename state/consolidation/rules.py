@@ -65,7 +65,8 @@ def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidat
     """Let the best of several restatements, equal in specifics but not in words, cover the rest."""
     groups: list[list[Candidate]] = []
     for candidate in cluster:
-        same = next((group for group in groups if _says_the_same(group[0], candidate)), None)
+        plain = (group for group in groups if not (group[0].made or candidate.made))
+        same = next((group for group in plain if same_specifics(group[0].text, candidate.text)), None)
         if same is None:
             groups.append([candidate])
         else:
@@ -79,10 +80,6 @@ def _restated(cluster: Cluster) -> tuple[list[ConcludedOperation], list[Candidat
     named = [candidate for operation in operations for candidate in _inputs(operation)]
     # A memory takes part in one operation of a pass only: two operations would both name it.
     return operations, [candidate for candidate in left if candidate not in named]
-
-
-def _says_the_same(a: Candidate, b: Candidate) -> bool:
-    return not a.made and not b.made and same_specifics(a.text, b.text)
 
 
 def _timelines(candidates: Sequence[Candidate]) -> list[ConcludedOperation]:

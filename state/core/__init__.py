@@ -1,1 +1,1 @@
-"""The composition of subjects: partition, scope, their digests, and the replay that tests every flow."""
+"""The composition of subjects: partition, scope, and their digests."""

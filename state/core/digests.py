@@ -51,12 +51,13 @@ def rules_version() -> str:
 
 def changed_rules(recorded: str) -> list[str]:
     """Return the names in `rules_version` that changed, came or went since the recorded one."""
-    before, now = (dict(said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
+    both = ((said.partition("=")[::2] for said in rules.split(",")) for rules in (recorded, rules_version()))
+    before, now = map(dict[str, str], both)
     return [name for name in before | now if before.get(name) != now.get(name)]
 
 
 def state_leaves(partitions: Iterable[Partition]) -> dict[str, str]:
-    """Return the digest of every subject with content in a scope, and of every partition that has been configured."""
+    """Return the digest of every subject with content in a scope, and of every configured partition."""
     leaves: dict[str, str] = {}
     for partition in partitions:
         if partition.clock is not None:

@@ -12,15 +12,14 @@ from memtape.schemas.codec import decode
 from memtape.schemas.errors import InvalidEvent
 from memtape.schemas.events import Captured, Configured, Erased, Event, Ticked
 from memtape.schemas.log import Slot
-from memtape.schemas.rows import Change, Counters, DeadLetter
+from memtape.schemas.rows import Change, Context, Counters, DeadLetter
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.core import scope as scope_state
-from memtape.state.core.bodies import Bodies
-from memtape.state.core.context import Context
 from memtape.state.core.erasures import Erasures
 from memtape.state.core.scope import Scope
+from memtape.state.subjects.captures import Bodies
 
 
 class Partition(msgspec.Struct, dict=True, eq=False, array_like=True):
@@ -66,7 +65,8 @@ def fold(state: Partition, slots: Iterable[Slot]) -> Folded:
             _check_place(state, event)
         except InvalidEvent as error:
             state.counters.dead_letters += 1
-            folded.dead_letters.append(dead_letter(slot, error))
+            digest = blake2b(slot.payload, digest_size=16).hexdigest()
+            folded.dead_letters.append(DeadLetter(slot.partition, slot.offset, error.reason, digest))
         else:
             folded.changes.update(dict.fromkeys(evolve(state, event, slot.offset), slot.offset))
         state.offset = slot.offset + 1
@@ -86,23 +86,18 @@ def evolve(state: Partition, event: Event, offset: int) -> list[Change]:
     if scope is None:
         scope = state.scopes[name] = Scope(name)
         scope.captures.bodies = state.bodies
-    if isinstance(event.body, Erased) and not scope.captures.has_event(event.id) and state.erasures.learn(event):
+    is_known = scope.captures.has_event(event.id)
+    if isinstance(event.body, Erased) and not is_known and state.erasures.learn(event):
         state.stale = True
-    if state.erasures.covers(event) and event.body is not None:  # A blank event is asked too: more may derive from it.
+    # A blank event is asked about too, since further events may derive from it.
+    if state.erasures.covers(event) and event.body is not None:
         state.met_erased = True
         event = msgspec.structs.replace(event, body=None)
     return scope_state.evolve(scope, event, _context(state, scope, offset, _clamped(state, event)))
 
 
 def _context(state: Partition, scope: Scope, offset: int, at: int) -> Context[Scope]:
-    """Return the context of an event of a scope, at its offset and clamped time."""
     return Context(scope.name, scope.seq, offset, at, state.clock or 0, state.settings, state.counters, scope)
-
-
-def dead_letter(slot: Slot, error: InvalidEvent) -> DeadLetter:
-    """Return the dead letter of a slot, without any of its payload."""
-    digest = blake2b(slot.payload, digest_size=16).hexdigest()
-    return DeadLetter(slot.partition, slot.offset, error.reason, digest)
 
 
 def snapshot(state: Partition) -> bytes:
@@ -117,12 +112,11 @@ def restore(data: bytes, bodies: Bodies | None = None) -> Partition:
     for offset, body in kept.items():
         state.bodies.put(offset, body)
     for scope in state.scopes.values():
-        scope_state.rebuilt(scope, state.bodies)
+        scope_state.rebuild(scope, state.bodies)
     return state
 
 
 def _check_place(state: Partition, event: Event) -> None:
-    """Refuse an event in the wrong partition."""
     number, scope = state.number, event.scope
     if scope is not None and state.partitions and partition_of(scope, state.partitions) != number:
         raise InvalidEvent("misplaced", f"{scope} does not belong to partition {number}.", "$.scope")
@@ -155,7 +149,8 @@ def _configure(state: Partition, configured: Configured, event: Event, offset: i
 
 def _clamped(state: Partition, event: Event) -> int:
     """Return the time of an event, limited to the allowed distance ahead of the partition's clock."""
-    return event.at if state.clock is None else min(event.at, state.clock + state.settings.at_lead_s * US_PER_S)
+    lead_us = state.settings.at_lead_s * US_PER_S
+    return event.at if state.clock is None else min(event.at, state.clock + lead_us)
 
 
 def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
@@ -167,5 +162,5 @@ def _tick(state: Partition, tick: Ticked, offset: int) -> list[Change]:
         state.counters.ignored += 1
         return []
     state.clock = time
-    passed = (scope_state.tick(scope, _context(state, scope, offset, time)) for scope in state.scopes.values())
-    return [change for changes in passed for change in changes]
+    contexts = (_context(state, scope, offset, time) for scope in state.scopes.values())
+    return [change for context in contexts for change in scope_state.tick(context.of, context)]

@@ -15,13 +15,11 @@ from memtape.schemas.events import Erased, Event, Recalled, may_write
 from memtape.schemas.ids import id_bytes
 from memtape.schemas.lanes import shadow_of
 from memtape.schemas.placeholders import placeholders
-from memtape.schemas.rows import Change, Counters
+from memtape.schemas.rows import Change, Context, Counters
 from memtape.schemas.texts import texts_of_body
 from memtape.state import subjects
-from memtape.state.core.bodies import Bodies
-from memtape.state.core.context import Context
-from memtape.state.subjects import aging, memories, paraphrases
-from memtape.state.subjects.captures import SEEN_BITS, Captures, Seen
+from memtape.state.subjects import lifecycle, memories, paraphrases
+from memtape.state.subjects.captures import SEEN_BITS, Bodies, Captures, Seen
 from memtape.state.subjects.conflicts import Conflicts
 from memtape.state.subjects.covers import Covers
 from memtape.state.subjects.edges import Edges
@@ -50,8 +48,8 @@ class Scope(msgspec.Struct, dict=True, eq=False, array_like=True):
     `seq` is the count of its events without duplicates; `sent` the greatest `sent` of them; `changed` is
     the offset of the last event that touched a row. `generation` counts the `erased` events folded.
 
-    `seen` has an entry for each event of the scope and grows with the log: an event can come again at any time, and
-    counts once.
+    `seen` has an entry for each event of the scope and grows with the log: an event can come again at any
+    time, and counts once.
     """
 
     name: str
@@ -84,7 +82,7 @@ class Scope(msgspec.Struct, dict=True, eq=False, array_like=True):
         self.captures.seen = self.seen
 
     def known(self, event: Event, counters: Counters) -> bool:
-        """Return whether an id is known; if not record it, with a digest of the event's content, for people."""
+        """Return whether an id is known; if not record it, with a digest of the event's content."""
         said = content_digest(msgspec.structs.replace(event, at=0)) % 2**SEEN_BITS
         first = self.seen.setdefault(id_bytes(event.id), self.seq << SEEN_BITS | said)
         if first >> SEEN_BITS == self.seq and len(self.seen) == self.seq + 1:
@@ -158,7 +156,6 @@ def evolve(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:
 
 
 def _pass(state: Scope, event: Event, context: Context[Scope], through: tuple[Subject, ...]) -> list[Change]:
-    """Let an event pass through these subjects, and return the changed rows."""
     passed = (subject.module.evolve(getattr(state, subject.name), event, context) for subject in through)
     return _changed(state, [change for changes in passed for change in changes], context)
 
@@ -170,23 +167,12 @@ def _changed(state: Scope, changes: list[Change], context: Context[Scope]) -> li
     return changes
 
 
-def snapshot(state: Scope) -> bytes:
-    """Return the bytes from which `restore` makes an equal state."""
-    return msgspec.msgpack.encode(state)
-
-
-def restore(data: bytes, bodies: Bodies) -> Scope:
-    """Return the state of a snapshot; `bodies` has the bodies of its turns."""
-    return rebuilt(msgspec.msgpack.decode(data, type=Scope), bodies)
-
-
-def rebuilt(state: Scope, bodies: Bodies) -> Scope:
-    """Return a decoded state with all that follows from its fields."""
+def rebuild(state: Scope, bodies: Bodies) -> None:
+    """Make all that follows from the fields of a decoded state; `bodies` has the bodies of its turns."""
     state.captures.bodies = bodies
     for subject in SUBJECTS:
         if hasattr(subject.module, "rebuild"):
             subject.module.rebuild(getattr(state, subject.name), state)
-    return state
 
 
 def take_up(state: Scope, embedder: str) -> None:
@@ -197,7 +183,7 @@ def take_up(state: Scope, embedder: str) -> None:
 
 def tick(state: Scope, context: Context[Scope]) -> list[Change]:
     """Apply a tick of the clock, and return the changed rows."""
-    return _changed(state, aging.run(state.lifecycle, context), context)
+    return _changed(state, lifecycle.run(state.lifecycle, context), context)
 
 
 def refold(state: Scope, event: Event, context: Context[Scope]) -> list[Change]:

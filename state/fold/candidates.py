@@ -1,7 +1,7 @@
 """The fold rule: whether a new long-term text is one of the memories that are there, or is new.
 
-Two texts are one memory if they differ in form alone. Under an embedder they are also one if their vectors are
-similar and their specifics agree (`specifics`). Which memories there are is kept in `memories`.
+Two texts are one memory if they differ in form alone. Under an embedder they are also one if their vectors
+are similar and their specifics agree (`specifics`). Which memories there are is kept in `memories`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Said(NamedTuple):
 
 
 class Candidates:
-    """The canonical texts of a family's living memories, found by their specifics; the vectors are optional."""
+    """The canonical texts of a family's living memories, by their specifics; vectors are optional."""
 
     def __init__(self) -> None:
         self._said: dict[int, _Said] = {}
@@ -71,10 +71,11 @@ class Candidates:
         if same:
             return Verdict("similar", min(same)[1], SIMILARITY_ONE)
         found = list[tuple[int, int, int, int]]()
+        square = _dot(vector, vector) if vector and alike else 0
         for birth, said in alike if vector else ():
             if not said.vector:
                 continue
-            dot, square, other = _dot(vector, said.vector), _dot(vector, vector), _dot(said.vector, said.vector)
+            dot, other = _dot(vector, said.vector), _dot(said.vector, said.vector)
             if dot > 0 and dot * dot * 10_000 >= cosine_hundredths**2 * square * other:
                 found.append((-(dot * dot // other), said.name, birth, similarity(dot, square, other)))
         return Verdict("similar", *min(found)[2:]) if found else NEW
@@ -86,5 +87,5 @@ def judge_same(births: Iterable[int], name_of: Callable[[int], int]) -> Verdict:
 
 
 def _dot(a: bytes, b: bytes) -> int:
-    """Return the product of two recorded vectors: an integer below 2^24, hence exact in any order of summing."""
+    """Return the product of two recorded vectors: an integer below 2^24, exact in any order of sums."""
     return int(recorded(a) @ recorded(b))

@@ -35,25 +35,22 @@ _CODE = lazy(r"`([a-z][a-z\d]*(?:[-_./][a-z\d]+)*(?: [a-z][a-z\d]*(?:[-_./][a-z\
 _GLUED = lazy(r"(\d[\d.,]*)-?([A-Za-z]+)")
 _NUMBERS = lexicon.word_pairs("numbers")
 _UNITS = lexicon.word_pairs("units")
-_OF_DECADES = lexicon.word_set("the in his her their my our early late mid")
-_SHORT_FORMS = lexicon.word_pairs("short forms")
-_TELLING = lexicon.word_set(
-    "is are was be called named = : -> @ to as at on in into inside from under user or and not start stop restart"
-    " run install import"
+_OF_DECADES, _S_IS, _WISHED, _S_HAS = map(
+    lexicon.word_list, ("words before a decade", "words before short is", "wishes", "words behind short has")
 )
+_SHORT_FORMS = lexicon.word_pairs("short forms")
+_TELLING = lexicon.word_list("words before a name or a value")
 """Words before a name or a value, where a short form may be the very string."""
-_S_IS = lexicon.word_set("it that there here what who where he she how when")
-_WISHED = lexicon.word_set("like love rather prefer want")
-_S_HAS = lexicon.word_set("been got had done become gone")
 
 
 def read(text: str) -> tuple[list[str], bool]:
-    """Return the tokens of a text, each thing of English in one form, and whether the text may be read as English."""
+    """Return the tokens of a text, each thing in one form in English, and whether it may be English."""
     text = without_markup(text)
     tokens = list(content_key(text))
     if language_of(text) != ENGLISH or not _ABOUT_WORDS.isdisjoint(map(str.lower, tokens)):
         return tokens, False
-    return _with_amounts(_contracted([form for pair in pairwise(["", *tokens]) for form in _forms(*pair)])), True
+    forms = [form for pair in pairwise(["", *tokens]) for form in _forms(*pair)]
+    return _with_amounts(_contracted(forms)), True
 
 
 def _forms(before: str, token: str) -> tuple[str, ...]:
@@ -115,31 +112,17 @@ def _contracted(tokens: list[str]) -> list[str]:
 # --- Words without content ---
 
 _FINITE = lexicon.word_list("verbs of statements")
-_MARKS = lexicon.word_set("\" ' « » “ ” 「 」 『 』 , ; : ( ) [ ] ... 、 - – — --")
+_MARKS = lexicon.word_list("marks without content")
 _MARKS |= {" ...", " ;", " :", " ,", ' "', " '"}
-_SAID_ALONE = lexicon.word_set("no yes nope not ok okay")
-_NEGATIONS = lexicon.word_set("not never nobody no none cannot neither nor")
-_QUANTITIES = lexicon.word_set(
-    "few little lot number couple bit while most many more less only rest same other two last next past first"
-)
-_AFTER_ARTICLE_LETTER = lexicon.word_set("to and or but from with in on of for , ; : is was failed . ?")
-_BE = lexicon.word_set("is are am was were be been being")
-_ATTITUDES = lexicon.word_set(
-    "like likes love loves hate hates enjoy enjoys dislike dislikes prefer prefers eat eats ate"
-)
+_SAID_ALONE, _NEGATIONS, _BE = map(lexicon.word_list, ("words said alone", "negations", "forms of be"))
+_QUANTITIES = lexicon.word_list("words of a quantity")
+_AFTER_ARTICLE_LETTER = lexicon.word_list("words behind the letter a")
+_ATTITUDES = lexicon.word_list("verbs of an attitude")
 """Of these an article makes another object: who likes dogs may not like the dogs."""
-_PLEASED = lexicon.word_set(
-    "the a an him her them everyone everybody us me you your our my his their this these all both"
-)
+_PLEASED = lexicon.word_list("whom one pleases")
 _SAID = (["say"], ["says"], ["said"], ["saying"])
 _ASKED = tuple([word, "you", "please"] for word in ("could", "can", "would", "will"))
-_OPENERS: tuple[Tokens, ...] = (
-    ("by", "the", "way"), ("just", "so", "you", "know"), ("for", "your", "information"), ("please", "note", "that"),
-    ("note", "that"), ("remember", "that"), ("do", "not", "forget", "that"), ("keep", "in", "mind", "that"),
-    ("actually", ","), ("basically", ","), ("btw",), ("fyi",), ("reminder", ":"), ("note", ":"),
-    ("just", "a", "note", ":"), ("heads", "up", ":"),
-)  # fmt: skip
-_THANKS: tuple[Tokens, ...] = (("thank", "you"), ("thanks",), ("thanks", "a", "lot"), ("many", "thanks"), ("cheers",))
+_OPENERS, _THANKS = map(lexicon.phrases, ("words of introduction", "words of thanks"))
 
 
 def key_of(tokens: list[str], *, english: bool) -> Tokens:

@@ -21,8 +21,8 @@ KINDS = ("", *sorted(get_args(Kind)))
 ORIGINS = ("", *get_args(Origin))
 
 TURN, ANSWERS, HIDDEN, ENDS_ASKING, ASKS, AGES, TAGGED, CUED = (1 << n for n in range(8))
-"""Flags of a text: said in a session, an answer of an assistant, hidden, a question at its end, a question mark in it,
-a kind that ages, something with tags, and a turn or memory in which a person instructs."""
+"""Flags of a text: said in a session, an answer of an assistant, hidden, a question at its end, with a
+question mark, of a kind that ages, with tags, and a turn or memory in which a person instructs."""
 HOLDS = tuple(1 << n for n in range(8, 8 + len(ANSWERS_HOLD)))
 """Flags for what a text holds that a question can ask for, in the order of `ANSWERS_HOLD`."""
 EMPTY_WORDS = 1 << 14
@@ -55,11 +55,11 @@ class IndexEntry(NamedTuple):
     """A text as the index stores it, said at `at` in microseconds UTC.
 
     `flags` has the flags of the row; the words of the text decide the others. A `HIDDEN` text is not found
-    until unhidden. `record` is the displayed row, in a format of the caller's choice. `said` is equal for texts
-    with the same content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by
-    default `id`. `wording` is 0 for the canonical text, and n for the nth of the further wordings stored right
-    behind the canonical text. `ages_from` is None for a text that does not age, `confidence` 1 without contrary
-    evidence. `kind` and `id` order equals.
+    until unhidden. `record` is the displayed row, in the caller's format. `said` is equal for texts with the
+    same content. `ids` are all ids of the text; `spoken` is the id of the capture with the text, by
+    default `id`. `wording` is 0 for the canonical text, and n for the nth of the wordings right behind it.
+    `ages_from` is None for a text that does not age, `confidence` 1 without contrary evidence.
+    `kind` and `id` order equals.
     """
 
     text: str
@@ -137,7 +137,7 @@ def flags_of(entry: IndexEntry) -> int:
 
 
 def id_numbers(id: str) -> tuple[int, int]:
-    """Return two numbers that are ordered as ids are: the 128 bits of a UUID, else the first 16 bytes of a text."""
+    """Return two numbers in the order of ids: the 128 bits of a UUID, else the first 16 bytes of a text."""
     bare = id.replace("-", "")
     if len(id) == 36 and len(bare) == 32:
         try:

@@ -105,20 +105,20 @@ def languages_of(told: Sequence[int] | NDArray[Any]) -> list[int]:
 _told_once, _take_once = lru_cache(maxsize=KEPT_TEXTS)(told_of), lru_cache(maxsize=KEPT_TEXTS)(take)
 
 
-def part_of(entries: Sequence[IndexEntry], usual: int | None = None, choice: Choice = AT_HAND) -> MaskedSegment:
-    """Return entries not stored elsewhere as a part, in their order.
+def part_of(texts: Sequence[IndexEntry], usual: int | None = None, choice: Choice = AT_HAND) -> MaskedSegment:
+    """Return texts not stored elsewhere as a part, in their order.
 
-    `usual` is the language of texts that may be in several; by default derived from these entries.
+    `usual` is the language of texts that may be in several; by default derived from these.
     """
-    told = [_told_once(entry.text) for entry in entries]
+    told = [_told_once(entry.text) for entry in texts]
     if usual is None:
         usual = usual_language(languages_of(told))
     made = [
         (entry, _take_once(entry.text, its, language_read(its, usual)), RowGuard(0, 0, 0), 0)
-        for entry, its in zip(entries, told, strict=True)
+        for entry, its in zip(texts, told, strict=True)
     ]
     segment = segment_of(made)
-    return MaskedSegment(segment, shown_of(segment, np.ones(len(made), np.bool_), choice))
+    return MaskedSegment(segment, choice.takes(segment.flags, segment.at))
 
 
 MOST_KEPT_ROWS = 500_000
@@ -126,7 +126,7 @@ MOST_KEPT_ROWS = 500_000
 
 
 class TermRows(NamedTuple):
-    """The texts of a term, how often each has the term or its scores, and whether any has it in lower case."""
+    """The texts of a term, its counts or scores in each, and whether any has it in lower case."""
 
     rows: Ints
     values: Floats

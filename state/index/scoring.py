@@ -13,17 +13,17 @@ from memtape.state.index.sessions import NOBODY
 from memtape.state.index.sorted_values import distinct
 from memtape.state.index.texts import ContextRecipe, Texts
 
+SESSION_K1, SESSION_B = 1.2, 0.75
 RARE = 200
 """A term in at most 1 text of 200 is scored around its texts only, any other by an array over all texts."""
 
 
 class Scorer:
-    """BM25 over the texts of a scope, each read with shares of the turns around it, and over whole sessions."""
+    """BM25 over the texts of a scope, each read with shares of the turns around it, and over sessions."""
 
-    def __init__(self, texts: Texts, context: ContextRecipe, session_k1: float, session_b: float) -> None:
+    def __init__(self, texts: Texts, context: ContextRecipe) -> None:
         self._texts = texts
         self._context = context
-        self._session_k1, self._session_b = session_k1, session_b
         self._worths, self._session_worths = TermCache(), TermCache()
         self._read = texts.read(context)
         self._mean = float(self._read[:-1][texts.shown].mean()) if texts.count else 0.0
@@ -104,8 +104,8 @@ class Scorer:
         here = np.flatnonzero(counted)
         held = counted[here]
         relative = self._session_lengths[here] / (self._session_mean or 1)
-        norms = self._session_k1 * (1 - self._session_b + self._session_b * relative)
-        return TermRows(here, held * (self._session_k1 + 1) / (held + norms) * self._texts.idf(term))
+        norms = SESSION_K1 * (1 - SESSION_B + SESSION_B * relative)
+        return TermRows(here, held * (SESSION_K1 + 1) / (held + norms) * self._texts.idf(term))
 
 
 def _added(

@@ -232,12 +232,13 @@ def _postings(taken: Sequence[TextTokens]) -> dict[str, Array]:
 
 
 def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
-    """Return one segment with the living rows of several, in their order; `living` has a flag for each row of each."""
+    """Return one segment with the living rows of several, in order; `living` has a flag for each row."""
     of_documents = [alive[: segment.size] for segment, alive in zip(segments, living, strict=True)]
     names, name_places = _union([segment.speaker_names() for segment in segments])
     session_keys = distinct(np.concatenate([part.session_keys for part in segments]))
     sessions = [np.searchsorted(session_keys, part.session_keys)[part.sessions] for part in segments]
-    speakers = [np.array(places, np.int64)[part.speakers] for places, part in zip(name_places, segments, strict=True)]
+    pairs = zip(name_places, segments, strict=True)
+    speakers = [np.array(places, np.int64)[part.speakers] for places, part in pairs]
 
     def kept(arrays: Sequence[Array]) -> Array:
         """Return the live elements of arrays over documents, one array a segment."""
@@ -246,13 +247,13 @@ def merged(segments: Sequence[Segment], living: Sequence[Flags]) -> Segment:
     def all_rows(name: str) -> Array:
         """Return the live elements of an array over all rows: documents, then further rows."""
         arrays = [part.row_keys() if name == "keys" else getattr(part, name) for part in segments]
-        pairs = [(array, part.size, alive) for array, part, alive in zip(arrays, segments, living, strict=True)]
-        before = [array[:size][alive[:size]] for array, size, alive in pairs]
-        return np.concatenate([*before, *(array[size:][alive[size:]] for array, size, alive in pairs)])
+        sized = [(its, part.size, alive) for its, part, alive in zip(arrays, segments, living, strict=True)]
+        before = [array[:size][alive[:size]] for array, size, alive in sized]
+        return np.concatenate([*before, *(array[size:][alive[size:]] for array, size, alive in sized)])
 
     records, record_ends = _merged_records(segments, living)
     bases = np.cumsum([0, *(int(alive.sum()) for alive in of_documents)]).tolist()
-    called = [_called(part, alive, base) for part, alive, base in zip(segments, of_documents, bases, strict=False)]
+    called = list(map(_called, segments, of_documents, bases))
     return _finished(
         **_merged_postings(segments, of_documents),
         ids=kept([part.ids for part in segments]),
@@ -287,7 +288,7 @@ def _merged_postings(segments: Sequence[Segment], living: Sequence[Flags]) -> di
         base += int(alive.sum())
     every = np.concatenate(terms)
     unique, places = numbered(every)
-    # Rows of a term are ascending in each segment, and segments follow each other, so that a stable sort keeps them so.
+    # Rows of a term ascend in each segment, and segments follow each other: a stable sort keeps them so.
     by_term = np.argsort(places, kind="stable")
     sources = np.concatenate([segment.terms for segment in segments])
     by_source = np.argsort(sources, kind="stable")
@@ -317,7 +318,7 @@ def _merged_records(segments: Sequence[Segment], living: Sequence[Flags]) -> tup
 
 
 def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> tuple[Array, Array]:
-    """Return pieces of blobs in a new order, with their ends; `places` counts the pieces of all blobs in turn."""
+    """Return pieces of blobs in a new order, with their ends; `places` counts the pieces of all in turn."""
     shifts = np.cumsum([0, *(len(blob) for blob in blobs)])
     stops = np.concatenate([its.astype(np.int64) + shift for its, shift in zip(ends, shifts, strict=False)])
     begins = np.append(0, stops[:-1])  # A piece begins where the one before it ends, also from blob to blob.
@@ -329,16 +330,18 @@ def _gathered(blobs: Sequence[Array], ends: Sequence[Array], places: Array) -> t
 
 def _union(lists: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
     """Return every text once, and where those of each list are."""
-    every = {name: place for place, name in enumerate(dict.fromkeys(name for names in lists for name in names))}
+    distinct_names = dict.fromkeys(name for names in lists for name in names)
+    every = {name: place for place, name in enumerate(distinct_names)}
     return list(every), [[every[name] for name in names] for names in lists]
 
 
 def _finished(**arrays: Any) -> Segment:
-    """Return a segment of these arrays (`keys` as of the rows), each in its type, with the orders that follow."""
-    made = {name: np.ascontiguousarray(np.asarray(array, SEGMENT_TYPES[name])) for name, array in arrays.items()}
+    """Return a segment of these arrays (`keys` as of the rows), in their types, with the orders of them."""
+    made = {name: np.ascontiguousarray(array, SEGMENT_TYPES[name]) for name, array in arrays.items()}
     not_turns = made["flags"] & TURN == 0
     keys = made["session_keys"][made["sessions"]]
-    made["order"] = np.lexsort((made["ids"][:, 1], made["ids"][:, 0], made["at"], not_turns, keys)).astype("<u4")
+    first, second = made["ids"].T
+    made["order"] = np.lexsort((second, first, made["at"], not_turns, keys)).astype("<u4")
     by_key = np.argsort(made["keys"], kind="stable")
     made["by_key"], made["keys"] = by_key.astype("<u4"), made["keys"][by_key]
     by_alias = np.argsort(made["aliases"], kind="stable")

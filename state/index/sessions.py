@@ -31,10 +31,10 @@ class TextSessions:
     def __init__(self, parts: Sequence[MaskedSegment], known: TextSessions | None = None) -> None:
         """Find the sessions of parts; `known` are those of texts that may begin with the same segments."""
         self._parts = parts
-        self._starts = starts_of(parts)
-        self._shown: Flags = joined([part.shown for part in parts], np.bool_)
+        self.starts = starts_of(parts)
+        self.shown: Flags = joined([part.shown for part in parts], np.bool_)
         self._same = 0 if known is None else _alike(parts, known._parts)
-        self._base = self._starts[self._same]
+        self._base = self.starts[self._same]
         """So many texts stand where they stood."""
         self._keys, self._firsts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         self.number: Ints = np.zeros(0, np.int64)
@@ -67,7 +67,7 @@ class TextSessions:
             numbers.append(known.number[: self._base])
             early = known._firsts < self._base
             self._keys, self._firsts = known._keys[early], known._firsts[early]
-        for part, start in zip(self._parts[self._same :], self._starts[self._same :], strict=False):
+        for part, start in zip(self._parts[self._same :], self.starts[self._same :], strict=False):
             own, session = part.segment.session_keys, part.segment.sessions
             sizes = np.bincount(session, minlength=len(own))
             is_held = sizes > 0
@@ -88,10 +88,10 @@ class TextSessions:
         self.number = joined(numbers, np.int64)
 
     def _touched(self, known: TextSessions | None, lines: Sequence[Ints]) -> Flags:
-        """Return of each number whether turns of its session must be put in order over several parts, or again."""
+        """Return of each number whether turns of its session must be ordered over several parts, or again."""
         base, touched = self._base, np.zeros(len(self.number), np.bool_)
         if known is not None:
-            touched[self.number[:base][self._shown[:base] != known._shown[:base]]] = True
+            touched[self.number[:base][self.shown[:base] != known.shown[:base]]] = True
             for numbers in (known.number[base:], self.number[base:]):
                 touched[numbers[numbers < base]] = True
         # The turns of a session stand together, so that each is met once in a segment.
@@ -102,20 +102,20 @@ class TextSessions:
 
     def _lines(self) -> list[Ints]:
         """Return the turns of each new part, in its order by session, time and id."""
-        parts = zip(self._parts[self._same :], self._starts[self._same :], strict=False)
+        parts = zip(self._parts[self._same :], self.starts[self._same :], strict=False)
         return [start + part.segment.order[_turns(part)].astype(np.int64) for part, start in parts]
 
     def _link(self, old: Ints, lines: Sequence[Ints], touched: Flags) -> None:
         """Link the turns of new parts in their order, and sort the turns of touched sessions."""
-        gathered = [old[self._shown[old] & (column_of(self._parts, self._starts, "flags", old) & TURN != 0)]]
+        gathered = [old[self.shown[old] & (column_of(self._parts, self.starts, "flags", old) & TURN != 0)]]
         for rows in lines:
             own = self.number[rows]
             apart = touched[own]
             self._join(rows[~apart], own[~apart])
             gathered.append(rows[apart])
         rows = np.sort(np.concatenate(gathered))
-        ids = column_of(self._parts, self._starts, "ids", rows).reshape(-1, 2)
-        at = column_of(self._parts, self._starts, "at", rows)
+        ids = column_of(self._parts, self.starts, "ids", rows).reshape(-1, 2)
+        at = column_of(self._parts, self.starts, "at", rows)
         ordered = rows[np.lexsort((ids[:, 1], ids[:, 0], at, self.number[rows]))]
         self._join(ordered, self.number[ordered])
 

@@ -1,4 +1,4 @@
-"""Distinct values of arrays. `numpy.unique` and `numpy.isin` import masked arrays, which costs as much as a search."""
+"""Distinct values of arrays: `numpy.unique` and `numpy.isin` import masked arrays, which costs a search."""
 
 from __future__ import annotations
 
@@ -36,5 +36,6 @@ def stands(ordered: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the values found among values in ascending order."""
     if not len(ordered):
         return np.zeros(len(values), np.bool_)
-    found: NDArray[np.bool_] = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    found: NDArray[np.bool_] = ordered[places] == values
     return found

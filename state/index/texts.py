@@ -1,6 +1,6 @@
 """All texts of one scope: the union of its segments, with results known from an earlier union.
 
-Each text is read in context: with shares of the terms of the turns around the text, and as long as these make it.
+Each text is read in context: with shares of the terms of the turns around it, and as long as these make it.
 Statistics are sums over the shown texts, and so do not depend on the segments. Without earlier results a
 union costs some 40 ns a text; a question costs the occurrences of its words.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.state.index.entries import ANSWERS, ASKS, IN_LOWER_CASE, MOST_COUNT, TURN, number_of
-from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined, starts_of
+from memtape.state.index.parts import Floats, Ints, MaskedSegment, TermCache, TermRows, column_of, joined
 from memtape.state.index.segments import Flags
 from memtape.state.index.sessions import NOBODY, TextSessions
 
@@ -128,11 +128,10 @@ class Texts:
 
     def __init__(self, parts: Sequence[MaskedSegment], known: Texts | None = None) -> None:
         self.parts = parts
-        self.starts = starts_of(parts)
-        self.size = self.starts[-1]
-        self.shown: Flags = joined([part.shown for part in parts], np.bool_)
-        self.count = int(self.shown.sum())
         self.sessions: TextSessions = TextSessions(parts, None if known is None else known.sessions)
+        self.starts, self.shown = self.sessions.starts, self.sessions.shown
+        self.size = self.starts[-1]
+        self.count = int(self.shown.sum())
         self._found = TermCache()
         self._reads: dict[ContextRecipe, TextContext] = {} if known is None else dict(known._reads)
         for recipe, read in self._reads.items():
@@ -213,13 +212,14 @@ class Texts:
     @cached_property
     def latest(self) -> int:
         """The time of the latest shown text, 0 without texts."""
-        return max((int(part.segment.at[part.shown].max()) for part in self.parts if part.shown.any()), default=0)
+        shown = (part.segment.at[part.shown] for part in self.parts)
+        return max((int(at.max()) for at in shown if len(at)), default=0)
 
     @cached_property
     def languages(self) -> list[int]:
         """The numbers of the languages of the texts, the smallest first."""
-        read = sum((np.bincount(part.segment.read[part.shown], minlength=64) for part in self.parts), np.zeros(64, int))
-        return np.flatnonzero(read).tolist()
+        read = joined([part.segment.read[part.shown] for part in self.parts], np.int64)
+        return np.flatnonzero(np.bincount(read)).tolist()
 
     @cached_property
     def speakers(self) -> list[str]:

@@ -25,8 +25,8 @@ KEYWORDS_FOR_ALL = 4
 
 _CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
 _KEYWORDS = re.compile(
-    r"(?<!\w)(deadline|todo|urgent|risk|decision|blocker|meeting|action item|milestone|bug|incident|follow[ -]up)s?"
-    r"(?!\w)",
+    r"(?<!\w)(deadline|todo|urgent|risk|decision|blocker|meeting|action item|milestone|bug|incident"
+    r"|follow[ -]up)s?(?!\w)",
     re.IGNORECASE,
 )
 
@@ -83,7 +83,7 @@ def retention(kept: RetentionInputs, now: int) -> Retention:
 
 
 def falls_at(kept: RetentionInputs, limit: int) -> int | None:
-    """Return from when on retention is at most a limit, in microseconds; None where time alone does not bring it so.
+    """Return from when on retention is at most a limit, in microseconds; None if time alone does not do it.
 
     `limit` is in millionths.
     """

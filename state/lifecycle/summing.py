@@ -23,15 +23,15 @@ READ_CHARS = 2_000
 """So much of the beginning of a text is read; what is longer is mostly pasted."""
 GOOD_HIGHLIGHTS, GOOD_KEYWORDS = 3, 6
 GOOD, POOR = 75, 45
-"""Quality in hundredths: of a summary with enough highlights and keywords, and of one with fewer (capability L3)."""
+"""The quality, in hundredths, of a summary with enough highlights and keywords, and with fewer (L3)."""
 _SAID, _SHORT = 2, 1
 """What a word counts in a sentence, and in one of few words, which says nothing by itself."""
 KEPT_SUMMARIES = 256
-"""So many are kept: of an epoch first the rows of all summaries that have changed are made, and then the pages."""
+"""Summaries kept, since an epoch first makes the rows of all changed summaries, and then their pages."""
 
 
 class Summed(NamedTuple):
-    """A summary by rule: its lines in the order of the texts, its keywords, the most telling first, and its quality."""
+    """A summary by rule: its lines in the order of the texts, keywords, commonest first, and quality."""
 
     highlights: tuple[str, ...]
     keywords: tuple[str, ...]
@@ -60,7 +60,7 @@ def summed(said: tuple[tuple[str, str], ...]) -> Summed:
 
 
 _Spoken = dict[str, tuple[str, int]]
-"""By its term a word of the group as it was first written, and how many texts hold it; the most common first."""
+"""By term a word of the group as first written, and the number of texts with the word; commonest first."""
 
 
 def _spoken(said: Sequence[tuple[str, str]]) -> _Spoken:
@@ -69,15 +69,12 @@ def _spoken(said: Sequence[tuple[str, str]]) -> _Spoken:
     written: dict[str, str] = {}
     names = frozenset(word for _, actor in said for word in words(actor))
     for text, _ in said:
-        pairs = [(word, term) for word, term in worded_terms(text, language_of(text)) if _tells(word, names)]
+        told = (pair for pair in worded_terms(text, language_of(text)) if len(pair[0]) >= LEAST_WORD_CHARS)
+        pairs = [it for it in told if not (it[0].isdigit() or is_common(it[0]) or it[0] in names)]
         held.update(list(dict.fromkeys(term for _, term in pairs)))
         for word, term in pairs:
             written.setdefault(term, word)
     return {term: (written[term], held[term]) for term in sorted(held, key=lambda term: (-held[term], term))}
-
-
-def _tells(word: str, names: frozenset[str]) -> bool:
-    return len(word) >= LEAST_WORD_CHARS and not word.isdigit() and not is_common(word) and word not in names
 
 
 def _lines(place: int, text: str) -> list[_Line]:
@@ -94,7 +91,8 @@ def _chosen(lines: Sequence[_Line], spoken: _Spoken) -> list[_Line]:
     """Return the lines with most words not in an earlier line, one a text."""
     left, chosen, told = list(lines), list[_Line](), frozenset[str]()
     while left and len(chosen) < MOST_HIGHLIGHTS:
-        worth = [line.weight * sum(spoken[term][1] for term in line.terms - told if term in spoken) for line in left]
+        new = (line.weight * sum(spoken[it][1] for it in line.terms - told if it in spoken) for line in left)
+        worth = list(new)
         best = max(range(len(left)), key=lambda n: (worth[n], -n))
         if not worth[best]:
             break

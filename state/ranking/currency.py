@@ -8,19 +8,18 @@ person's many facts only the wanted one answers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from memtape.schemas.patterns import lazy
 from memtape.schemas.times import HOUR_US
 from memtape.state.index.parts import Floats
 from memtape.state.index.segments import Flags
 from memtape.state.subjects.captures import TRUST
 from memtape.state.text.claims import GENERIC, SAYS_NOTHING, Claim, singles_of
+from memtape.state.text.lexicon import cues
 from memtape.state.text.replacing import without_serial
 from memtape.state.text.terms import terms
 
@@ -34,17 +33,11 @@ LEAST_NEAR = 0.5
 """Of these the later is at least so near to the question, as a share of how near the other is."""
 CHANGED_COSINE, CHANGED_NEAR = 0.25, 0.3
 """The same two bounds for a later text that speaks of a change."""
-CHANGE = lazy(
-    r"\b(?:now|since|new|newly|instead|any ?more|no longer|from here on|from now on|these days|nowadays|another|again|"
-    r"moved?|moves|moving|chang(?:e|es|ed)|switch(?:es|ed)?|replac(?:e|es|ed)|as of|already|meanwhile|lately|by now|"
-    r"this (?:morning|week|month|year|season|time))\b",
-    re.IGNORECASE,
-)
-"""Words by which people speak of a change. They only order texts that are about one thing by their vectors too."""
+_CUES = cues("currency")
 LEAST_TOLD = 0.2
 """Minimum share, as in `LEAST_HELD`, of a text ranked above anyway for a mark that it is later."""
 SITTING_US = HOUR_US
-"""What was said in one sitting stands side by side, unless a text says a change: nobody moves house within the hour."""
+"""What was said in one sitting stands side by side, unless a text says a change."""
 LEAST_SHARED = 0.5
 """Values of one class are of one thing if the texts share more than half of the shorter one's other terms."""
 
@@ -56,6 +49,10 @@ CODE = "code "
 LEAST_KIN, LEAST_STEM = 5, 3
 """Words are one family if the shorter begins the longer: from 5 letters, or from 3 with a listed ending."""
 ENDINGS = ("er", "or", "ment", "ing")
+
+
+Shares = Mapping[str, float]
+"""The share of each term of a question."""
 
 
 class FoundMemory(NamedTuple):
@@ -73,11 +70,8 @@ class FoundMemory(NamedTuple):
     values: tuple[Claim, ...] = ()
 
 
-def memory(family: str, trust: int, at: int, text: str, held: float, asked: Mapping[str, float]) -> FoundMemory:
-    """Return a memory of a text whose own words hold the share `held` of a question.
-
-    `asked` has the share of each term of the question.
-    """
+def memory(family: str, trust: int, at: int, text: str, held: float, asked: Shares) -> FoundMemory:
+    """Return a memory of a text whose own words hold the share `held` of a question."""
     words = frozenset(terms(text))
     held += sum(share for term, share in asked.items() if term not in words and _has_kin(term, words))
     return FoundMemory(family, trust, at, words - GENERIC - SAYS_NOTHING, held, values(text))
@@ -108,7 +102,7 @@ def _has_kin(term: str, words: Iterable[str]) -> bool:
 
 
 def about_one(cosines: Floats) -> Flags:
-    """Return which texts are about one thing, by how similar they are to each other; both of shape (texts, texts)."""
+    """Return which texts are about one thing, by their cosines; both of shape (texts, texts)."""
     others = np.where(np.eye(len(cosines), dtype=np.bool_), -1, cosines)
     nearest = others >= others.max(axis=1, initial=NEAREST_COSINE, keepdims=True)
     about: Flags = (others >= ALIKE_COSINE) | (nearest & nearest.T)
@@ -117,7 +111,7 @@ def about_one(cosines: Floats) -> Flags:
 
 def are_changes(cosines: Floats, texts: Sequence[str]) -> Flags:
     """Return for [later, earlier] whether the later text speaks of a change and is about the same thing."""
-    speaking = np.array([CHANGE.search(text) is not None for text in texts], np.bool_)
+    speaking = np.array([_CUES.change.search(text) is not None for text in texts], np.bool_)
     about: Flags = speaking[:, None] & (cosines >= CHANGED_COSINE)
     return about
 
@@ -159,7 +153,10 @@ def latest_first(found: Sequence[FoundMemory | None], alike: Alike = nothing_ali
     """
 
     def may_precede(one: int, other: int, least: float = LEAST_HELD) -> bool:
-        return _may_precede(found[one], found[other], alike(one, other), least)
+        its, that = found[one], found[other]
+        if its is None or that is None or its is that:
+            return False
+        return _may_precede(its, that, alike(one, other), least)
 
     left, order = list(range(len(found))), list[Placed]()
     while left:
@@ -181,9 +178,7 @@ def _may_follow(one: FoundMemory, other: FoundMemory) -> bool:
     return one.at >= other.at + SITTING_US and one.trust >= other.trust and one.family == other.family
 
 
-def _may_precede(one: FoundMemory | None, other: FoundMemory | None, likeness: Likeness, least: float) -> bool:
-    if one is None or other is None or one is other:
-        return False
+def _may_precede(one: FoundMemory, other: FoundMemory, likeness: Likeness, least: float) -> bool:
     if likeness < Likeness.CHANGE and _are_apart(one, other):
         return False
     if not _may_follow(one, other):

@@ -1,17 +1,17 @@
 """A deep search: up to three looks at some scopes, two without a model, each of which gives the next query.
 
-A look takes the steps of `STEPS` in order. A judge decides what three of them keep: `RULES`, or a model. The search
-ends as soon as nothing is asked that was not asked before. Nothing here reads a clock or asks a model: both are handed
-in. Each scope is ranked by its own texts alone. The rules about words are for English.
+A look takes the steps of `STEPS` in order. A judge decides what three of them keep: `RULES`, or a model. The
+search ends when nothing new is asked. Nothing here reads a clock or asks a model: both are handed in. Each
+scope is ranked by its own texts alone. The rules about words are for English.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,19 +26,18 @@ from memtape.state.ranking.lanes import EDGE_HITS, HITS_A_SEED, LENT, SEEDS, Hit
 from memtape.state.ranking.meaning import Among
 from memtape.state.ranking.ranker import DIGITS, Corpus, Ranking, Scale
 from memtape.state.ranking.yielding import LEAST_STEP, just_said
-from memtape.state.text.lexicon import lines_of
+from memtape.state.text.lexicon import lines_of, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
 LOOKED_AT, GATED, MOST_TRACED = 50, 10, 1_000
-"""So many of the best of each look are looked at, or as many as are wanted; so many are judged for whether they are
-enough; and so many ids has a traced step."""
+"""How many of the best of each look are looked at, unless more are wanted; how many the gate judges; how many
+ids a traced step has."""
 READY = 0.9
 """Share of a question's weight at which a search ends."""
 HOPS = 2
 BESIDE, LINKED = 0.5, 1.0
-"""The weights of the ways from a turn to the one before and after it, and from a page along its links, where an edge of
-full weight has 1."""
+"""The weights of the ways from a turn to its neighbours, and from a page along its links."""
 WEIGHTS = (1.0, 1.0, 0.05)
 """What each look counts; a third, which only a model asks for, hardly does more than part equals."""
 OF_KIND = 0.12
@@ -52,13 +51,9 @@ _WHERE_SAID = lazy(
     r"(?:sessions?|conversations?|chats?|questions?|requests?|messages?|discussions?)\b",
     re.IGNORECASE,
 )
-_OF_ASKING = frozenset(
-    "many much different various total overall specific considering mention mentioned kind kinds type types sort sorts"
-    " which would could should might likely ever recently both while considered".split()
-)
+_OF_ASKING = word_list("words of asking")
 """Words that say how something is asked for, or how many are wanted, and stand in few answers."""
 _WORD = lazy(r"[^\W_][\w'’-]*")
-SpotT = TypeVar("SpotT", bound=Hashable)
 
 
 class Spot(NamedTuple):
@@ -68,12 +63,16 @@ class Spot(NamedTuple):
     place: int
 
 
+Edges = list[tuple[Spot, float]]
+"""Neighbours of a text, each with a weight from 0 to 1."""
+
+
 class Field(NamedTuple):
     """One scope: its texts, the ranking of a question among them, and the allowed ones.
 
-    `now` is that of ranking, `session` the asker's. `text_of` gives the whole text of a place, `id_of` its id, empty
-    for a summary. `walk` gives the pages to which a walk down the tree comes for a query, each with its share of the
-    query; `links` the texts to which the edges of a page lead. Edges are followed only if `follows`.
+    `now` is that of ranking, `session` the asker's. `text_of` gives the text of a place, `id_of` its id,
+    empty for a summary. `walk` gives the pages to which a walk down the tree comes for a query, each with its
+    share of the query; `links` the texts to which the edges of a page lead. `follows` says to follow edges.
     """
 
     corpus: Corpus
@@ -106,7 +105,7 @@ Judge = Mapping[DeepStep, Callable[["DeepSearch", Sequence[Spot]], StepDecision]
 
 
 class DeepSearch:
-    """A search so far: the hits of its texts with their first looks, the looks, lent scores, and `found`, best first.
+    """A search so far: the hits of its texts with their first looks, the looks, lent scores, and `found`.
 
     `rankings` are those of the first look, by scope. A text seen again keeps its first hit.
     """
@@ -146,8 +145,8 @@ class DeepSearch:
 
     def weights(self, question: str) -> dict[str, float]:
         """Return the share of a question's weight in each of its terms, by the first scope with any text."""
-        corpus = next((field.corpus for field in self.fields if field.corpus.texts.count), self.fields[0].corpus)
-        return corpus.weights(question)
+        field = next((field for field in self.fields if field.corpus.texts.count), self.fields[0])
+        return field.corpus.weights(question)
 
     def holding(self, asked: Iterable[str], spots: Iterable[Spot]) -> dict[Spot, dict[str, None]]:
         """Return which of some terms each of some texts holds in its own words."""
@@ -176,16 +175,18 @@ class DeepSearch:
                 if spot.scope == scope:
                     hit = self.hits[spot]
                     looked = score / hit.score if hit.score else 1.0
-                    hits.append(hit._replace(score=score, looked=looked, parts=hit.parts if hit.look == 1 else {}))
+                    parts = hit.parts if hit.look == 1 else {}
+                    hits.append(hit._replace(score=score, looked=looked, parts=parts))
             places = np.array([hit.place for hit in hits], np.int64)
-            made.append(Ranking(ranking.counts, places, hits.__getitem__, ranking.scale if hits else Scale(0, 1, 1)))
+            scale = ranking.scale if hits else Scale(0, 1, 1)
+            made.append(Ranking(ranking.counts, places, hits.__getitem__, scale))
         return made
 
 
 def deepened(
     question: str, fields: Sequence[Field], judge: Judge, wanted: int, clock_us: Callable[[], int]
 ) -> DeepSearch:
-    """Return the search of a question after up to three looks; `found` has `wanted` results, then the rest."""
+    """Return the search of a question after up to three looks; `found` has the `wanted` results first."""
     search, asked = DeepSearch(question, fields, judge, max(LOOKED_AT, wanted)), dict[str, None]()
     while search.query and search.query not in asked and search.look < MOST_LOOKS:
         asked[search.query] = None
@@ -194,12 +195,14 @@ def deepened(
             since, known = clock_us(), len(search.hits)
             given, dropped, told = take(search)
             told = told._replace(query="") if step == "gate" and search.look == MOST_LOOKS else told
-            ids = (search.fields[spot.scope].id_of(spot.place) for spot in dropped or list(search.hits)[known:])
+            spots = dropped or list(search.hits)[known:]
+            ids = (search.fields[spot.scope].id_of(spot.place) for spot in spots)
             traced = tuple(dict.fromkeys(id for id in ids if id))[:MOST_TRACED]
             search.trace.append(
                 Traced(
-                    by=told.by, cost=told.cost, failure=told.failure, given=given, ids=traced, kept=len(told.kept),
-                    look=search.look, query=told.query, step=step, took_us=max(0, clock_us() - since),
+                    by=told.by, cost=told.cost, failure=told.failure, given=given, ids=traced,
+                    kept=len(told.kept), look=search.look, query=told.query, step=step,
+                    took_us=max(0, clock_us() - since),
                 )
             )  # fmt: skip
         search.query = told.query
@@ -245,12 +248,12 @@ def _follow(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
     finds = (spot for spot in search.looks[-1] if any(lane in FINDING for lane in search.hits[spot].lanes))
     seeds = list(islice(finds, SEEDS))
     reached = walk(seeds, lambda spot: _beside(search.fields[spot.scope], spot))
-    relevance = {spot: LENT * strength * search.hits[seed].relevance for spot, (strength, seed) in reached.items()}
-    return len(seeds), (), StepDecision(search.lend(relevance))
+    lent = {spot: LENT * share * search.hits[seed].relevance for spot, (share, seed) in reached.items()}
+    return len(seeds), (), StepDecision(search.lend(lent))
 
 
 def _gate(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
-    """Judge whether the best texts are enough, and get the next query; later looks prefer texts of a kind asked for."""
+    """Judge whether the best texts are enough, and get the next query; later looks prefer kinds asked for."""
     seen = (spot for look in search.looks for spot in look) if search.look > 1 else ()
     kinds = [spot for spot, its in search.holding(_members(search.question), seen).items() if its]
     search.found = merged(search.looks, search.lent, kinds)
@@ -262,14 +265,17 @@ def _gate(search: DeepSearch) -> tuple[int, Sequence[Spot], StepDecision]:
     return len(spots), dropped, told
 
 
-STEPS: dict[DeepStep, Step] = {"scouts": _scout, "filter": _filter, "walk": _walk, "edges": _follow, "gate": _gate}
+STEPS: dict[DeepStep, Step] = {
+    "scouts": _scout, "filter": _filter, "walk": _walk, "edges": _follow, "gate": _gate,
+}  # fmt: skip
 
 
 def keep_related(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     """Keep all results of the first look; of later ones only texts with a term or kind asked for."""
     if search.look == 1:
         return StepDecision(spots)
-    held = search.holding(dict.fromkeys((*search.weights(search.question), *_members(search.question))), spots)
+    asked = dict.fromkeys((*search.weights(search.question), *_members(search.question)))
+    held = search.holding(asked, spots)
     return StepDecision([spot for spot in spots if held[spot] or search.hits[spot].look == 1])
 
 
@@ -284,24 +290,24 @@ def ask_by_kinds(search: DeepSearch, spots: Sequence[Spot]) -> StepDecision:
     return StepDecision(spots, "" if is_enough or search.look > 1 else by_kinds(search.question))
 
 
-RULES: Judge = {"filter": keep_related, "walk": lambda search, spots: StepDecision(spots), "gate": ask_by_kinds}
+RULES: Judge = {
+    "filter": keep_related, "walk": lambda _, spots: StepDecision(spots), "gate": ask_by_kinds,
+}  # fmt: skip
 """The judge that goes by words alone. A walk has gone by the same words, so that all its pages are opened."""
 
 
-def walk(
-    seeds: Sequence[SpotT], near: Callable[[SpotT], Iterable[tuple[SpotT, float]]]
-) -> dict[SpotT, tuple[float, SpotT]]:
-    """Return the nodes within two hops of the first 18 seeds, no seeds, with the strength of the best way and its seed.
+def walk(seeds: Sequence[Spot], near: Callable[[Spot], Edges]) -> dict[Spot, tuple[float, Spot]]:
+    """Return the nodes within two hops of the first 18 seeds, with the strength and the seed of the best way.
 
-    `near` returns the neighbours of a node with weights from 0 to 1, the strongest first. At most six neighbours of
-    each are walked to, and 45 nodes are reached in all, the strongest of each hop first. Strength is the product of the
-    weights along the best way.
+    `near` returns the neighbours of a node with weights from 0 to 1, the strongest first. At most six of each
+    are walked to, and 45 nodes are reached in all, the strongest of each hop first. Strength is the product
+    of the weights along the best way.
     """
     started = dict.fromkeys(list(dict.fromkeys(seeds))[:SEEDS])
-    reached: dict[SpotT, tuple[float, SpotT]] = {}
+    reached: dict[Spot, tuple[float, Spot]] = {}
     front = [(seed, 1.0, seed) for seed in started]
     for _ in range(HOPS):
-        found: dict[SpotT, tuple[float, SpotT]] = {}
+        found: dict[Spot, tuple[float, Spot]] = {}
         for spot, share, seed in front:
             for other, weight in islice(near(spot), HITS_A_SEED):
                 strength = share * min(1.0, max(0.0, weight))
@@ -314,7 +320,7 @@ def walk(
     return reached
 
 
-def _beside(field: Field, spot: Spot) -> list[tuple[Spot, float]]:
+def _beside(field: Field, spot: Spot) -> Edges:
     """Return the neighbours of a text, the strongest first."""
     if not field.follows:
         return []
@@ -356,9 +362,10 @@ def merged(
         for spot, score in look.items():
             summed[spot] = summed.get(spot, 0.0) + weight * score / (top or 1) / whole
     added = OF_KIND if kinds else 0.0
-    scores = {spot: best * (share + (added if spot in kinds else 0.0)) / (1 + added) for spot, share in summed.items()}
-    scores |= {spot: max(score, scores.get(spot, 0.0)) for spot, score in lent.items()}
-    units = {spot: round(score / LEAST_STEP) for spot, score in scores.items()}
+    for spot, share in summed.items():
+        summed[spot] = best * (share + (added if spot in kinds else 0.0)) / (1 + added)
+    summed |= {spot: max(score, summed.get(spot, 0.0)) for spot, score in lent.items()}
+    units = {spot: round(score / LEAST_STEP) for spot, score in summed.items()}
     ranked = sorted(units, key=lambda spot: -units[spot])  # Equals stay as they were put in.
     order, least = dict[Spot, float](), 0
     for spot in reversed(ranked):
@@ -380,7 +387,8 @@ def kinds_asked(question: str) -> dict[str, tuple[str, ...]]:
 
 def _members(question: str) -> dict[str, None]:
     """Return the terms of all members of the kinds that a question names."""
-    return dict.fromkeys(term for its in kinds_asked(question).values() for term in terms(" ".join(its), ENGLISH))
+    members = (" ".join(its) for its in kinds_asked(question).values())
+    return dict.fromkeys(term for its in members for term in terms(its, ENGLISH))
 
 
 def by_kinds(question: str) -> str:

@@ -1,7 +1,7 @@
 """The constants of ranking: lanes with their maximum results, factors from relevance to score, and recipes.
 
-`ranker` finds the texts of a lane. Scores are answers and never state. The recipes were measured on LoCoMo and on
-long chats with an assistant, never on single questions; `docs/benchmarks.md` has the figures.
+`ranker` finds the texts of a lane. Scores are answers and never state. The recipes were measured on LoCoMo
+and on long chats with an assistant, never on single questions; `docs/benchmarks.md` has the figures.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LEAST_COSINE = 0.2
 PERHAPS_COSINE, PERHAPS_HITS = 0.12, 3
 """With fewer than 3 found texts, the nearest fill up to 3, each with at least this cosine."""
 FOLLOWED_FROM, FOLLOWED_COSINE, FOLLOWED_SHARE = 3, 0.3, 0.6
-"""For each of the 3 nearest memories, the later memory with the greatest cosine to it, 0.3 at least, is found too.
+"""For each of the 3 nearest memories, the later memory with the greatest cosine to it, at least 0.3.
 
-Its cosine to the question counts as 0.6 of the nearest memory's: a new value often shares no word with the question.
+Its cosine to the question counts as 0.6 of the nearest one's: a new value may share no word with a question.
 """
 PERHAPS = "perhaps"
 """The mark of a text that is only near, and may have nothing to do with what was asked."""
 MOVING: dict[Lane, float] = {"hot": 0.1, "fresh": 0.05}
-"""Use and youth move what was found; they find nothing by themselves, since they know nothing of the question."""
+"""Use and youth move what was found; they find nothing, since they know nothing of the question."""
 FRESH_DAYS = 3
 LENT = 0.5
 """The share of a seed's relevance that an edge of full weight lends."""
@@ -70,7 +70,7 @@ class Hit(NamedTuple):
 
 def is_perhaps(hit: Hit) -> bool:
     """Return whether a text was found by its vector alone, and is not similar enough for that to say much."""
-    return "sparse" not in hit.lanes and "edges" not in hit.lanes and hit.lanes.get("dense", 1.0) < LEAST_COSINE
+    return not {"sparse", "edges"} & hit.lanes.keys() and hit.lanes.get("dense", 1.0) < LEAST_COSINE
 
 
 def first_of(scores: Floats, places: Ints, most: int, order: Callable[[Ints], Ints]) -> Ints:
@@ -95,13 +95,13 @@ class Weights(NamedTuple):
     user's own words.
     """
 
-    session: float
-    speaker: float
-    hint: float
-    question: float
-    own_words: float
-    cosine: float
-    session_cosine: float
+    session: float = 0.0
+    speaker: float = 0.0
+    hint: float = 0.0
+    question: float = 0.0
+    own_words: float = 0.0
+    cosine: float = 0.0
+    session_cosine: float = 0.0
 
 
 class RankingRecipe(NamedTuple):
@@ -114,15 +114,14 @@ class RankingRecipe(NamedTuple):
 
 PEERS = RankingRecipe(
     ContextRecipe(k1=0.6, b=0.4, asked=1.0, before=0.1, before_that=0.3, after=0.3, after_that=0.1),
-    Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09, own_words=0.0, cosine=0.0, session_cosine=0.0),
-    Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, own_words=0.0, cosine=0.8, session_cosine=0.8),
+    Weights(session=0.35, speaker=0.2, hint=0.27, question=-0.09),
+    Weights(session=0.1, speaker=0.22, hint=0.3, question=-0.14, cosine=0.8, session_cosine=0.8),
 )
 ASSISTED = RankingRecipe(
     ContextRecipe(k1=1.2, b=0.9, asked=1.0, before=0.3, before_that=0.3, after=0.3, after_that=0.1),
-    Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.3, cosine=0.0, session_cosine=0.0),
-    Weights(session=0.4, speaker=0.0, hint=0.0, question=0.0, own_words=0.4, cosine=0.9, session_cosine=0.3),
+    Weights(session=0.4, own_words=0.3),
+    Weights(session=0.4, own_words=0.4, cosine=0.9, session_cosine=0.3),
 )
 ASKED_PEOPLE, ASKED_ANSWERS = 0.5, 1.0
-"""How far people's words and the assistant's are preferred where a question is about what the assistant said."""
-SESSION_K1, SESSION_B = 1.2, 0.75
+"""How far people's words and the assistant's are preferred for a question about what the assistant said."""
 SCAFFOLD_WEIGHT = HALF = 0.5

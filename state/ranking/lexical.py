@@ -17,14 +17,12 @@ from memtape.state.index.parts import Floats, Ints
 from memtape.state.index.scoring import Scorer
 from memtape.state.index.sorted_values import distinct, is_one_of
 from memtape.state.index.texts import ContextRecipe, Texts
-from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT, SESSION_B, SESSION_K1
+from memtape.state.ranking.lanes import SCAFFOLD_WEIGHT
 from memtape.state.text.asking import day_terms, questions, terms_of_day
-from memtape.state.text.lexicon import SEARCH_STOP
+from memtape.state.text.lexicon import SEARCH_STOP, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, TOLD_LANGUAGES, is_common, terms, worded_terms
 
-SCAFFOLDING = "list order mention conversation discussion discuss tell say talk chat session summary summarize"
-"""Words of a request to an assistant for an earlier text, not found in the text itself."""
 LAST_LETTER = "\u2e80"
 """Ideographs, kana and hangul come after it."""
 _WORD = lazy(r"\w[\w'’-]*")
@@ -46,7 +44,8 @@ class Worded(NamedTuple):
 
 @cache
 def _scaffolding() -> frozenset[str]:
-    return frozenset(terms(SCAFFOLDING, ENGLISH))
+    """Return the terms of a request for an earlier text, which that text does not have."""
+    return frozenset(terms(" ".join(sorted(word_list("words of a request"))), ENGLISH))
 
 
 _AROUND = ".,;:!?¿¡…()[]{}\"“”„«»'’"
@@ -69,7 +68,7 @@ class QuestionTerms(NamedTuple):
 LEAST_SHARED = 2
 """Minimum number of common words; a single one is no evidence."""
 MORE_TEXTS = 1_000
-"""A scope is taken to have so many more texts without any word of a prompt: in a young one no word is common yet."""
+"""A scope counts as having so many more texts without a word of a prompt: a young one has no common word."""
 
 
 class Weighed(NamedTuple):
@@ -90,7 +89,7 @@ class ScopeWords:
         self._texts = texts
         self._k1 = context.k1
         self._assisted = texts.answers is not None
-        self._scorer = Scorer(texts, context, SESSION_K1, SESSION_B)
+        self._scorer = Scorer(texts, context)
         self._languages = [TOLD_LANGUAGES[number] for number in texts.languages] or [ENGLISH]
         self._speakers = {name: self._terms_of(name) for name in texts.speakers}
         self._names = dict.fromkeys(term for its in self._speakers.values() for term in its)
@@ -115,10 +114,6 @@ class ScopeWords:
             min(1.0, best / most) if best else 0.0,
             [term for term, _ in known],
         )
-
-    def speakers(self) -> list[str]:
-        """Return the names of all speakers."""
-        return list(self._speakers)
 
     def _readings(self, query: str, called: Mapping[str, None]) -> list[list[str]]:
         """Return the terms of a question in each language of the scope.
@@ -218,9 +213,11 @@ class ScopeWords:
         called = self._called(query)
         asked = self._asked(query, called)
         days = (term for term in day_terms(query) if term in self._dated)
-        used = {term: self._texts.idf(term) for term in (*(held for term in asked for held in self._held(term)), *days)}
+        known = (held for term in asked for held in self._held(term))
+        used = {term: self._texts.idf(term) for term in (*known, *days)}
         names = tuple(term for term in called if term not in asked)
-        return QuestionTerms(used, self._unheld(query, {**used, **dict.fromkeys(names)}), names, _common(query))
+        unheld = self._unheld(query, {**used, **dict.fromkeys(names)})
+        return QuestionTerms(used, unheld, names, _common(query))
 
     def _asked(self, query: str, called: Mapping[str, None]) -> dict[str, None]:
         return dict.fromkeys(term for reading in self._readings(query, called) for term in reading)

@@ -22,7 +22,7 @@ Among = Callable[[Ints], Ints]
 """A filter of places: returns the allowed ones."""
 
 EXACT_TEXTS = 8_192
-"""Of so many texts all vectors are compared, held as numbers that need no conversion: 13 MB of 384 dimensions."""
+"""Of so many texts all vectors are compared, as numbers that need no conversion: 13 MB of 384 dimensions."""
 NEAR_TEXTS, NEAR_SHARE = 1_000, 0.01
 """Texts compared in full, those with the nearest sketches: the greater of a number and a share of all."""
 NEAR_IN_SESSION = 2
@@ -47,7 +47,7 @@ class Meaning:
 
     @cached_property
     def sessions(self) -> tuple[Ints, Ints, Ints]:
-        """The texts that have a vector by their sessions, where each session begins and ends, and its number."""
+        """The texts with a vector by their sessions, where each session begins and ends, and its number."""
         grouped = self.rows[np.argsort(self.session[self.rows], kind="stable")]
         starts = np.flatnonzero(firsts(self.session[grouped]))
         return grouped, np.append(starts, len(grouped)), self.session[grouped[starts]]
@@ -72,7 +72,8 @@ class Similar:
     def __init__(self, meaning: Meaning, query: Vectors, among: Among) -> None:
         """Compare a question. Raises `ValueError` for a vector of other dimensions."""
         if query.shape != (meaning.vectors.dimensions,):
-            raise ValueError(f"A question's vector has {query.size} dimensions and not {meaning.vectors.dimensions}.")
+            known = meaning.vectors.dimensions
+            raise ValueError(f"A question's vector has {query.size} dimensions and not {known}.")
         self._meaning = meaning
         self._query = query
         self._compared = meaning.compared(query) if len(meaning.session) <= EXACT_TEXTS else None
@@ -108,7 +109,7 @@ class Similar:
             return np.full(len(places), NOWHERE)
         sizes = bounds[wanted + 1] - bounds[wanted]
         ends = np.cumsum(sizes)
-        # The texts of the wanted sessions one after the other, and for each the place of its session among these.
+        # The texts of the wanted sessions in turn, and for each the place of its session among these.
         rows = grouped[np.arange(ends[-1]) + np.repeat(bounds[wanted] - ends + sizes, sizes)]
         owner = np.repeat(np.arange(len(wanted)), sizes)
         order = np.lexsort((self._distances[rows], owner))

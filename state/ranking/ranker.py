@@ -21,7 +21,7 @@ from memtape.state.index.sorted_values import distinct, firsts, is_one_of, stand
 from memtape.state.index.texts import Texts
 from memtape.state.index.vectors import TextVectors, Vectors
 from memtape.state.ranking import lanes as rules
-from memtape.state.ranking.lanes import ASKED_ANSWERS, ASKED_PEOPLE, ASSISTED, HALF, PEERS, Hit, Weights, first_of
+from memtape.state.ranking.lanes import ASSISTED, HALF, PEERS, Hit, Weights, first_of
 from memtape.state.ranking.lexical import ScopeWords, Worded
 from memtape.state.ranking.meaning import EXACT_TEXTS, NOWHERE, Among, Meaning, Similar
 from memtape.state.ranking.yielding import (
@@ -42,7 +42,7 @@ PartsOf = Callable[[int], Mapping[str, float]]
 
 
 class Scale(NamedTuple):
-    """How a sum becomes a relevance: (sum - `least`) / (`most` - `least`), held between 0 and 1, x `strength`."""
+    """How a sum becomes a relevance: (sum - `least`) / (`most` - `least`), from 0 to 1, x `strength`."""
 
     least: float
     most: float
@@ -67,7 +67,7 @@ class Ranking(NamedTuple):
 
 
 class TextUse(NamedTuple):
-    """How often a text was used, how much lately on any scale from 0 on, and the texts it was used with, by id.
+    """How often a text was used, how much lately on any scale from 0, and the texts used with it, by id.
 
     Each of these has the weight of the edge to it, 1 for a full one.
     """
@@ -80,26 +80,25 @@ class TextUse(NamedTuple):
 class Corpus:
     """The texts of one scope, prepared for many questions.
 
-    `text_of` gives the whole text of a place, `place_of` the place of an id, None for a hidden one. `used`
-    has the uses of some texts. `words` matches questions with the words of `texts`.
+    `text_of` gives the whole text of a place, `used` the uses of some texts; `words` matches questions with
+    the words of `texts`.
     """
 
     def __init__(
         self,
         texts: Texts,
         text_of: Callable[[int], str],
-        place_of: Callable[[str], int | None],
         vectors: TextVectors | None = None,
         used: Mapping[int, TextUse] = MappingProxyType({}),
     ) -> None:
         self.texts = texts
         self._text_of = text_of
-        self._place_of = place_of
         self._answers = texts.answers
         self._recipe = PEERS if self._answers is None else ASSISTED
         self.words = ScopeWords(texts, self._recipe.context)
         shown = vectors.shown(texts.shown) if vectors is not None else None
-        self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and shown.known.any() else None
+        has_any = shown is not None and shown.known.any()
+        self._meaning = Meaning(shown, texts.sessions.number) if shown is not None and has_any else None
         self._asking: dict[int, bool] = {}
         self._set_use(used)
 
@@ -117,7 +116,7 @@ class Corpus:
         """Return the question as encoded for `rank`; None if no text has a vector."""
         if self._meaning is None:
             return None
-        return query if self._answers is not None else first_person(query, self.words.speakers())
+        return query if self._answers is not None else first_person(query, self.texts.speakers)
 
     def passages(self, query: str) -> Callable[[int], str]:
         """Return a function from a place to its best passage for the query, of at most 1,200 characters."""
@@ -193,7 +192,7 @@ class Corpus:
         """Return (place, weight) of texts used together with a text, by falling weight, from 1 to 0."""
         used = self._used.get(self.texts.head(place)) if self._used else None
         walked = sorted(used.neighbours, key=lambda edge: (-edge[1], edge[0])) if used is not None else []
-        placed = ((self._place_of(id), weight) for id, weight in walked)
+        placed = ((self.texts.called(id), weight) for id, weight in walked)
         return [(other, min(1.0, max(0.0, weight))) for other, weight in placed if other is not None]
 
     def lent(self, relevance: Mapping[int, float], among: Among, now: int | None) -> Ranking:
@@ -278,7 +277,8 @@ class Corpus:
             if is_alike and len(among(np.array([other]))):
                 score = rules.FOLLOWED_SHARE * float(near.scores[best[number]])
                 followed[other] = max(followed.get(other, 0.0), score)
-        return _LaneResult(np.array(sorted(followed), np.int64), np.array([followed[it] for it in sorted(followed)]))
+        places = sorted(followed)
+        return _LaneResult(np.array(places, np.int64), np.array([followed[place] for place in places]))
 
     def _first(self, places: Ints, scores: Floats, most: int) -> _LaneResult:
         """Return the `most` highest scores among ascending places, with further wordings of these texts."""
@@ -293,7 +293,7 @@ class Corpus:
         return _LaneResult(places[here], scores[here])
 
     def _best(self, scores: Floats, places: Ints) -> Ints:
-        """Return the number of the best of each text and its other wordings among some places, in ascending order."""
+        """Return the number of the best of each text and its wordings among some places, ascending."""
         if not self.texts.is_worded:
             return np.arange(len(places))
         heads = self.texts.heads(places)
@@ -374,7 +374,8 @@ class Corpus:
         """Return the weight of each text by its speaker, for a question about people or the assistant."""
         if self._answers is None:
             return np.zeros(len(places))
-        of_people, of_answers = (ASKED_PEOPLE, ASKED_ANSWERS) if is_about_answers(query) else (1.0, 0.0)
+        is_asked = is_about_answers(query)
+        of_people, of_answers = (rules.ASKED_PEOPLE, rules.ASKED_ANSWERS) if is_asked else (1.0, 0.0)
         preferred: Floats = np.where(self._answers[places], of_answers, of_people)
         return preferred
 
@@ -407,20 +408,21 @@ class Corpus:
         """Return places by falling score, and a function from an index among them to its `Hit`."""
         column = self.texts.column
         days = ((self.texts.latest if now is None else now) - column("ages_from", places)) / rules.DAY_US
-        aged = np.maximum(rules.LEAST_AGE, 1 - np.maximum(days, 0) / rules.AGE_DAYS)  # A text of the future is not old.
+        days = np.maximum(days, 0)  # A text of the future is not old.
+        aged = np.maximum(rules.LEAST_AGE, 1 - days / rules.AGE_DAYS)
         age = np.where(self.texts.flags[places] & AGES != 0, aged, 1)
         use = 1 + np.minimum(rules.USE_STEP * self._of_use(places, lambda used: used.uses), rules.MOST_USE)
         confidence = np.clip(column("confidences", places) / FULL_CONFIDENCE, rules.LEAST_CONFIDENCE, 1)
         own_scores = np.round(relevance * age * use * confidence, DIGITS)
         scores = np.round(yields(own_scores), DIGITS)
-        lanes = {lane: dict(zip(*(values.tolist() for values in its), strict=True)) for lane, its in found.items()}
-        order = np.lexsort((self._order(places), -scores))
+        lanes = {lane: dict(zip(*map(np.ndarray.tolist, its), strict=True)) for lane, its in found.items()}
+        order, columns = np.lexsort((self._order(places), -scores)), (scores, relevance, age, use, confidence)
 
         def hit(number: int) -> Hit:
             n = int(order[number])
             place = int(places[n])
             by = {lane: float(scores_of[place]) for lane, scores_of in lanes.items() if place in scores_of}
-            score, own, aged, used, sure = (float(values[n]) for values in (scores, relevance, age, use, confidence))
+            score, own, aged, used, sure = (float(values[n]) for values in columns)
             yielded = score / float(own_scores[n]) if score < own_scores[n] else 1.0
             return Hit(place, score, own, aged, used, sure, yielded, by, parts_of(place))
 

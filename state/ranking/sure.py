@@ -13,15 +13,16 @@ from memtape.state.text.terms import terms
 from memtape.state.views.filters import Narrowed
 
 LEAST_HELD = 0.47
-"""The least share of a prompt that one text holds where anything is offered; `docs/benchmarks.md` has the trade-off."""
+"""The least share of a prompt that one text holds where anything is offered (`docs/benchmarks.md`)."""
 LEAST_BESIDE = 0.25
 """Minimum share of each further text offered."""
 
 
 CandidateT = TypeVar("CandidateT", bound=Narrowed)
+Pick = Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]
 
 
-def sure_for(prompt: str, session: str) -> Callable[[Sequence[CandidateT], Sequence[Weighed], int], list[CandidateT]]:
+def sure_for(prompt: str, session: str) -> Pick[CandidateT]:
     """Return the rule that picks the sure results among the first, each weighed against a prompt.
 
     One result holds about half of the prompt's weight, and the rest half of that. If the prompt names one

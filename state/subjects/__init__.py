@@ -1,1 +1,1 @@
-"""The meaning of events, a reducer a file: its state, `evolve`, `snapshot` and `restore`."""
+"""The meaning of events, a reducer a file: its state and `evolve`."""

@@ -1,4 +1,4 @@
-"""The captures of a scope: every text once, by seq, by id and by normalised text.
+"""The captures of a scope, every text once, by seq, id and normalised text, and the source of turns' bodies.
 
 The store only remembers. `memories` decides which captures are one memory, `tombstones` which are hidden. A
 text that an earlier `decided` event named was made by a consolidation: it repeats memories and is compared
@@ -7,8 +7,7 @@ with none. `covers` stores which memories.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any, Protocol, TypeVar
 
@@ -16,11 +15,9 @@ import msgspec
 
 from memtape.schemas.events import MAKING, STATED_TAG, Actor, Captured, Decided, Event, Kind
 from memtape.schemas.ids import id_bytes
-from memtape.schemas.rows import Change
+from memtape.schemas.places import zone_path
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import format_day
-from memtape.schemas.zones import zone_path
-from memtape.state.core.bodies import Bodies
-from memtape.state.core.context import Context
 from memtape.state.text.normal import normal_text
 
 TRUST = {"operator": 5, "user": 4, "agent": 3, "tool": 2, "web": 1, "model": 0}
@@ -37,9 +34,31 @@ ENTRY_KINDS = ("turn", "journal")
 
 
 Seen = dict[bytes, int]
-"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content without times."""
+"""Every event of a scope by its id: its seq, and in the last `SEEN_BITS` bits a digest of its content."""
 SEEN_BITS = 32
 ValueT = TypeVar("ValueT")
+
+
+class Bodies:
+    """The captured bodies of a partition by offset; here all of them, in memory, for a state without a log.
+
+    A state stores the offsets of turns, and not their texts. The reader of a log is elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._bodies: dict[int, Captured] = {}
+
+    def put(self, offset: int, body: Captured) -> None:
+        """Store a body just read at an offset."""
+        self._bodies[offset] = body
+
+    def at(self, offset: int) -> Captured:
+        """Return the body captured at an offset of a capture."""
+        return self._bodies[offset]
+
+    def kept(self) -> dict[int, Captured]:
+        """Return by offset the bodies that only the snapshot can hold."""
+        return self._bodies
 
 
 class Capture(msgspec.Struct, gc=False, omit_defaults=True):
@@ -99,11 +118,6 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         for capture in self.by_seq.values():
             self._know(capture)
 
-    def put(self, capture: Capture) -> None:
-        """Add a capture, the latest."""
-        self.by_seq[capture.seq] = capture
-        self._know(capture)
-
     def _know(self, capture: Capture) -> None:
         capture.actor, capture.session = self.once(capture.actor), self.once(capture.session)
         if capture.family:
@@ -114,7 +128,8 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
             self.stated.setdefault(capture.turn, []).append(capture.seq)
         if capture.ordinal >= 0:
             self.ordinals.append(capture.seq)
-        if capture.own is not None and (path := zone_path(capture.own.source, capture.actor.origin)) is not None:
+        source = None if capture.own is None else capture.own.source
+        if (path := zone_path(source, capture.actor.origin)) is not None:
             self.zones.setdefault(path, []).append(capture.seq)
 
     def body(self, capture: Capture) -> Captured:
@@ -134,6 +149,10 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
             return None
         return None if known is None else self.by_seq.get(known >> SEEN_BITS)
 
+    def found(self, ids: Iterable[str]) -> list[Capture]:
+        """Return the captures of ids, in their order; an id without a capture is left out."""
+        return [capture for id in ids if (capture := self.get(id)) is not None]
+
     def has_event(self, id: str) -> bool:
         """Return whether an event of the scope has the id; erased events count."""
         return id_bytes(id) in self.seen
@@ -143,14 +162,9 @@ class Captures(msgspec.Struct, dict=True, array_like=True):
         capture = self.get(id)
         return None if capture is None else capture.seq
 
-    def day_place(self, capture: Capture) -> tuple[str, int]:
-        """Return the UTC day of an entry of the daily log and how many came before it on the log that day."""
-        day = format_day(capture.at)
-        return day, bisect_left(self.days[day], capture.seq)  # Sorted, since the log is read in order.
-
 
 def evolve(state: Captures, event: Event, context: Context[object]) -> list[Change]:
-    """Take in a `captured` event and return the row or entry that it makes; memories' rows are their own subject's."""
+    """Take in a `captured` event and return the row or entry that it makes, without the row of a memory."""
     body = event.body
     if isinstance(body, Decided):
         texts = [operation.by for operation in body.operations if operation.op in MAKING]
@@ -174,7 +188,8 @@ def evolve(state: Captures, event: Event, context: Context[object]) -> list[Chan
     )
     if capture.own is None:
         state.bodies.put(capture.offset, body)
-    state.put(capture)
+    state.by_seq[capture.seq] = capture
+    state._know(capture)
     return shown_changes(context.scope, capture)
 
 

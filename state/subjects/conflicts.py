@@ -16,15 +16,15 @@ import msgspec
 
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Captured, Decided, Event, Linked, Settled, Used
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Severity
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, ConflictStatus, ConflictWhy, Context, Severity
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memory, memory_of
-from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor
+from memtape.state.subjects.memories import Memory, captures_of, ids_of, memories_of, memory_of
+from memtape.state.subjects.validity import HasValidity, holds, is_told, predecessors, successor, ties_of
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.opposing import oppose, standing_of
 
 Pair: TypeAlias = tuple[Memory, Memory]
+Evidence = tuple[tuple[str, ...], tuple[str, ...]]
 MOST_ABOUT_ONE = 8
 """Statements on one topic compared with a later one: the latest."""
 MAX_EVIDENCE = 10
@@ -43,7 +43,7 @@ class ConflictState(msgspec.Struct):
     ids: tuple[str, str]
     why: ConflictWhy
     severity: Severity
-    evidence: tuple[tuple[str, ...], tuple[str, ...]]
+    evidence: Evidence
     raised_at: int
     status: ConflictStatus = "pending"
     kept: str | None = None
@@ -55,8 +55,8 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
     """The conflicts of a scope by id in the order in which they were raised.
 
     `uses` has by the seq of a capture of a memory with a rival the last event that used the capture: seq, id.
-    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it. `naming`
-    follows from the rest: it has by captured id its conflicts.
+    `about` has by the digest of a topic (`opposing`) the seqs of people's latest statements about it.
+    `naming` follows from the rest: it has by captured id its conflicts.
     """
 
     by_id: dict[str, ConflictState] = {}
@@ -77,7 +77,7 @@ class Conflicts(msgspec.Struct, dict=True, array_like=True):
         """Return the conflicts with a memory as a side."""
         if not self.naming:
             return []
-        ids = (id for join in memory.joins for id in self.naming.get(of.captures.by_seq[join.seq].id, ()))
+        ids = (id for own in ids_of(of, memory.joins) for id in self.naming.get(own, ()))
         return [self.by_id[id] for id in dict.fromkeys(ids)]
 
     def put(self, conflict: ConflictState) -> None:
@@ -97,14 +97,15 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
     wished = list(_opposed_wishes(state, event, context))
     if not (context.touched or context.used or told or context.gone or said):
         return []
-    named = (memory_of(of, id) for id in (*context.touched, *(id for id in told if id is not None)))
-    touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named if memory is not None)))
+    named = memories_of(of, (*context.touched, *filter(None, told)))
+    touched = dict.fromkeys((*context.gone, *(memory.birth for memory in named)))
     used = _note_uses(state, event, context)
     changed = dict[str, None]()
     if isinstance(body, Settled):
         _settle(state, event, body, context, changed)
-    for conflict in _to_look_at(state, of, touched, all_of=bool(told)):
-        if _is_over(of, conflict):
+    for conflict in state.pending if told else _to_look_at(state, of, touched):
+        one, other = (memory_of(of, id) for id in conflict.ids)
+        if one is None or other is None or one is other or _has_lost_side(of, one, other):
             conflict.status, conflict.settled_at = "expired", context.at
             changed[conflict.id] = None
     for birth in dict.fromkeys((*touched, *used)):
@@ -126,7 +127,7 @@ def evolve(state: Conflicts, event: Event, context: Context[HasValidity]) -> lis
 
 def _rivals(of: HasValidity, memory: Memory) -> list[Memory]:
     """Return the memories with another value of the same thing, by a tie of validity."""
-    births = dict.fromkeys((*of.validity.newer.get(memory.birth, ()), *of.validity.older.get(memory.birth, ())))
+    births = dict.fromkeys(ties_of(of.validity, memory.birth))
     return [rival for birth in births if (rival := of.memories.by_birth.get(birth)) is not None]
 
 
@@ -149,8 +150,8 @@ def _note_uses(state: Conflicts, event: Event, context: Context[HasValidity]) ->
 
 
 def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> tuple[str, ...]:
-    """Return the ids of the events that affirmed a memory after a seq: living members that are no echoes, and uses."""
-    members = (of.captures.by_seq[join.seq] for join in memory.members if join.seq > after)
+    """Return the ids of the events that affirmed a memory after a seq: living members and uses."""
+    members = captures_of(of, (join for join in memory.members if join.seq > after))
     found = {capture.seq: capture.id for capture in members if not capture.hidden}
     uses = (use for join in memory.joins if (use := state.uses.get(join.seq)) is not None)
     found |= {seq: id for seq, id in uses if seq > after}
@@ -161,7 +162,7 @@ def _affirmed(state: Conflicts, of: HasValidity, memory: Memory, after: int) -> 
 
 
 def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> ConflictState | None:
-    """Return the conflict that a pair of memories is to raise now, None where people need not be asked, or were."""
+    """Return the conflict that a pair is to raise now, None if people need not be asked, or were."""
     of = context.of
     if not _may_be_asked(state, of, pair):
         return None
@@ -184,9 +185,9 @@ def _judge(state: Conflicts, pair: Pair, context: Context[HasValidity]) -> Confl
 def _may_be_asked(state: Conflicts, of: HasValidity, pair: Pair) -> bool:
     """Return whether both sides live, none was replaced or stated to hold, and no question named both."""
     one, other = pair
-    if one.canonical < 0 or other.canonical < 0 or is_told(of, one, other) or is_told(of, other, one):
+    if is_told(of, one, other) or is_told(of, other, one) or next(_about(state, of, pair), None):
         return False
-    return not (_is_replaced(of, one, other) or _is_replaced(of, other, one) or next(_about(state, of, pair), None))
+    return not _has_lost_side(of, one, other)
 
 
 def _by_time(of: HasValidity, pair: Pair) -> Pair:
@@ -235,9 +236,7 @@ def _opposed_wishes(
             yield "opposed", _by_time(of, (other, own)), (said.id,)
 
 
-def _raised(
-    pair: Pair, why: ConflictWhy, evidence: tuple[tuple[str, ...], tuple[str, ...]], context: Context[HasValidity]
-) -> ConflictState:
+def _raised(pair: Pair, why: ConflictWhy, evidence: Evidence, context: Context[HasValidity]) -> ConflictState:
     of, (one, other) = context.of, pair
     ids = of.captures.by_seq[one.name].id, of.captures.by_seq[other.name].id
     return ConflictState(
@@ -251,9 +250,9 @@ def _raised(
 
 
 def severity(one: Capture, other: Capture) -> Severity:
-    """Return how much a conflict of two texts weighs.
+    """Return the severity of a conflict of two texts.
 
-    High where an operator said one of them, or where two people disagree. Medium where a user said one of them.
+    High if an operator said one of them, or if two people disagree. Medium if a user said one of them.
     """
     people = [said.actor for said in (one, other) if said.actor.origin in PEOPLE]
     if len(dict.fromkeys(people)) > 1 or any(actor.origin == "operator" for actor in people):
@@ -269,29 +268,24 @@ def _weaker(of: HasValidity, one: Memory, other: Memory) -> Memory | None:
     return one if newer.get(other.birth, {}).get(one.birth) == "contradicted" else None
 
 
-def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int], *, all_of: bool) -> list[ConflictState]:
+def _to_look_at(state: Conflicts, of: HasValidity, touched: Iterable[int]) -> list[ConflictState]:
     """Return pending conflicts that may be over: of touched memories, and of memories replaced by them."""
     pending = state.pending
-    if all_of or not pending:
-        return pending
+    if not pending:
+        return []
     memories = [memory for birth in touched if (memory := of.memories.by_birth.get(birth)) is not None]
     memories += [before for memory in list(memories) for before in predecessors(of, memory)]
     ids = dict.fromkeys(conflict.id for memory in memories for conflict in state.of_memory(of, memory))
     return [conflict for conflict in pending if conflict.id in ids]
 
 
-def _is_over(of: HasValidity, conflict: ConflictState) -> bool:
-    """Return whether a question is over: a side is gone, or was replaced by a third memory or a statement."""
-    one, other = (memory_of(of, id) for id in conflict.ids)
-    if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
-        return True
-    return _is_replaced(of, one, other) or _is_replaced(of, other, one)
-
-
-def _is_replaced(of: HasValidity, memory: Memory, rival: Memory) -> bool:
-    """Return whether a memory was replaced otherwise than by a rule and its rival."""
-    after = successor(of, memory)
-    return after is not None and (after is not rival or is_told(of, memory, rival))
+def _has_lost_side(of: HasValidity, one: Memory, other: Memory) -> bool:
+    """Return whether a side is hidden, or was replaced otherwise than by a rule and its rival."""
+    for memory, rival in ((one, other), (other, one)):
+        after = successor(of, memory)
+        if not memory.lives or (after is not None and (after is not rival or is_told(of, memory, rival))):
+            return True
+    return False
 
 
 def _settle(
@@ -307,8 +301,10 @@ def _settle(
         return
     kept = [memory_of(of, id) for id in dict.fromkeys(settled.keep)]
     for conflict in _about(state, of, (one, other)):
-        conflict.status, conflict.settled_at = "accepted" if len(kept) == 1 else "dismissed", context.at
-        conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0]) if len(kept) == 1 else None
+        conflict.status, conflict.settled_at, conflict.kept = "dismissed", context.at, None
+        if len(kept) == 1:
+            conflict.status = "accepted"
+            conflict.kept = next(id for id in conflict.ids if memory_of(of, id) is kept[0])
         conflict.note = settled.note
         changed[conflict.id] = None
 

@@ -14,10 +14,9 @@ from typing import Literal
 import msgspec
 
 from memtape.schemas.events import MAKING, Captured, Decided, Event, Input, Pinned, Unfolded
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture, HasCaptures
-from memtape.state.subjects.memories import HasMemories, Memory, memory_of
+from memtape.state.subjects.memories import HasMemories, Memory, ids_of, memories_of, memory_of, row_of_unit
 
 
 class Cover(msgspec.Struct, frozen=True):
@@ -64,15 +63,14 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
         """Return the cover of a memory, None if it stands by itself."""
         if not self.holding:
             return None
-        ids = (of.captures.by_seq[join.seq].id for join in memory.members)
-        found = (self.holding[number] for id in ids for number in self._numbers_of.get(id, ()))
-        return next((cover for cover in found if cover.op != "add" and _names(of, cover.ids, memory)), None)
+        ids = ids_of(of, memory.members)
+        covers = self.touching(ids).values()
+        return next((it for it in covers if it.op != "add" and not frozenset(ids).isdisjoint(it.ids)), None)
 
     def below(self, of: HasCaptures, memory: Memory) -> Iterator[str]:
         """Yield the inputs that a memory covers, or once covered, directly."""
-        if self.made_of:
-            for join in memory.members:
-                yield from self.made_of.get(of.captures.by_seq[join.seq].id, ())
+        for id in ids_of(of, memory.members) if self.made_of else ():
+            yield from self.made_of.get(id, ())
 
     def parts(self, of: HasMemories, memory: Memory) -> list[Memory]:
         """Return a memory and, recursively, all that it covers or once covered; each memory once.
@@ -85,8 +83,7 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
             part = waiting.pop()
             if part.birth not in parts:
                 parts[part.birth] = part
-                below = [memory_of(of, id) for id in self.below(of, part)]
-                waiting += [other for other in reversed(below) if other is not None]
+                waiting += reversed(memories_of(of, self.below(of, part)))
         return list(parts.values())
 
     def touching(self, ids: Iterable[str]) -> dict[int, Cover]:
@@ -105,10 +102,8 @@ class Covers(msgspec.Struct, dict=True, array_like=True):
     def _cut_circles(self, of: HasMemories, cover: Cover) -> None:
         """End all covers of a cover's survivor below its inputs: the later decision counts."""
         own = frozenset(_members(of, cover.by))
-        inputs = (memory for id in cover.ids if (memory := memory_of(of, id)) is not None)
-        for part in [part for memory in inputs for part in self.parts(of, memory)]:
-            for join in part.joins:
-                id = of.captures.by_seq[join.seq].id
+        for part in [part for memory in memories_of(of, cover.ids) for part in self.parts(of, memory)]:
+            for id in ids_of(of, part.joins):
                 if not own.isdisjoint(self.made_of.get(id, ())):
                     self.made_of[id] = tuple(input for input in self.made_of[id] if input not in own)
 
@@ -136,19 +131,19 @@ def evolve(state: Covers, event: Event, context: Context[HasMemories]) -> list[C
         case Captured() if event.id in state.awaited:
             _take_text(state, event.id, context, touched)
         case Unfolded(ids=ids):
-            _set_apart(state, ids, context, touched)
+            for number, cover in state.touching(ids).items():
+                state.apart.update(dict.fromkeys(cover.seen))
+                _end(state, number, cover, context, touched)
         case Pinned(ids=ids, on=True):
             pinned = [member for id in ids for member in _members(of, id)]
             for number, cover in state.touching(pinned).items():
                 if cover.by not in pinned and cover.op != "add":
                     _end(state, number, cover, context, touched)
-        case _:
-            pass
     if state.holding and (context.touched or touched):
         _end_what_does_not_hold(state, context, touched)
-    named = dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by))
-    names = (name for id in named if (name := _name_of(of, id)) is not None)
-    return [Change("memories", context.scope, name) for name in dict.fromkeys(names)]
+    named = memories_of(of, dict.fromkeys(id for cover in touched for id in (*cover.ids, cover.by)))
+    units = dict.fromkeys(memory.birth for memory in named)
+    return [row_of_unit(context.scope, of, unit) for unit in units]
 
 
 def _end_what_does_not_hold(state: Covers, context: Context[HasMemories], touched: list[Cover]) -> None:
@@ -188,7 +183,10 @@ def _decide(state: Covers, decided: Decided, context: Context[HasMemories], touc
         own = (*operation.ids, operation.by) if operation.op == "remove" else operation.ids
         cover = Cover(operation.op, operation.by, operation.ids, {id: seen[id] for id in own}, cluster)
         if operation.op == "remove":
-            if _is_removable(state, of, cover):
+            # The inputs are unchanged, save by the operations before.
+            as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
+            survivor = memory_of(of, cover.by)
+            if as_seen and all(memory_of(of, id) is not survivor for id in cover.ids):
                 state.hold(of, cover)
                 touched.append(cover)
             else:
@@ -210,13 +208,9 @@ def _take_text(state: Covers, id: str, context: Context[HasMemories], touched: l
         context.dropped.append(cover.cluster)
 
 
-def _set_apart(state: Covers, ids: Iterable[str], context: Context[HasMemories], touched: list[Cover]) -> None:
-    for number, cover in state.touching(ids).items():
-        state.apart.update(dict.fromkeys(cover.seen))
-        _end(state, number, cover, context, touched)
-
-
-def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories], touched: list[Cover]) -> None:
+def _end(
+    state: Covers, number: int, cover: Cover, context: Context[HasMemories], touched: list[Cover]
+) -> None:  # fmt: skip
     state.end(number)
     touched.append(cover)
     context.dropped.append(cover.cluster)
@@ -225,13 +219,6 @@ def _end(state: Covers, number: int, cover: Cover, context: Context[HasMemories]
 def _is_as_seen(state: Covers, of: HasMemories, input: Input) -> bool:
     memory = memory_of(of, input.id)
     return memory is not None and memory.canonical == input.seq and is_shown(of, state, memory)
-
-
-def _is_removable(state: Covers, of: HasMemories, cover: Cover) -> bool:
-    """Return whether a removal's inputs are unchanged, save by its own decision, and none is the survivor."""
-    survivor = memory_of(of, cover.by)
-    is_as_seen = all(_is_as_seen(state, of, Input(id=id, seq=seq)) for id, seq in cover.seen.items())
-    return is_as_seen and all(memory_of(of, id) is not survivor for id in cover.ids)
 
 
 def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
@@ -252,22 +239,10 @@ def _holds(of: HasMemories, covers: Covers, cover: Cover) -> bool:
 def _spoken(of: HasMemories, covers: Covers, id: str) -> Capture | None:
     """Return a memory's canonical capture; None for a hidden memory or a text without its cover."""
     memory = memory_of(of, id)
-    if memory is None or memory.canonical < 0 or has_ended(of, covers, memory):
+    if memory is None or not memory.lives or has_ended(of, covers, memory):
         return None
     return of.captures.by_seq[memory.canonical]
 
 
-def _name_of(of: HasMemories, id: str) -> str | None:
-    memory = memory_of(of, id)
-    return None if memory is None else of.captures.by_seq[memory.name].id
-
-
-def _members(of: HasMemories, name: str) -> Iterator[str]:
-    memory = memory_of(of, name)
-    joins = () if memory is None else memory.joins
-    return (of.captures.by_seq[join.seq].id for join in joins)
-
-
-def _names(of: HasCaptures, ids: Iterable[str], memory: Memory) -> bool:
-    seqs = {join.seq for join in memory.members}
-    return any(of.captures.seq_of(id) in seqs for id in ids)
+def _members(of: HasMemories, name: str) -> list[str]:
+    return [id for memory in memories_of(of, (name,)) for id in ids_of(of, memory.joins)]

@@ -8,14 +8,15 @@ and a result of a later look are linked too, the more weakly the later the look.
 
 The learned weight of a pair is the normalised pointwise mutual information of two items over 90 days, with
 shares of the windows kept (Bouma 2009, "Normalized (pointwise) mutual information in collocation
-extraction"). Each window counts from its first use on. A use that completes a pair in a window sets the weight;
-for a pair with a weight, so does a later window's use of either end, since use without the other reduces it.
-Nothing else writes it, no tick and no read.
+extraction"). Each window counts from its first use on. A use that completes a pair in a window sets the
+weight; for a pair with a weight, so does a later window's use of either end, since use without the other
+reduces it. Nothing else writes it, no tick and no read.
 """
 
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from decimal import Context as Arithmetic
@@ -25,14 +26,13 @@ from typing import NamedTuple
 import msgspec
 
 from memtape.schemas.events import Event, Recalled
-from memtape.schemas.rows import Change, EdgeRow
+from memtape.schemas.rows import Change, Context, EdgeRow
 from memtape.schemas.times import DAY_US, US_PER_S
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import HasCaptures
 from memtape.state.subjects.weights import ONE, decayed
 
 SPAN_US = 90 * DAY_US
-"""How far behind the latest window one may open and still count, and how long a reader believes a weight (spec R7)."""
+"""How far behind the latest window one may open and still count; how long a weight is believed (spec R7)."""
 WINDOWS_KEPT = 4_096
 """Maximum number of windows counted, 45 a day; the earliest opened are dropped."""
 TOGETHER_FROM = 3
@@ -44,10 +44,11 @@ LEARNED_PER_ITEM = 6
 _CONTEXT = Arithmetic(prec=18, rounding=ROUND_HALF_EVEN)
 
 Pair = tuple[int, int]
+Ends = tuple[str, str]
 
 
 class Window(msgspec.Struct):
-    """The uses of one session since `start`, as seqs in their order; `slot` is its bit in `holding`, -1 for none."""
+    """The uses of one session since `start`, as seqs in their order; `slot` is a bit in `holding`, or -1."""
 
     start: int
     seqs: list[int]
@@ -66,13 +67,11 @@ UNLEARNED = Learned(0, 0, 0)
 
 
 def _link(of: dict[int, dict[int, None]], pair: Pair) -> None:
-    """Let each end of a pair lead to the other."""
     for end, other in (pair, pair[::-1]):
         of.setdefault(end, {})[other] = None
 
 
 def _unlink(of: dict[int, dict[int, None]], pair: Pair) -> None:
-    """Let no end of a pair lead to the other."""
     for end, other in (pair, pair[::-1]):
         del of[end][other]
         if not of[end]:
@@ -131,10 +130,10 @@ class Edge(msgspec.Struct):
 class Edges(msgspec.Struct, dict=True, array_like=True):
     """The edges of a scope by pair of seqs, the lower first, and the open windows by session.
 
-    `kept` are the windows counted for learned weights, in order of their start. `learned` has by pair the learned
-    weight, also of a pair without an edge. The rest follows: `of` and `learned_of` have the other ends of each
-    seq, `holding` has for each seq its windows as bits, so that a pair's windows are counted at once, and `taken`
-    the bits in use.
+    `kept` are the windows counted for learned weights, in order of their start. `learned` has by pair the
+    learned weight, also of a pair without an edge. The rest follows: `of` and `learned_of` have the other
+    ends of each seq, `holding` has for each seq its windows as bits, so that a pair's windows are counted at
+    once, and `taken` the bits in use.
     """
 
     pairs: dict[Pair, Edge] = {}
@@ -178,7 +177,7 @@ def evolve(state: Edges, event: Event, context: Context[HasCaptures]) -> list[Ch
     pairs = use_together(state, event.session, context.used, context.at)
     if isinstance(event.body, Recalled) and event.body.trace:
         pairs += see_together(state, _looks(event.body, context.of), context.at)
-    return [Change("edges", context.scope, row_id(by_seq[low].id, by_seq[high].id)) for low, high in pairs]
+    return [Change("edges", context.scope, "~".join(by_seq[seq].id for seq in pair)) for pair in pairs]
 
 
 def use_together(state: Edges, session: str | None, used: Sequence[int], at: int) -> list[Pair]:
@@ -211,12 +210,10 @@ def see_together(state: Edges, looks: Sequence[tuple[int, int]], at: int) -> lis
     """
     first = [seq for seq, look in looks if look == 1]
     later = [(seq, look) for seq, look in looks if look > 1]
-    touched: dict[Pair, None] = {}
-    for seq, look in later:
-        for other in first:
-            touched[pair_of(seq, other)] = None
-            _strengthen(state, pair_of(seq, other), at, ONE // look, windows=0)
-    return list(touched | dict.fromkeys(_trim(state, touched)))
+    touched = [pair_of(seq, other) for seq, _ in later for other in first]
+    for pair, look in zip(touched, (look for _, look in later for _ in first), strict=True):
+        _strengthen(state, pair, at, ONE // look, windows=0)
+    return list(dict.fromkeys((*touched, *_trim(state, touched))))
 
 
 def _looks(body: Recalled, of: HasCaptures) -> list[tuple[int, int]]:
@@ -235,22 +232,15 @@ def tie_of(row: EdgeRow) -> Tie:
     return Tie(row.source, row.target, row.weight, row.at, row.count, learned)
 
 
-def row_id(low: str, high: str) -> str:
-    """Return the row id of the edge of two captured ids, the earlier captured first."""
-    return f"{low}~{high}"
-
-
 def strongest(ties: Iterable[tuple[int, int, int]], limit: int = PER_ITEM) -> list[int]:
-    """Return the numbers of the strongest of (number, weight, at), first the strongest; equals by their number.
+    """Return the numbers of the strongest of (number, weight, at), the strongest first; equals by number.
 
     All decay alike, so that the order is the same at any time.
     """
     listed = list(ties)
     now = max((at for _, _, at in listed), default=0)
-    ranked = sorted(
-        ((decayed(weight, now - at), number) for number, weight, at in listed), key=lambda it: (-it[0], it[1])
-    )
-    return [number for worth, number in ranked if worth >= PRUNED_BELOW][:limit]
+    ranked = sorted((-decayed(weight, now - at), number) for number, weight, at in listed)
+    return [number for negative, number in ranked if -negative >= PRUNED_BELOW][:limit]
 
 
 def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[Tie]:
@@ -260,12 +250,12 @@ def resolved(ties: Iterable[Tie], name_of: Mapping[str, str], now: int) -> list[
     of parallel edges add up, and the greatest learned weight counts. Weights below a hundredth are dropped,
     and six edges of each kind stay at an item. The strongest come first, equals by their ids.
     """
-    found: dict[tuple[str, str], Tie] = {}
+    found: dict[Ends, Tie] = {}
     for tie in ties:
-        source, target = name_of.get(tie.source), name_of.get(tie.target)
-        if source is None or target is None or source == target:
+        named = sorted({name_of[id]: None for id in (tie.source, tie.target) if id in name_of})
+        if len(named) < 2:
             continue
-        ends = (source, target) if source < target else (target, source)
+        ends = (named[0], named[1])
         before = found.get(ends, Tie(*ends, 0, now, 0))
         weight = before.weight + decayed(tie.weight, now - tie.at)
         learned = max(before.learned, believed(tie.learned, now))
@@ -285,25 +275,24 @@ def weight_at(tie: Tie, now: int) -> int:
 
 
 def candidates(edges: Iterable[Tie], now: int) -> list[Tie]:
-    """Return the resolved edges that are proposed for curated ones, strongest first: at most 20, and 3 of a source."""
-    held: dict[str, int] = {}
+    """Return the resolved edges proposed for curated ones, strongest first: at most 20, and 3 of a source."""
+    held = Counter[str]()
     found: list[Tie] = []
     for tie in sorted(edges, key=lambda tie: (-decayed(tie.weight, now - tie.at), tie.source, tie.target)):
-        is_strong = decayed(tie.weight, now - tie.at) >= PROMOTED_FROM
-        if is_strong and held.get(tie.source, 0) < PROMOTED_PER_SOURCE and len(found) < PROMOTED:
-            held[tie.source] = held.get(tie.source, 0) + 1
+        if decayed(tie.weight, now - tie.at) >= PROMOTED_FROM and held[tie.source] < PROMOTED_PER_SOURCE:
+            held[tie.source] += 1
             found.append(tie)
-    return found
+    return found[:PROMOTED]
 
 
-def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[tuple[str, str], None]:
+def _held(ties: Iterable[Tie], weight_of: Callable[[Tie], int], least: int, limit: int) -> dict[Ends, None]:
     """Return the ends of the edges kept by a weight: the strongest, at most `limit` of an item."""
-    kept, held = dict[tuple[str, str], None](), dict[str, int]()
+    kept, held = dict[Ends, None](), Counter[str]()
     for tie in sorted(ties, key=lambda tie: (-weight_of(tie), tie.source, tie.target)):
         ends = (tie.source, tie.target)
-        if weight_of(tie) >= least and all(held.get(end, 0) < limit for end in ends):
+        if weight_of(tie) >= least and all(held[end] < limit for end in ends):
             kept[ends] = None
-            held.update({end: held.get(end, 0) + 1 for end in ends})
+            held.update(ends)
     return kept
 
 
@@ -364,7 +353,7 @@ def _count_window(state: Edges, window: Window) -> None:
                 del state.holding[seq]
 
 
-def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequence[Pair], at: int) -> list[Pair]:
+def _learn(state: Edges, window: Window, added: list[int], completed: list[Pair], at: int) -> list[Pair]:
     """Apply a use's additions to a window and its completed pairs; return the pairs with a changed weight.
 
     A window too old to count changes no weight.
@@ -373,8 +362,8 @@ def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequen
         return []
     for seq in added:
         state.holding[seq] = state.holding.get(seq, 0) | 1 << window.slot
-    together = dict.fromkeys(completed)
-    pairs = together | dict.fromkeys(pair_of(seq, other) for seq in added for other in state.learned_of.get(seq, ()))
+    together, learned_of = dict.fromkeys(completed), state.learned_of
+    pairs = together | dict.fromkeys(pair_of(seq, it) for seq in added for it in learned_of.get(seq, ()))
     changed = []
     for pair in pairs:
         before = state.learned.get(pair)
@@ -384,7 +373,8 @@ def _learn(state: Edges, window: Window, added: Sequence[int], completed: Sequen
             state.learned[pair] = Learned(weight, windows, max(known, at) if pair in together else known)
             _link(state.learned_of, pair)
         elif before is not None:
-            _unlearn(state, pair)
+            del state.learned[pair]
+            _unlink(state.learned_of, pair)
         if state.learned.get(pair) != before:
             changed.append(pair)
     return changed + _trim_learned(state, changed)
@@ -399,13 +389,8 @@ def _association(state: Edges, pair: Pair) -> tuple[int, int]:
     return npmi(together, first.bit_count(), second.bit_count(), len(state.kept)), together
 
 
-def _unlearn(state: Edges, pair: Pair) -> None:
-    del state.learned[pair]
-    _unlink(state.learned_of, pair)
-
-
 def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
-    """Drop the learned weights of pairs' ends beyond the strongest of each, and too old ones; return their pairs."""
+    """Drop the learned weights of pairs' ends beyond the strongest, and too old ones; return their pairs."""
     dropped, newest = [], state.kept[-1].start
     for seq in dict.fromkeys(end for pair in pairs for end in pair):
         found = [(other, state.learned[pair_of(seq, other)]) for other in state.learned_of.get(seq, ())]
@@ -413,5 +398,6 @@ def _trim_learned(state: Edges, pairs: Iterable[Pair]) -> list[Pair]:
         for place, (other, learned) in enumerate(ranked):
             if place >= LEARNED_PER_ITEM or not believed(learned, newest).weight:
                 dropped.append(pair_of(seq, other))
-                _unlearn(state, dropped[-1])
+                del state.learned[dropped[-1]]
+                _unlink(state.learned_of, dropped[-1])
     return dropped

@@ -11,8 +11,7 @@ from typing import Protocol
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Embedded, Event
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.tombstones import HasTombstones
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import PEOPLE, STATED_TAG, Captured, Event
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import HasCaptures
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.orders import may_order
@@ -27,8 +26,8 @@ class Instructions(msgspec.Struct, array_like=True):
 
 def evolve(state: Instructions, event: Event, context: Context[HasCaptures]) -> list[Change]:
     """Apply a person's capture; no further row changes."""
-    body = event.body
-    if not isinstance(body, Captured) or event.actor.origin not in PEOPLE or body.kind in ("document", "page"):
+    body, is_of_people = event.body, event.actor.origin in PEOPLE
+    if not (isinstance(body, Captured) and is_of_people) or body.kind in ("document", "page"):
         return []
     # A turn's instructions are captured as its statements, and are the most expensive to find.
     if body.kind != "turn" and (body.tags[:2] == INSTRUCTION_TAGS or heard_in(body.text).instructs):

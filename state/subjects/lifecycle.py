@@ -1,43 +1,41 @@
-"""The aging of a scope's texts: their tiers, summaries, archive, and the state of the project.
+"""The aging of a scope's texts: tiers, summaries, archive, the state of the project, and a tick's pass.
 
 A unit is a turn, known by its seq, or a memory, known by its birth, and ages as one. Nothing here removes a
-text from the log, from the fold or from validity. Due units, and the pass of a tick, are in `aging`.
+text from the log, from the fold or from validity.
+
+A pass follows from the clock, the settings and the state alone. It costs the due units and never the scope: a
+unit that cannot move yet is checked again when time alone may have changed the result, or when an event
+touches it.
+
+A unit was said at the latest time of its visible captures. The UTC day of that time (for `mid`) or its week
+from Monday (for `long`) must have been over for the days that the settings name. A pass moves groups in the
+order of (start, level, kind, label), in a group the earliest unit first, and a unit makes one step. Pinned,
+archived and hidden units stay. A unit of `long` that was never recalled or used is archived by age, unless a
+person's text in it instructs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from sortedcontainers import SortedDict
 
-from memtape.schemas.events import (
-    Archived,
-    Captured,
-    Edited,
-    Event,
-    Forgotten,
-    Linked,
-    Pinned,
-    Recalled,
-    Restored,
-    ScopeChanged,
-    Settled,
-    Tier,
-    Unfolded,
-    Used,
-)
+from memtape.schemas.events import PEOPLE, Archived, Captured, Event, Pinned, ScopeChanged, Tier, Used
 from memtape.schemas.ids import derived_id
-from memtape.schemas.rows import Change, LifeMark, made_from
-from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context, LifeMark, made_from
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.state.lifecycle.retention import Retention, RetentionInputs, falls_at, importance_of, retention
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.memories import HasMemories, Memory
+from memtape.state.subjects.memories import HasMemories, captures_of, row_of_unit, unit_of
 from memtape.state.subjects.pins import Pins
-from memtape.state.subjects.usage import Usage
+from memtape.state.subjects.usage import Usage, Use
+from memtape.state.text.instructions import heard_in
 
 TIERS: tuple[Tier, ...] = ("short", "mid", "long")
 """The tiers, by the number of summaries that have taken in a text."""
@@ -46,8 +44,8 @@ MID, LONG = 1, 2
 AGING = ("turn", "journal", "fact")
 """Turns, and the families of memories, that move through the tiers and are archived by age."""
 DAYS_A_WEEK = 7
-ACTIVE = (Captured, Recalled, Used, Forgotten, Restored, Unfolded, Pinned, Linked, Edited, Settled, Archived)
-"""Events that count as work in a project."""
+IDLE = ("configured", "decided", "embedded", "scope_changed", "withdrawn")
+"""Events that do not count as work in a project."""
 
 
 class Group(NamedTuple):
@@ -71,11 +69,14 @@ class Summary(msgspec.Struct):
     units: list[int]
 
 
+ArchiveWhy = Literal["age", "asked"]
+
+
 class ArchiveState(msgspec.Struct):
     """Since when a unit is archived, in microseconds, why, and whether it has left the views too."""
 
     at: int
-    why: Literal["age", "asked"]
+    why: ArchiveWhy
     purged: bool = False
 
 
@@ -108,10 +109,10 @@ class Lifecycle(msgspec.Struct, dict=True, array_like=True):
     `summed` has the ids of the summaries by group, and `within` by unit the summaries that took it in, level
     1 first.
 
-    `due`, `ready` and `ripe` follow from the rest: the units by the hour of their next check, so that a tick costs
-    its due texts and never the scope; the due units waiting for others of their group; and the groups of the next
-    pass. A unit may be in several hours, and one checked too early is checked again later. `due` is None if it must
-    be rebuilt.
+    `due`, `ready` and `ripe` follow from the rest: the units by the hour of their next check, so that a tick
+    costs its due texts and never the scope; the due units waiting for others of their group; and the groups
+    of the next pass. A unit may be in several hours, and one checked too early is checked again later. `due`
+    is None if it must be rebuilt.
     """
 
     summaries: dict[str, Summary] = {}
@@ -194,37 +195,28 @@ def evolve(state: Lifecycle, event: Event, context: Context[HasLifecycle]) -> li
             back = again
         case _:  # Two memories of equal content became one: the content was said again.
             back = list(dict.fromkeys(unit_of(of, of.captures.by_seq[birth]) for birth in context.gone))
-    changes += [change for unit in back for change in come_back(state, unit, context)]
+    changes += [change for unit in back for change in _come_back(state, unit, context)]
     for unit in (*touched, *again):
         look_at(state, unit)
     summaries = dict.fromkeys(id for unit in touched for id in state.within.get(unit, ()))
     changes += [Change("summaries", context.scope, id) for id in summaries]
-    if isinstance(event.body, ACTIVE):
+    if event.type not in IDLE:
         changes += _wake(state, context)
     return changes
 
 
-def unit_of(of: HasLifecycle, capture: Capture) -> int:
-    """Return the unit that a capture belongs to."""
-    memory = of.memories.of(capture.seq)
-    return capture.seq if memory is None else memory.birth
-
-
 def living_of(of: HasLifecycle, unit: int) -> tuple[Capture, ...]:
     """Return the visible captures of a unit, echoes left out; none of a former unit."""
-    memory = of.memories.by_birth.get(unit)
-    if memory is not None:
-        captures = (of.captures.by_seq[join.seq] for join in memory.members)
-        return tuple(capture for capture in captures if not capture.hidden)
-    capture = of.captures.by_seq.get(unit)
-    return (capture,) if capture is not None and capture.kind == "turn" and not capture.hidden else ()
+    memory, capture = of.memories.by_birth.get(unit), of.captures.by_seq.get(unit)
+    own = (capture,) if capture is not None and capture.kind == "turn" else ()
+    return tuple(it for it in (own if memory is None else captures_of(of, memory.members)) if not it.hidden)
 
 
 def spoken_of(of: HasLifecycle, unit: int) -> Capture | None:
-    """Return the capture that speaks for a unit, None where all of the unit is hidden or it is none any more."""
+    """Return the capture that speaks for a unit, None for a hidden or former unit."""
     memory = of.memories.by_birth.get(unit)
     if memory is not None:
-        return of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+        return of.captures.by_seq[memory.canonical] if memory.lives else None
     return next(iter(living_of(of, unit)), None)
 
 
@@ -239,13 +231,6 @@ def is_archived(of: HasLifecycle, unit: int) -> bool:
     return unit in of.lifecycle.archived or (spoken is not None and of.lifecycle.is_past(spoken.at))
 
 
-def rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
-    """Return the row of a unit."""
-    memory = of.memories.by_birth.get(unit)
-    named = of.captures.by_seq[unit if memory is None else memory.name]
-    return [Change("turns" if memory is None else "memories", scope, named.id)]
-
-
 def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
     """Return the row of a unit, and the rows of its captures' vectors."""
     memory = of.memories.by_birth.get(unit)
@@ -256,7 +241,7 @@ def all_rows_of(scope: str, of: HasLifecycle, unit: int) -> list[Change]:
         for seq in seqs
         if seq in known
     )
-    return [*rows_of(scope, of, unit), *vectors]
+    return [row_of_unit(scope, of, unit), *vectors]
 
 
 def look_at(state: Lifecycle, unit: int) -> None:
@@ -265,19 +250,19 @@ def look_at(state: Lifecycle, unit: int) -> None:
         put_due(state.due, 0, unit)
 
 
-def come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
-    """Bring an archived unit back and return the changed rows."""
+def _come_back(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> list[Change]:
     archiving = state.archived.pop(unit, None)
     if archiving is None:
         return []
     look_at(state, unit)
-    rows = all_rows_of if archiving.purged else rows_of
-    return [*rows(context.scope, context.of, unit), Change("archive", context.scope, archive_id(context.of, unit))]
+    return archive_rows(context, unit, are_all=archiving.purged)
 
 
-def archive_id(of: HasLifecycle, unit: int) -> str:
-    """Return the id of the archive row of a unit: the id of the unit's first capture, which never changes."""
-    return of.captures.by_seq[unit].id
+def archive_rows(context: Context[HasLifecycle], unit: int, *, are_all: bool = False) -> list[Change]:
+    """Return the rows of a unit that is archived or comes back, `are_all` with its vectors."""
+    scope, of = context.scope, context.of
+    rows = all_rows_of(scope, of, unit) if are_all else [row_of_unit(scope, of, unit)]
+    return [*rows, Change("archive", scope, of.captures.by_seq[unit].id)]
 
 
 def window_end(group: Group) -> int:
@@ -285,17 +270,10 @@ def window_end(group: Group) -> int:
     return group.start + DAY_US * (1 if group.level == MID else DAYS_A_WEEK)
 
 
-def summary_of(scope: str, group: Group) -> Summary:
-    """Return the summary of a group, with nothing in it yet."""
-    label = ":".join(map(str, group))
-    return Summary(derived_id("summary", scope, None, label), group, [])
-
-
 def _touched(event: Event, context: Context[HasLifecycle]) -> list[int]:
     """Return the units that an event made, changed, hid or showed, each once."""
     of = context.of
-    captures = [of.captures.by_seq[seq] for seq in context.flipped]
-    captures += [capture for name in context.touched if (capture := of.captures.get(name)) is not None]
+    captures = [of.captures.by_seq[seq] for seq in context.flipped] + of.captures.found(context.touched)
     if isinstance(event.body, Captured):
         captures.append(of.captures.by_seq[context.seq])
     return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
@@ -312,31 +290,27 @@ def _said_again(event: Event, context: Context[HasLifecycle]) -> list[int]:
 
 
 def _units(of: HasLifecycle, ids: Iterable[str]) -> list[int]:
-    captures = (capture for id in ids if (capture := of.captures.get(id)) is not None)
-    return list(dict.fromkeys(unit_of(of, capture) for capture in captures))
+    return list(dict.fromkeys(unit_of(of, capture) for capture in of.captures.found(ids)))
 
 
-def archive(state: Lifecycle, unit: int, why: Literal["age", "asked"], context: Context[HasLifecycle]) -> list[Change]:
+def archive(state: Lifecycle, unit: int, why: ArchiveWhy, context: Context[HasLifecycle]) -> list[Change]:
     """Archive a unit, and return the changed rows."""
     state.archived[unit] = ArchiveState(context.clock, why)
     look_at(state, unit)
-    archived = Change("archive", context.scope, archive_id(context.of, unit))
-    return [*rows_of(context.scope, context.of, unit), archived]
+    return archive_rows(context, unit)
 
 
 def _drop(state: Lifecycle, birth: int, context: Context[HasLifecycle]) -> list[Change]:
-    """Drop a memory that was merged into another."""
     changes, path = [], state.within.pop(birth, ())
     for id in path:
         state.summaries[id].units.remove(birth)
         changes.append(Change("summaries", context.scope, id))
     if state.archived.pop(birth, None) is not None:
-        changes.append(Change("archive", context.scope, archive_id(context.of, birth)))
+        changes.append(Change("archive", context.scope, context.of.captures.by_seq[birth].id))
     return changes
 
 
 def _change(state: Lifecycle, changed: ScopeChanged, context: Context[HasLifecycle]) -> list[Change]:
-    """Apply a change of the project as a whole."""
     project = state.project
     project.name = project.name if changed.name is None else changed.name
     project.git_at = max(project.git_at, min(changed.git_at or 0, context.clock))
@@ -359,7 +333,7 @@ def stand(
 ) -> list[Change]:
     """Set the project's state, and return the changed rows; none of its rows is purged."""
     was_purged = state.project.purged
-    since = max(context.clock, context.at)  # The clock stands still between ticks, and texts are said meanwhile.
+    since = max(context.clock, context.at)  # The clock stands still between ticks, and texts come meanwhile.
     state.project = msgspec.structs.replace(state.project, state=how, since=since, purged=False)
     state.forget_due()
     return project_rows(state, context) if was_purged else [Change("scope", context.scope, "")]
@@ -367,20 +341,288 @@ def stand(
 
 def project_rows(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
     """Return the display of the project's state, and the rows of all its units."""
-    of = context.of
-    turns = (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
-    rows = (row for unit in (*turns, *of.memories.by_birth) for row in all_rows_of(context.scope, of, unit))
+    rows = (row for unit in units_of(context.of) for row in all_rows_of(context.scope, context.of, unit))
     return [Change("scope", context.scope, ""), *rows]
+
+
+def units_of(of: HasLifecycle) -> Iterator[int]:
+    """Yield each unit of a scope: its turns, and its memories."""
+    yield from (seq for seq, capture in of.captures.by_seq.items() if capture.kind == "turn")
+    yield from of.memories.by_birth
 
 
 def kind_of(of: HasLifecycle, unit: int) -> str:
     """Return the kind of a unit: one of `AGING`, or empty if it does not age."""
-    capture = of.captures.by_seq[unit]
-    memory: Memory | None = of.memories.by_birth.get(unit)
+    capture, memory = of.captures.by_seq[unit], of.memories.by_birth.get(unit)
     kind = "turn" if capture.kind == "turn" else capture.family or ""
     return kind if kind in AGING and not (memory is not None and memory.made) else ""
 
 
-def copy_of(state: Lifecycle) -> Lifecycle:
-    """Return a state equal to another, to try a pass on."""
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=Lifecycle)
+# --- The pass of a tick ---
+
+
+MOST_A_PASS = 500
+"""Maximum moves of texts in one pass of a scope; the rest waits for the next."""
+LEAST_IN_GROUP = 3
+"""Minimum number of texts in a new summary; later ones join an existing summary."""
+ARCHIVE, PURGE = 3, 4
+"""The steps besides summing up, as the level of their group."""
+WEEK_US = DAYS_A_WEEK * DAY_US
+_MONDAY_US = 4 * DAY_US
+"""1970-01-05 was a Monday."""
+_MOST_KEPT = 100
+"""The importance assumed for a text before it is read."""
+
+
+class AgingStep(NamedTuple):
+    """The next step of a unit with its group, and its time in microseconds.
+
+    While `at` lies ahead it is no later than the time when the step is due; from then on it is that time.
+    """
+
+    group: Group
+    at: int
+
+
+Move = tuple[Group, tuple[int, ...]]
+"""Units that a pass moves together, in the order of their times."""
+
+
+def run(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
+    """Let a tick pass, and return the rows that it touched; `context.clock` is the time of the tick."""
+    if not context.settings.lifecycle:
+        return []
+    changes = age_project(state, context)
+    for move in moves(state, context):
+        changes += _apply(state, move, context)
+    return changes
+
+
+def moves(state: Lifecycle, context: Context[HasLifecycle]) -> list[Move]:
+    """Return the moves of a pass at `context.clock`, oldest first, and remove them from the ready ones."""
+    due = _due(state, context.of, context.settings)
+    checked: dict[int, None] = {}
+    while due and due.peekitem(0)[0] <= context.clock // HOUR_US:
+        checked |= dict.fromkeys(due.popitem(0)[1])
+    for unit in checked:
+        _place(state, due, unit, context)
+    found, left = list[Move](), MOST_A_PASS
+    for group in sorted(state.ripe):
+        least, units = least_of(state, group), list(state.ready[group])
+        if left < least <= len(units):
+            continue  # The group waits for the next pass, and is not checked before.
+        units = _still_due(state, group, context) if len(units) >= least else units
+        taken = units[:left] if len(units) >= least else []
+        state.ready[group] = dict.fromkeys(units[len(taken) :])
+        if not taken or not state.ready[group]:
+            del state.ripe[group]
+        if taken:
+            left -= len(taken)
+            found.append((group, tuple(taken)))
+    return found
+
+
+def retention_of(unit: int, of: HasLifecycle, now: int) -> Retention | None:
+    """Return the retention of a unit at a time, None if it does not age or is hidden."""
+    living = living_of(of, unit)
+    if not living or not kind_of(of, unit):
+        return None
+    return retention(_kept_of(unit, of, living), now)
+
+
+def step_of(state: Lifecycle, unit: int, context: Context[HasLifecycle]) -> AgingStep | None:
+    """Return the next step of a unit, None if time alone brings none."""
+    of, settings, now = context.of, context.settings, context.clock
+    living = living_of(of, unit)
+    if unit in state.archived:
+        return _purge_step(state, unit, settings) if settings.lifecycle else None
+    if not (settings.lifecycle and living and kind_of(of, unit)) or is_pinned(of, unit):
+        return None
+    said_at, tier = max(capture.at for capture in living), len(state.within.get(unit, ()))
+    if tier == LONG:
+        if settings.archive_after_days < 0 or any(use.recalled or use.used for use in _uses(of, unit)):
+            return None
+        at = said_at + settings.archive_after_days * DAY_US
+        return None if at <= now and _binds(of, unit) else AgingStep(_group(ARCHIVE, said_at), at)
+    group = _summed_group(of, unit, tier + 1, said_at)
+    at = old_at(settings, group)
+    if at > now:
+        return AgingStep(group, at)
+    low_at = _low_at(unit, of, living, moves_after(settings, tier + 1)[1] * 10_000, now)
+    return None if low_at is None else AgingStep(group, max(at, low_at))
+
+
+def old_at(settings: Settings, group: Group) -> int:
+    """Return when the texts of a summary's group are old enough to move."""
+    return window_end(group) + moves_after(settings, group.level)[0] * DAY_US
+
+
+def moves_after(settings: Settings, level: int) -> tuple[int, int]:
+    """Return after how many days, and up to which retention in hundredths, a unit moves to a level."""
+    if level == MID:
+        return settings.mid_after_days, settings.mid_retention_hundredths
+    return settings.long_after_days, settings.long_retention_hundredths
+
+
+def _due(state: Lifecycle, of: HasLifecycle, settings: Settings) -> DueUnits:
+    """Return the calendar of due units, rebuilt if missing by one check of every unit."""
+    if state.due is None:
+        state.due, state.ready, state.ripe = SortedDict(), {}, {}
+        for seq, capture in of.captures.by_seq.items():
+            if capture.kind == "turn":
+                put_due(state.due, _earliest(state, capture, settings), seq)
+        for birth in of.memories.by_birth:
+            put_due(state.due, 0, birth)
+    return state.due
+
+
+def _earliest(state: Lifecycle, turn: Capture, settings: Settings) -> int:
+    """Return an hour before which a turn has no step; `step_of` is more exact, and slower."""
+    if turn.seq in state.archived:
+        return 0
+    after = (settings.mid_after_days, settings.long_after_days, settings.archive_after_days)
+    return max(0, turn.at // HOUR_US + after[len(state.within.get(turn.seq, ()))] * 24)
+
+
+def _place(state: Lifecycle, due: DueUnits, unit: int, context: Context[HasLifecycle]) -> None:
+    """Mark a unit ready if its step is due, else postpone it."""
+    step = step_of(state, unit, context)
+    if step is not None and step.at > context.clock:
+        put_due(due, -(-step.at // HOUR_US), unit)
+    elif step is not None:
+        state.ready.setdefault(step.group, {})[unit] = None
+        state.ripe[step.group] = None
+
+
+def _still_due(state: Lifecycle, group: Group, context: Context[HasLifecycle]) -> list[int]:
+    """Return the units of a group that are still due, the oldest first."""
+    of, found = context.of, list[tuple[int, int]]()
+    for unit in state.ready[group]:
+        step = step_of(state, unit, context)
+        if step is not None and step.group == group and step.at <= context.clock:
+            times = (it.at for it in living_of(of, unit))
+            found.append((max(times, default=of.captures.by_seq[unit].at), unit))
+    return [unit for _, unit in sorted(found)]
+
+
+def least_of(state: Lifecycle, group: Group) -> int:
+    """Return the number of units that a group needs to move; an existing summary takes in any later unit."""
+    return 1 if group.level > LONG or group in state.summed else LEAST_IN_GROUP
+
+
+def _apply(state: Lifecycle, move: Move, context: Context[HasLifecycle]) -> list[Change]:
+    """Apply a pass's decision about units, and return the changed rows."""
+    changes, scope, of = list[Change](), context.scope, context.of
+    group, units = move
+    if group.level in (MID, LONG):
+        if group not in state.summed:
+            id = state.summed[group] = derived_id("summary", scope, None, ":".join(map(str, group)))
+            state.summaries[id] = Summary(id, group, [])
+        summary = state.summaries[state.summed[group]]
+        summary.units += units
+        paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for unit in units:
+            before = state.within.get(unit, ())
+            state.within[unit] = paths.setdefault(before, (*before, summary.id))
+        changes.append(Change("summaries", scope, summary.id))
+    for unit in units:
+        if group.level == ARCHIVE:
+            changes += archive(state, unit, "age", context)
+        elif group.level == PURGE:
+            state.archived[unit].purged = True
+            changes += archive_rows(context, unit, are_all=True)
+        else:
+            changes.append(row_of_unit(scope, of, unit))
+        look_at(state, unit)
+    return changes
+
+
+def age_project(state: Lifecycle, context: Context[HasLifecycle]) -> list[Change]:
+    """Make a long inactive project dormant, and remove it from the views after a longer time."""
+    project, settings, now = state.project, context.settings, context.clock
+    if context.scope == GLOBAL or project.state == "finished":
+        return []
+    if project.state == "active":
+        last = max(project.active_at, project.git_at)
+        if settings.dormant_after_days < 0 or now < last + settings.dormant_after_days * DAY_US:
+            return []
+        return stand(state, "dormant", context)
+    purged_at = project.since + settings.purge_after_days * DAY_US
+    if project.purged or settings.purge_after_days < 0 or now < purged_at:
+        return []
+    project.purged = True
+    return project_rows(state, context)
+
+
+def _purge_step(state: Lifecycle, unit: int, settings: Settings) -> AgingStep | None:
+    archiving = state.archived[unit]
+    if archiving.purged or settings.purge_after_days < 0 or state.project.state == "finished":
+        return None
+    return AgingStep(_group(PURGE, archiving.at), archiving.at + settings.purge_after_days * DAY_US)
+
+
+def _low_at(unit: int, of: HasLifecycle, living: Sequence[Capture], limit: int, now: int) -> int | None:
+    """Return from when on the retention of a unit is at most a limit; None for never. Texts are read last."""
+    used_at, accesses = _accessed(of, unit, living)
+    last = max(*(capture.at for capture in living), used_at)
+    sure = falls_at(RetentionInputs(last, accesses, _MOST_KEPT, has_media=True, is_pinned=False), limit)
+    if sure is not None and sure <= now:
+        return sure
+    return falls_at(_kept_of(unit, of, living), limit)
+
+
+def _kept_of(unit: int, of: HasLifecycle, living: Sequence[Capture]) -> RetentionInputs:
+    """Return the inputs of a unit's retention; `living` are its visible captures."""
+    spoken, (used_at, accesses) = spoken_of(of, unit), _accessed(of, unit, living)
+    assert spoken is not None  # Something of the unit lives.
+    bodies = [of.captures.body(capture) for capture in living]
+    given = max((body.importance_given for body in bodies if body.importance_given is not None), default=None)
+    return RetentionInputs(
+        last=max(*(capture.at for capture in living), used_at),
+        accesses=accesses,
+        importance=importance_of(given, of.captures.body(spoken).text),
+        has_media=any(body.media for body in bodies),
+        is_pinned=is_pinned(of, unit),
+    )
+
+
+def _accessed(of: HasLifecycle, unit: int, living: Sequence[Capture]) -> tuple[int, int]:
+    """Return when a unit was used last (0 for never), and how often it was used or said again."""
+    uses = _uses(of, unit)
+    used_at = max((use.last for use in uses if use.last is not None), default=0)
+    return used_at, sum(use.used for use in uses) + len(living) - 1
+
+
+def _uses(of: HasLifecycle, unit: int) -> list[Use]:
+    return [use for seq in _seqs(of, unit) if (use := of.usage.own.get(seq)) is not None]
+
+
+def is_pinned(of: HasLifecycle, unit: int) -> bool:
+    """Return whether any capture of a unit is pinned, echoes included."""
+    return of.pins.has_any(of.captures.by_seq[seq].id for seq in _seqs(of, unit))
+
+
+def _binds(of: HasLifecycle, unit: int) -> bool:
+    """Return whether a unit has a person's standing instruction, given at every start without a question."""
+    spoken = spoken_of(of, unit)
+    if spoken is None or spoken.actor.origin not in PEOPLE:
+        return False
+    return heard_in(of.captures.body(spoken).text).instructs
+
+
+def _seqs(of: HasLifecycle, unit: int) -> Iterable[int]:
+    memory = of.memories.by_birth.get(unit)
+    return (unit,) if memory is None else (join.seq for join in memory.joins)
+
+
+def _summed_group(of: HasLifecycle, unit: int, level: int, said_at: int) -> Group:
+    """Return the group of a unit's summary: of a day by session or speaker, of a week by kind alone."""
+    if level == LONG:
+        return Group(said_at - (said_at - _MONDAY_US) % WEEK_US, level, kind_of(of, unit), "")
+    capture: Capture = of.captures.by_seq[unit]
+    label = capture.session if capture.kind == "turn" and capture.session is not None else capture.actor.name
+    return _group(level, said_at)._replace(kind=kind_of(of, unit), label=label)
+
+
+def _group(level: int, at: int) -> Group:
+    return Group(at - at % DAY_US, level, "", "")

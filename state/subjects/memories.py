@@ -7,24 +7,23 @@ outside by its name: its earliest living capture. Folding changes membership and
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import msgspec
 
 from memtape.schemas.embedding import FLOOR
-from memtape.schemas.events import Captured, Edited, Embedded, Event, Forgotten, Linked, Restored, Unfolded, Withdrawn
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.events import Captured, Embedded, Event, Unfolded
+from memtape.schemas.rows import Change, Context
 from memtape.state.fold.candidates import NEW, WAITING, Candidates, How, Verdict, judge_same
 from memtape.state.subjects import recalls as recalls_state
-from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture
+from memtape.state.subjects.captures import FAMILIES, REPLACING, Capture, HasCaptures
 from memtape.state.subjects.embeddings import HasEmbeddings
 from memtape.state.subjects.recalls import Recalls
 
 
 class Join(msgspec.Struct, frozen=True, gc=False):
-    """A capture's tie to a memory: how it was judged and how similar, in ten-thousandths."""
+    """A capture's tie to a memory: how the capture was judged, and how similar, in ten-thousandths."""
 
     seq: int
     how: How
@@ -32,7 +31,7 @@ class Join(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct):
-    """One memory. `name` and `canonical` are seqs derived from living captures; canonical is -1 without any."""
+    """One memory. `name` and `canonical` are seqs derived from living captures, canonical -1 without any."""
 
     birth: int
     members: list[Join]
@@ -50,8 +49,14 @@ class Memory(msgspec.Struct):
         """Return whether a consolidation made the text."""
         return self.members[0].how == "decided"
 
+    @property
+    def lives(self) -> bool:
+        """Return whether any of its members is visible."""
+        return self.canonical >= 0
 
-Split = tuple[tuple[int, ...], ...]
+
+Seqs = tuple[int, ...]
+Split = tuple[Seqs, ...]
 """The captures of a split memory, by seq, in the groups of the split."""
 
 
@@ -65,7 +70,7 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
     """
 
     by_birth: dict[int, Memory] = {}
-    waiting: dict[int, tuple[int, ...]] = {}
+    waiting: dict[int, Seqs] = {}
     splits: list[Split] = []
 
     def __post_init__(self) -> None:
@@ -86,7 +91,7 @@ class Memories(msgspec.Struct, dict=True, array_like=True):
 
     def living(self) -> Iterator[Memory]:
         """Yield the memories with a visible capture, in the order of their births."""
-        return (memory for memory in self.by_birth.values() if memory.canonical >= 0)
+        return (memory for memory in self.by_birth.values() if memory.lives)
 
 
 class HasMemories(HasEmbeddings, Protocol):
@@ -102,6 +107,39 @@ def memory_of(of: HasMemories, id: str) -> Memory | None:
     return None if capture is None else of.memories.of(capture.seq)
 
 
+def memories_of(of: HasMemories, ids: Iterable[str]) -> list[Memory]:
+    """Return the memories that captured ids resolve to, in their order."""
+    return [memory for id in ids if (memory := memory_of(of, id)) is not None]
+
+
+def unit_of(of: HasMemories, capture: Capture) -> int:
+    """Return the unit of a capture: the seq of a turn, or the birth of a memory."""
+    return of.memories.birth_of.get(capture.seq, capture.seq)
+
+
+def row_of_unit(scope: str, of: HasMemories, unit: int) -> Change:
+    """Return the row of a unit."""
+    memory = of.memories.by_birth.get(unit)
+    named = of.captures.by_seq[unit if memory is None else memory.name]
+    return Change("turns" if memory is None else "memories", scope, named.id)
+
+
+def captures_of(of: HasCaptures, joins: Iterable[Join]) -> list[Capture]:
+    """Return the captures of ties."""
+    return [of.captures.by_seq[join.seq] for join in joins]
+
+
+def ids_of(of: HasCaptures, joins: Iterable[Join]) -> list[str]:
+    """Return the captured ids of ties."""
+    return [of.captures.by_seq[join.seq].id for join in joins]
+
+
+def shown_of(of: HasCaptures, joins: Iterable[Join]) -> list[Capture]:
+    """Return the visible captures of ties; all of them if none is visible."""
+    captures = captures_of(of, joins)
+    return [capture for capture in captures if not capture.hidden] or captures
+
+
 def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list[Change]:
     """Fold a capture, judge memories waiting for a vector, split unfolded ones, and apply hiding and showing.
 
@@ -114,18 +152,16 @@ def evolve(state: Memories, event: Event, context: Context[HasMemories]) -> list
             if capture.made:
                 _stand_alone(state, capture, context)
             elif kind != "turn":
-                verdict = _judge(state, capture, context)
-                _place(state, capture, verdict, recalls_state.shown(of.recalls, capture, context.settings), context)
+                shown = recalls_state.shown(of.recalls, capture, context.settings)
+                _place(state, capture, _judge(state, capture, context, ()), shown, context)
             _follow(state, (seq for seq in context.flipped if seq != capture.seq), context)
-        case Forgotten() | Restored() | Withdrawn() | Edited() | Linked():
-            _follow(state, context.flipped, context)
-        case Embedded(embedder=embedder) if context.embedded is not None and embedder == context.settings.embedder:
+        case Embedded(embedder=context.settings.embedder) if context.embedded is not None:
             _follow(state, context.flipped, context)
             _compare(state, of.captures.by_seq[context.embedded], context)
         case Unfolded(ids=ids):
             _unfold(state, ids, context)
         case _:
-            pass
+            _follow(state, context.flipped, context)
     return [Change("memories", context.scope, name) for name in context.touched]
 
 
@@ -169,7 +205,7 @@ def _unfold(state: Memories, ids: Iterable[str], context: Context[HasMemories]) 
 
     Echoes stay with the first capture.
     """
-    named = dict.fromkeys(capture.seq for capture in map(context.of.captures.get, ids) if capture is not None)
+    named = dict.fromkeys(capture.seq for capture in context.of.captures.found(ids))
     births = dict.fromkeys(state.birth_of[seq] for seq in named if seq in state.birth_of)
     for birth in births:
         state.waiting.pop(birth, None)
@@ -185,14 +221,13 @@ def _unfold(state: Memories, ids: Iterable[str], context: Context[HasMemories]) 
 
 
 def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
-    """Judge all captures again, as if all had been said under the settings in force; return the rows that differ.
+    """Judge all captures again, as if said under the settings in force; return the rows that differ.
 
     Captures set apart never fold together again. An echo stays an echo in its new memory, and a
     consolidation's text stands alone. A hidden text is compared only with its own text, as always.
     """
     of, before, waited = context.of, _standing(state, context.of), state.waiting
-    ties = (join for memory in state.by_birth.values() for join in memory.joins)
-    echoes = {join.seq: None for join in ties if join.how == "echo"}
+    echoes = {it.seq: None for memory in state.by_birth.values() for it in memory.joins if it.how == "echo"}
     births = dict.fromkeys(state.by_birth)
     moved = state.moved | births
     state.by_birth, state.waiting = {}, {}
@@ -204,7 +239,7 @@ def refold(state: Memories, context: Context[HasMemories]) -> list[Change]:
         else:
             verdict = _judge_anew(state, capture, context)
             shown, echoed = waited.get(capture.seq, ()), capture.seq in echoes
-            _place(state, capture, verdict, shown, context, echoed=echoed)
+            _place(state, capture, verdict, shown, context, echoed)
     after = _standing(state, of)
     context.gone = [birth for birth in births if birth not in state.by_birth]
     context.touched = [name for name in before | after if before.get(name) != after.get(name)]
@@ -223,58 +258,50 @@ def _judge_anew(state: Memories, capture: Capture, context: Context[HasMemories]
 
 def _standing(state: Memories, of: HasMemories) -> dict[str, tuple[Any, ...]]:
     """Return by memory name the inputs of the memory's row: members, echoes and canonical text."""
-    by_seq = of.captures.by_seq
-    standing: dict[str, tuple[Any, ...]] = {}
-    for memory in state.by_birth.values():
-        standing[by_seq[memory.name].id] = tuple(memory.members), tuple(memory.echoes), memory.canonical
-    return standing
+    return {
+        of.captures.by_seq[it.name].id: (tuple(it.members), tuple(it.echoes), it.canonical)
+        for it in state.by_birth.values()
+    }
 
 
 def rebuild(state: Memories, of: HasMemories) -> None:
     """Make the parts that follow from the memories and their captures."""
     state.moved = dict.fromkeys(state.by_birth)
     for memory in state.by_birth.values():
-        for join in memory.members:
-            _know(state, memory, of.captures.by_seq[join.seq])
+        for member in captures_of(of, memory.members):
+            _know(state, memory, member)
         for join in memory.echoes:
             state.birth_of[join.seq] = memory.birth
 
 
 def _place(
-    state: Memories,
-    capture: Capture,
-    verdict: Verdict,
-    shown: tuple[int, ...],
-    context: Context[HasMemories],
-    *,
+    state: Memories, it: Capture, verdict: Verdict, shown: Seqs, context: Context[HasMemories],
     echoed: bool = False,
-) -> None:
-    """Add a capture to the memory of a verdict, or make it a memory of its own."""
+) -> None:  # fmt: skip
     of = context.of
     if verdict.how in ("same", "similar"):
         memory = state.by_birth[verdict.birth]
         if echoed or _has_any(memory, shown):
-            memory.echoes.append(Join(capture.seq, "echo", verdict.similarity))
-            state.birth_of[capture.seq] = memory.birth
+            memory.echoes.append(Join(it.seq, "echo", verdict.similarity))
+            state.birth_of[it.seq] = memory.birth
             context.touched.append(of.captures.by_seq[memory.name].id)
             return
-        memory.members.append(Join(capture.seq, verdict.how, verdict.similarity))
+        memory.members.append(Join(it.seq, verdict.how, verdict.similarity))
     else:
         # An echo stays an echo, even without a memory to fold with.
-        founder = Join(capture.seq, "echo" if echoed else "new", verdict.similarity)
-        memory = state.by_birth[capture.seq] = Memory(capture.seq, [founder], [])
+        founder = Join(it.seq, "echo" if echoed else "new", verdict.similarity)
+        memory = state.by_birth[it.seq] = Memory(it.seq, [founder], [])
         if verdict.how == "waiting":
-            state.waiting[capture.seq] = shown
-    _know(state, memory, capture)
-    if capture.hidden or memory.canonical < 0:
+            state.waiting[it.seq] = shown
+    _know(state, memory, it)
+    if it.hidden or not memory.lives:
         _refresh(state, memory, context)
     else:  # The usual case of a memory that lives and grows, whose other members need no second look.
-        memory.canonical = max(memory.canonical, capture.seq, key=lambda seq: of.captures.by_seq[seq].rank)
+        memory.canonical = max(memory.canonical, it.seq, key=lambda seq: of.captures.by_seq[seq].rank)
         _note(state, memory, context)
 
 
-def _has_any(memory: Memory, seqs: tuple[int, ...]) -> bool:
-    """Return whether any of these captures is one of a memory's."""
+def _has_any(memory: Memory, seqs: Seqs) -> bool:
     return bool(seqs) and any(join.seq in seqs for join in memory.joins)
 
 
@@ -285,7 +312,7 @@ def _stand_alone(state: Memories, text: Capture, context: Context[HasMemories]) 
     _refresh(state, memory, context)
 
 
-def _judge(state: Memories, capture: Capture, context: Context[HasMemories], barred: Sequence[int] = ()) -> Verdict:
+def _judge(state: Memories, capture: Capture, context: Context[HasMemories], barred: Seqs) -> Verdict:
     """Return the verdict on a text by its words; `barred` are the births of memories that it may not join."""
     family, settings = capture.family, context.settings
     if family is None or settings.fold_cosine_hundredths < 0:
@@ -300,9 +327,9 @@ def _judge(state: Memories, capture: Capture, context: Context[HasMemories], bar
 
 
 def _judge_alike(
-    state: Memories, capture: Capture, vector: bytes, context: Context[HasMemories], barred: Sequence[int]
+    state: Memories, capture: Capture, vector: bytes, context: Context[HasMemories], barred: Seqs
 ) -> Verdict:
-    """Return the verdict on a text in other words, by its vector under the embedder in force; the floor needs none."""
+    """Return the verdict on a text in other words, by its vector under the embedder in force."""
     if context.settings.fold_cosine_hundredths < 0:
         return NEW
     compared = _indexed(state, context)[capture.family or ""]
@@ -314,16 +341,16 @@ def _judge_alike(
     return verdict
 
 
-def _set_apart(state: Memories, seqs: Iterable[int]) -> list[int]:
+def _set_apart(state: Memories, seqs: Iterable[int]) -> Seqs:
     """Return the births of memories with captures from which any of these was set apart."""
     own = dict.fromkeys(seqs)
     splits = ((split, group) for split in state.splits for group in split if any(seq in own for seq in group))
     others = (seq for split, group in splits for other in split if other is not group for seq in other)
-    return list(dict.fromkeys(state.birth_of[seq] for seq in others if seq in state.birth_of))
+    return tuple(dict.fromkeys(state.birth_of[seq] for seq in others if seq in state.birth_of))
 
 
 def _indexed(state: Memories, context: Context[HasMemories]) -> dict[str, Candidates]:
-    """Return the index under the embedder in force. It is made when first needed, after a start and a restore alike."""
+    """Return the index under the embedder in force, made when first needed."""
     if state._index is None:
         state._embedder = context.settings.embedder
         state._index = {family: Candidates() for family in FAMILIES.values() if family not in REPLACING}
@@ -333,8 +360,8 @@ def _indexed(state: Memories, context: Context[HasMemories]) -> dict[str, Candid
 
 
 def _absorb(
-    state: Memories, waited: Memory, verdict: Verdict, shown: tuple[int, ...], context: Context[HasMemories]
-) -> None:
+    state: Memories, waited: Memory, verdict: Verdict, shown: Seqs, context: Context[HasMemories]
+) -> None:  # fmt: skip
     """Merge a waiting memory with the memory of equal content; the earlier birth stays."""
     of, other = context.of, state.by_birth[verdict.birth]
     early, late = (waited, other) if waited.birth < other.birth else (other, waited)
@@ -350,8 +377,8 @@ def _absorb(
         state._index[of.captures.by_seq[late.birth].family or ""].drop(late.birth)
     echoes = [*late.echoes, *(join for join in joined if join.how == "echo")]
     joined = [join for join in joined if join.how != "echo"]
-    for join in joined:
-        _know(state, early, of.captures.by_seq[join.seq])
+    for member in captures_of(of, joined):
+        _know(state, early, member)
     for join in echoes:
         state.birth_of[join.seq] = early.birth
     early.members = sorted((*early.members, *joined), key=lambda join: join.seq)
@@ -368,8 +395,8 @@ def _split(state: Memories, memory: Memory, groups: list[list[Join]], context: C
         parts.append(Memory(birth, [Join(join.seq, "unfolded", 0) for join in group], [], name=birth))
         state.by_birth[birth] = parts[-1]
     for part in parts:
-        for join in part.members:
-            _know(state, part, context.of.captures.by_seq[join.seq])
+        for member in captures_of(context.of, part.members):
+            _know(state, part, member)
         _refresh(state, part, context)
 
 
@@ -383,8 +410,7 @@ def _know(state: Memories, memory: Memory, member: Capture) -> None:
 
 def _forget_texts(state: Memories, memory: Memory, of: HasMemories) -> None:
     """Let no text lead to a memory any longer."""
-    for join in memory.members:
-        member = of.captures.by_seq[join.seq]
+    for member in captures_of(of, memory.members):
         births = state.births_of_normal.get((member.family or "", member.normal), [])
         if memory.birth in births:
             births.remove(memory.birth)
@@ -395,10 +421,9 @@ def _refresh(state: Memories, memory: Memory, context: Context[HasMemories]) -> 
     by_seq = context.of.captures.by_seq
     if memory.name >= 0:
         context.touched.append(by_seq[memory.name].id)
-    members = [by_seq[join.seq] for join in memory.members]
-    living = [capture for capture in members if not capture.hidden]
-    memory.name = (living or members)[0].seq
-    memory.canonical = max(living, key=lambda capture: capture.rank).seq if living else -1
+    shown = shown_of(context.of, memory.members)
+    memory.name = shown[0].seq
+    memory.canonical = -1 if shown[0].hidden else max(shown, key=lambda capture: capture.rank).seq
     _note(state, memory, context)
 
 
@@ -411,10 +436,10 @@ def _note(state: Memories, memory: Memory, context: Context[HasMemories]) -> Non
 
 def _offer(state: Memories, memory: Memory, of: HasMemories) -> None:
     """Add a memory's compared data to the index; nothing while it waits, or without a living capture."""
-    compared = None if state._index is None else state._index.get(of.captures.by_seq[memory.birth].family or "")
+    compared = (state._index or {}).get(of.captures.by_seq[memory.birth].family or "")
     if compared is None or memory.made:
         return
-    spoken = of.captures.by_seq[memory.canonical] if memory.canonical >= 0 else None
+    spoken = of.captures.by_seq[memory.canonical] if memory.lives else None
     vector = None if spoken is None else of.embeddings.of_text(state._embedder, spoken)
     may_fold = state._embedder == FLOOR or (vector is not None and memory.birth not in state.waiting)
     if spoken is not None and may_fold:

@@ -12,20 +12,10 @@ from typing import Any
 
 import msgspec
 
-from memtape.schemas.events import (
-    CHILD,
-    OF_MEMORIES,
-    Captured,
-    Edited,
-    Event,
-    Forgotten,
-    Linked,
-    Restored,
-    Withdrawn,
-)
-from memtape.schemas.rows import Change
-from memtape.schemas.slugs import ROOT, is_slug, root_id
-from memtape.state.core.context import Context
+from memtape.schemas import events
+from memtape.schemas.events import Event
+from memtape.schemas.ids import ROOT, is_slug, root_id
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import TRUST, Capture
 from memtape.state.subjects.tombstones import HasTombstones
 
@@ -33,8 +23,6 @@ ROOT_BIRTH = -1
 """The birth of the root of every scope."""
 NOBODY = -1
 """No version: of a page without a living version, or of an unnamed base."""
-NOWHERE = -2
-"""The end of a link to a slug without a page."""
 
 
 class PageStep(msgspec.Struct, frozen=True, gc=False):
@@ -62,11 +50,10 @@ class PageField(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct):
-    """A link of a page with its relation: to the page of the birth `to`, or to a slug without a page."""
+    """A link of a page with its relation, to the page of the birth `to`, or to the slug of no page."""
 
     relation: str
-    to: int
-    slug: str
+    to: int | str
     trust: int
 
 
@@ -93,7 +80,7 @@ class Page(msgspec.Struct):
     @property
     def is_node(self) -> bool:
         """Return whether the page has children."""
-        return any(link.relation == CHILD for link in self.links.values())
+        return any(link.relation == events.CHILD for link in self.links.values())
 
     @property
     def versions(self) -> list[int]:
@@ -137,8 +124,8 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
     """The pages of a scope in order of their first event; an empty state holds no root either.
 
     All but `by_birth` follows from it: `slugs` and `of_capture` lead to births, `numbers` to a link by its
-    page, relation and end, `into` has by the birth of a page the links to it, each with the birth of its page,
-    and `waiting` by slug the links that wait for a page with it.
+    page, relation and end, and `into` has by an end the links to it, each with the birth of its page: by the
+    birth of a page, or by a slug that waits for a page.
     """
 
     by_birth: dict[int, Page] = {}
@@ -147,8 +134,7 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
         self.slugs: dict[str, int] = {}
         self.of_capture: dict[int, int] = {}
         self.numbers: dict[tuple[int, str, int | str], int] = {}
-        self.into: dict[int, dict[int, int]] = {}
-        self.waiting: dict[str, dict[int, int]] = {}
+        self.into: dict[int | str, dict[int, int]] = {}
 
     def of(self, seq: int) -> Page | None:
         """Return the page of a version's capture."""
@@ -159,6 +145,10 @@ class Pages(msgspec.Struct, dict=True, array_like=True):
         """Return the page of a slug, the root included."""
         birth = ROOT_BIRTH if slug == ROOT else self.slugs.get(slug)
         return None if birth is None else self.by_birth.get(birth)
+
+    def end(self, link: Link) -> Page | None:
+        """Return the page that a link leads to, None if no page has the slug."""
+        return self.by_birth[link.to] if isinstance(link.to, int) else None
 
     def sources(self, page: Page) -> Iterator[tuple[Link, Page]]:
         """Yield the links that lead to a page, each with its page, the earliest first."""
@@ -174,14 +164,14 @@ def evolve(state: Pages, event: Event, context: Context[HasTombstones]) -> list[
     """
     work = _Work(state, context, TRUST[event.actor.origin])
     match event.body:
-        case Captured(kind="page"):
+        case events.Captured(kind="page"):
             work.capture()
-        case Edited() as edited:
+        case events.Edited() as edited:
             work.edit(edited)
-        case Linked(relation=relation) as linked if relation not in OF_MEMORIES:
+        case events.Linked(relation=relation) as linked if relation not in events.OF_MEMORIES:
             work.link(linked)
-        case Forgotten(ids=ids) | Restored(ids=ids) | Withdrawn(ids=ids) if state.by_birth:
-            work.look(ids)
+        case events.Forgotten() | events.Restored() | events.Withdrawn() if state.by_birth:
+            work.look(event.body.ids)
         case _:
             return []
     work.flip()
@@ -216,7 +206,7 @@ class _Work:
         page = self._page(capture.seq)
         self._place(page, slug)
 
-    def edit(self, body: Edited) -> None:
+    def edit(self, body: events.Edited) -> None:
         """Apply edited fields, then the text. A field set with more trust than the actor's stays."""
         birth = self._birth(body.id)
         if birth is None:
@@ -237,19 +227,19 @@ class _Work:
         elif base == page.standing.current != NOBODY:
             self._add(page, PageStep(base, base, self.trust))
 
-    def link(self, body: Linked) -> None:
+    def link(self, body: events.Linked) -> None:
         """Let a page lead to another, or to a slug, or end that."""
-        birth, to = self._birth(body.id), None if body.to is None else self._birth(body.to)
-        if birth is None or (body.to is not None and to is None):
+        birth, to = self._birth(body.id), body.slug if body.to is None else self._birth(body.to)
+        if birth is None or to is None:
             return
-        there = None if body.slug is None else self.state.at(body.slug)
-        to = there.birth if there is not None else to
-        slug = (body.slug or "") if to is None else ""
-        number = self.state.numbers.get((birth, body.relation, slug if to is None else to))
+        if isinstance(to, str) and (there := self.state.at(to)) is not None:
+            to = there.birth
+        number = self.state.numbers.get((birth, body.relation, to))
         if number is None and body.on:
-            number = self.context.seq
-            link = Link(body.relation, NOWHERE if to is None else self._page(to).birth, slug, self.trust)
-            self._changed_links(self._page(birth), number, link, on=True)
+            if isinstance(to, int):
+                self._page(to)
+            link = Link(body.relation, to, self.trust)
+            self._changed_links(self._page(birth), self.context.seq, link, on=True)
         elif number is not None:
             page = self.state.by_birth[birth]
             link = page.links[number]
@@ -260,12 +250,12 @@ class _Work:
 
     def look(self, ids: Iterable[str]) -> None:
         """Update the shown versions of pages whose captures were hidden or shown."""
-        captures = filter(None, map(self.of.captures.get, ids))
-        for page in dict.fromkeys(birth for it in captures if (birth := self.state.of_capture.get(it.seq)) is not None):
-            self.stand(self.state.by_birth[page])
+        found = (self.state.of_capture.get(capture.seq) for capture in self.of.captures.found(ids))
+        for birth in dict.fromkeys(found):
+            if birth is not None:
+                self._stand(self.state.by_birth[birth])
 
-    def stand(self, page: Page) -> None:
-        """Update the shown versions of a page."""
+    def _stand(self, page: Page) -> None:
         standing = PageVersions()
         for step in page.steps:
             if self._lives(step.seq):
@@ -285,12 +275,13 @@ class _Work:
             return
         if self.state.of_capture.setdefault(capture.seq, page.birth) != page.birth:
             return
-        last = page.steps[-1] if page.steps else None
-        if last is not None and last.seq == capture.seq and last.base == NOBODY != base and self.trust >= last.trust:
-            page.steps[-1] = PageStep(capture.seq, base, self.trust)  # What it was written upon is told after it.
-            self.stand(page)
+        step, last = PageStep(capture.seq, base, self.trust), page.steps[-1] if page.steps else None
+        is_again = last is not None and last.seq == step.seq and last.base == NOBODY != base
+        if last is not None and is_again and self.trust >= last.trust:
+            page.steps[-1] = step  # The version that it was written upon is told after it.
+            self._stand(page)
         else:
-            self._add(page, PageStep(capture.seq, base, self.trust))
+            self._add(page, step)
 
     def _add(self, page: Page, step: PageStep) -> None:
         page.steps.append(step)
@@ -328,7 +319,7 @@ class _Work:
             self.state.slugs.pop(page.slug, None)
             self.state.slugs[slug] = page.birth
             page.given["slug"] = PageField(slug, self.trust, self.context.seq)
-            for number, source in self.state.waiting.pop(slug, {}).items():
+            for number, source in self.state.into.pop(slug, {}).items():
                 self._arrive(page, self.state.by_birth[source], number)
             self._moved(page)
         page.given["slug"] = PageField(slug, self.trust, self.context.seq)
@@ -336,14 +327,14 @@ class _Work:
     def _arrive(self, page: Page, source: Page, number: int) -> None:
         """Point a link that waited for a slug to a page; merge it with an equal link of the source."""
         link = source.links[number]
-        del self.state.numbers[source.birth, link.relation, link.slug]
+        del self.state.numbers[source.birth, link.relation, link.to]
         self.rows[source.birth] = None
         known = self.state.numbers.setdefault((source.birth, link.relation, page.birth), number)
         if known != number:
             source.links[known].trust = max(source.links[known].trust, link.trust)
             del source.links[number]
             return
-        link.to, link.slug = page.birth, ""
+        link.to = page.birth
         self.state.into.setdefault(page.birth, {})[number] = source.birth
 
     def _changed_links(self, page: Page, number: int, link: Link, *, on: bool) -> None:
@@ -352,29 +343,27 @@ class _Work:
             page.links[number] = link
             _know_link(self.state, page, number, link)
         else:
-            del page.links[number]
-            _forget_link(self.state, page, number, link)
+            del page.links[number], self.state.numbers[page.birth, link.relation, link.to]
+            del self.state.into[link.to][number]
         self.rows[page.birth] = None
         if page.is_node is not was_node:
             self._seen(page)
-        if link.to != NOWHERE:
-            target = self.state.by_birth[link.to]
+        if (target := self.state.end(link)) is not None:
             self.files[target.slug] = None
-            if link.relation == CHILD:
+            if link.relation == events.CHILD:
                 self.rows[target.birth] = None
 
     def _seen(self, page: Page) -> None:
         """Record a changed page; the indexes with the page change too."""
         self.rows[page.birth] = None
         for link, source in self.state.sources(page):
-            if link.relation == CHILD:
+            if link.relation == events.CHILD:
                 self.files[source.slug] = None
 
     def _moved(self, page: Page) -> None:
         """Record that a page was made, removed or moved, with all pages linked to or from the page."""
-        ends = [source for _, source in self.state.sources(page)]
-        ends += [self.state.by_birth[link.to] for link in page.links.values() if link.to != NOWHERE]
-        for other in (page, *ends):
+        sources = (source for _, source in self.state.sources(page))
+        for other in (page, *sources, *filter(None, map(self.state.end, page.links.values()))):
             self.rows[other.birth] = None
             self.files[other.slug] = None
 
@@ -403,7 +392,6 @@ class _Work:
         return page
 
     def _version(self, page: Page, id: str | None) -> int:
-        """Return the version of a page that an id names."""
         seq = None if id is None else self.of.captures.seq_of(id)
         return seq if seq is not None and self.state.of_capture.get(seq) == page.birth else NOBODY
 
@@ -426,30 +414,16 @@ def rebuild(state: Pages, of: object) -> None:
 
 
 def _know_link(state: Pages, page: Page, number: int, link: Link) -> None:
-    state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to] = number
-    if link.to == NOWHERE:
-        state.waiting.setdefault(link.slug, {})[number] = page.birth
-    else:
-        state.into.setdefault(link.to, {})[number] = page.birth
-
-
-def _forget_link(state: Pages, page: Page, number: int, link: Link) -> None:
-    del state.numbers[page.birth, link.relation, link.slug if link.to == NOWHERE else link.to]
-    ends: dict[Any, dict[int, int]] = state.waiting if link.to == NOWHERE else state.into
-    end = link.slug if link.to == NOWHERE else link.to
-    del ends[end][number]
-    if not ends[end]:
-        del ends[end]
+    state.numbers[page.birth, link.relation, link.to] = number
+    state.into.setdefault(link.to, {})[number] = page.birth
 
 
 def _is_page(capture: Capture) -> bool:
     """Return whether a capture may be a page: one part of a longer text is none."""
-    return (
-        capture.kind == "page" and capture.own is not None and (capture.own.part is None or capture.own.part.count == 1)
-    )
+    part = None if capture.own is None else capture.own.part
+    return capture.kind == "page" and (part is None or part.count == 1)
 
 
 def _slug_in(capture: Capture) -> str:
-    """Return the slug in a page's capture, empty without one."""
     path = capture.own.path if capture.own is not None and _is_page(capture) else None
     return path if path is not None and is_slug(path) else ""

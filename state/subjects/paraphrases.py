@@ -13,8 +13,7 @@ import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import Captured, Embedded, Event, Forgotten, Restored
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.fold.candidates import Candidates
 from memtape.state.subjects.captures import REPLACING, Capture
 from memtape.state.subjects.embeddings import HasEmbeddings
@@ -47,7 +46,8 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
     match event.body:
         case Captured() if state.banned:
             capture = of.captures.by_seq[context.seq]
-            if capture.family and not capture.hidden and (root := state.root_of.get(_key(capture, of))) is not None:
+            is_shown = capture.family is not None and not capture.hidden
+            if is_shown and (root := state.root_of.get(_key(capture, of))) is not None:
                 _end(state, root, capture, context)
             if embedder == FLOOR:
                 _judge(state, capture, context)
@@ -56,14 +56,12 @@ def evolve(state: Paraphrases, event: Event, context: Context[HasEmbeddings]) ->
         case Forgotten(ids=ids):
             _count(state, ids, context)
         case Restored(ids=ids):
-            for capture in filter(None, map(of.captures.get, ids)):
+            for capture in of.captures.found(ids):
                 lifted = state.hidden.get(capture.seq)
                 if lifted is None and capture.family is not None:
                     lifted = state.root_of.get(_key(capture, of))
                 if lifted is not None:
                     _show(state, lifted, context)
-        case _:
-            pass
     for seq in [seq for seq in context.flipped if seq in state.hidden]:
         if not of.captures.by_seq[seq].hidden:  # Another ban on it has ended, or its source says it again.
             of.captures.by_seq[seq].hidden = True
@@ -79,7 +77,7 @@ def take_up(state: Paraphrases) -> None:
 def _count(state: Paraphrases, ids: Iterable[str], context: Context[HasEmbeddings]) -> None:
     """Count the texts forgotten by an event; texts of equal content count once."""
     roots = dict[int, None]()
-    for capture in filter(_folds, filter(None, map(context.of.captures.get, ids))):
+    for capture in filter(_folds, context.of.captures.found(ids)):
         key = _key(capture, context.of)
         if key not in state.root_of:
             alike = _alike(state, capture, context)
@@ -115,7 +113,6 @@ def _judge(state: Paraphrases, capture: Capture, context: Context[HasEmbeddings]
 
 
 def _folds(capture: Capture) -> bool:
-    """Return whether a capture may fold with another in other words."""
     return capture.family is not None and capture.family not in REPLACING and not capture.made
 
 
@@ -128,7 +125,6 @@ def _end(state: Paraphrases, root: int, capture: Capture, context: Context[HasEm
 
 
 def _show(state: Paraphrases, root: int, context: Context[HasEmbeddings]) -> None:
-    """End the ban on the paraphrases of a root."""
     state.banned.pop(root, None)
     for seq in [seq for seq, its in state.hidden.items() if its == root]:
         del state.hidden[seq]
@@ -170,7 +166,6 @@ def _indexed(state: Paraphrases, context: Context[HasEmbeddings]) -> dict[str, C
 
 
 def _put(index: dict[str, Candidates], key: int, context: Context[HasEmbeddings]) -> None:
-    """Add a forgotten text to the compared texts, if the text has a vector by the embedder."""
     capture = context.of.captures.by_seq[key]
     vector = _vector(capture, context)
     if vector is not None:

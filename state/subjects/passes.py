@@ -8,8 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import MAX_ATTEMPTS, Captured, Decided, Event
-from memtape.schemas.rows import Change, PassMark, made_from
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context, PassMark, made_from
 from memtape.state.subjects.memories import HasMemories, memory_of
 
 CONSOLIDATED = "fact"
@@ -42,7 +41,8 @@ class Passes(msgspec.Struct, array_like=True):
 
     def mark(self) -> PassMark:
         """Return the counts of the next pass and of all earlier passes."""
-        return made_from(PassMark, self, queued=len(self.queued), aside=len(self.aside), applied=dict(self.applied))
+        queued, aside, applied = len(self.queued), len(self.aside), dict(self.applied)
+        return made_from(PassMark, self, queued=queued, aside=aside, applied=applied)
 
 
 def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[Change]:
@@ -54,13 +54,11 @@ def evolve(state: Passes, event: Event, context: Context[HasMemories]) -> list[C
         case Decided(until=int(until)):
             state.until, state.at = max(state.until, until), context.at
             _count_anew(state, event.sent, context)
-            state.aside = {cluster: None for cluster in state.aside if _is_as_it_was(context.of, cluster)}
+            state.aside = {cluster: None for cluster in state.aside if _seen(context.of, cluster) == cluster}
             state.queued = {ids: (n, seq) for ids, (n, seq) in state.queued.items() if seq >= until}
             changes.append(Change("buffer", context.scope, ""))
         case Decided() as decided:
             _settle(state, decided, context)
-        case _:
-            pass
     for cluster in context.dropped:
         state.dropped += 1
         state.queued.setdefault(cluster, (0, context.seq))
@@ -103,6 +101,5 @@ def _settle(state: Passes, decided: Decided, context: Context[HasMemories]) -> N
         state.aside[tuple((input.id, input.seq) for input in decided.inputs)] = None
 
 
-def _is_as_it_was(of: HasMemories, cluster: Seen) -> bool:
-    """Return whether the same captures still speak for the memories of a cluster."""
-    return all((memory := memory_of(of, id)) is not None and memory.canonical == seq for id, seq in cluster)
+def _seen(of: HasMemories, cluster: Seen) -> Seen:
+    return tuple((id, memory.canonical) for id, _ in cluster if (memory := memory_of(of, id)) is not None)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from memtape.schemas.events import PEOPLE, SPEAKING, Captured, Event
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.text.named import PROJECT_KEY, is_named, key_of_name, people_named, projects_named
 
@@ -34,11 +33,6 @@ class Person(msgspec.Struct):
     is_agent: bool = False
     spoke: dict[int, int] = {}
     named: list[int] = []
-
-    @property
-    def heard(self) -> int:
-        """How often they were heard or named, as far as that is kept."""
-        return sum(self.spoke.values()) + len(self.named)
 
 
 class People(msgspec.Struct, dict=True, array_like=True):
@@ -127,7 +121,6 @@ def days_of(person: Person) -> tuple[int, int] | None:
 
 
 def _known(state: People, name: str, key: str) -> Person | None:
-    """Return the person of a name, None for an invalid name."""
     if not key:
         return None
     person = state.known.get(key)
@@ -142,7 +135,8 @@ def _known(state: People, name: str, key: str) -> Person | None:
 
 def _is_told(state: People, key: str, person: Person, touched: dict[str, None]) -> bool:
     """Return whether a person is shown to readers, from now on if named often enough."""
-    if key not in state.told and len(state.told) < PEOPLE_TOLD and person.heard >= LEAST_HEARD:
+    heard = sum(person.spoke.values()) + len(person.named)
+    if key not in state.told and len(state.told) < PEOPLE_TOLD and heard >= LEAST_HEARD:
         state.told[key] = None
         touched[key] = None
     return key in state.told

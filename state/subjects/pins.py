@@ -10,10 +10,8 @@ from collections.abc import Iterable
 import msgspec
 
 from memtape.schemas.events import Event, Pinned
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
-from memtape.state.subjects.captures import shown_changes
-from memtape.state.subjects.memories import HasMemories
+from memtape.schemas.rows import Change, Context
+from memtape.state.subjects.memories import HasMemories, row_of_unit, unit_of
 
 
 class Pins(msgspec.Struct, dict=True, array_like=True):
@@ -40,14 +38,5 @@ def evolve(state: Pins, event: Event, context: Context[HasMemories]) -> list[Cha
     changed = [id for id in dict.fromkeys(body.ids) if (id in state.ids) is not body.on]
     state.ids = {id: None for id in (*state.ids, *changed) if body.on or id not in changed}
     state.moved |= dict.fromkeys(changed)
-    return [change for id in changed for change in _rows(id, context)]
-
-
-def _rows(id: str, context: Context[HasMemories]) -> list[Change]:
-    capture = context.of.captures.get(id)
-    if capture is None:
-        return []
-    memory = context.of.memories.of(capture.seq)
-    if memory is None:
-        return shown_changes(context.scope, capture)
-    return [Change("memories", context.scope, context.of.captures.by_seq[memory.name].id)]
+    of = context.of
+    return [row_of_unit(context.scope, of, unit_of(of, capture)) for capture in of.captures.found(changed)]

@@ -13,10 +13,9 @@ import msgspec
 
 from memtape.schemas.events import Event, Recalled
 from memtape.schemas.lanes import unasked_by
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import US_PER_S
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 
 ECHOING = ("agent", "tool", "model")
@@ -73,5 +72,6 @@ def shown(state: Recalls, capture: Capture, settings: Settings) -> tuple[int, ..
         return ()
     window_us = settings.echo_window_s * US_PER_S
     starts = (start for start in state.starts.get(capture.session, ()) if start.at <= capture.at)
-    recent = (recall for recall in state.latest.get(capture.session, ()) if 0 <= capture.at - recall.at <= window_us)
+    latest = state.latest.get(capture.session, ())
+    recent = (recall for recall in latest if 0 <= capture.at - recall.at <= window_us)
     return tuple(dict.fromkeys(seq for recall in chain(starts, recent) for seq in recall.seqs))

@@ -13,25 +13,13 @@ from itertools import chain
 
 import msgspec
 
-from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event
-from memtape.schemas.rows import Change
+from memtape.schemas.events import SPEAKING, STATED_TAG, Captured, Event, act_of, has_failed
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
 from memtape.state.subjects.captures import Capture, HasCaptures
 from memtape.state.subjects.recalls import put_latest
-from memtape.state.text.open_ends import (
-    ClosingSigns,
-    OpenEnd,
-    answers,
-    edits,
-    ends,
-    leaves_open,
-    open_ends,
-    said_in,
-    said_of,
-    told_by,
-)
+from memtape.state.text import open_ends
+from memtape.state.text.open_ends import ClosingSigns, OpenEnd
 from memtape.state.text.terms import ENGLISH, terms
 
 OPEN_DAYS = 30
@@ -67,12 +55,6 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         seqs = frozenset(seqs) if self.open else frozenset()
         return any(seq in seqs for seq, _ in self.open)
 
-    def put(self, key: Key, end: OpenEnd) -> None:
-        """Let something be open, and give up the oldest of too much."""
-        self.open[key] = end
-        if len(self.open) > MOST_OPEN:
-            self.close(next(iter(self.open)))
-
     def close(self, key: Key) -> bool:
         """Let something be open no longer, and say whether it was."""
         told = self._told.pop(key, None)
@@ -101,7 +83,7 @@ class Threads(msgspec.Struct, dict=True, array_like=True):
         """Return the signs that close an open end, computed at the first call."""
         its = self._told.get(key)
         if its is None:
-            its = self._told[key] = told_by(text_of(of, key[0], self.open[key]))
+            its = self._told[key] = open_ends.told_by(text_of(of, key[0], self.open[key]))
             for begin in its.begins:
                 self._begun.setdefault(begin, []).append(key)
         return its
@@ -128,17 +110,15 @@ def evolve(state: Threads, event: Event, context: Context[HasCaptures]) -> list[
 def text_of(of: HasCaptures, seq: int, end: OpenEnd) -> str:
     """Return the text of an open end for display."""
     capture = of.captures.by_seq[seq]
-    return said_of(of.captures.body(capture).text, end, capture.at)
+    return open_ends.said_of(of.captures.body(capture).text, end, capture.at)
 
 
 def _pass_days(state: Threads, day: int, of: HasCaptures) -> bool:
     """Drop too old open ends when a later day begins."""
     if day <= state.day:
         return False
-    state.day = day
-    by_seq = of.captures.by_seq
-    old = [key for key in state.open if by_seq[key[0]].at // DAY_US < day - OPEN_DAYS]
-    return state.close_all(old)
+    state.day, by_seq = day, of.captures.by_seq
+    return state.close_all([it for it in state.open if by_seq[it[0]].at // DAY_US < day - OPEN_DAYS])
 
 
 def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> bool:
@@ -149,15 +129,16 @@ def _end(state: Threads, capture: Capture, body: Captured, of: HasCaptures) -> b
     action = body.text if act is None or body.path is None else f"{body.text} {body.path}"
     near = state.near(action, of)
     said: list[tuple[frozenset[str], bool]] = []
-    if near:
-        said = [*said_in(body.text, near.values())] if act is None else [(frozenset(terms(action, ENGLISH)), True)]
-    ended = [
-        key
-        for key, told in near.items()
-        if any((is_done or state.open[key].kind == "question") and ends(told, terms) for terms, is_done in said)
-    ]
+    if near and act is None:
+        said = list(open_ends.said_in(body.text, near.values()))
+    elif near:
+        said = [(frozenset(terms(action, ENGLISH)), True)]
+    ended = []
+    for key, told in near.items():
+        closing = (terms for terms, is_done in said if is_done or state.open[key].kind == "question")
+        ended += [key] if any(open_ends.ends(told, terms) for terms in closing) else []
     if act == "edit" and body.path is not None:
-        ended += [key for key in state.open if edits(state.told(key, of), body.path)]
+        ended += [key for key in state.open if open_ends.edits(state.told(key, of), body.path)]
     return state.close_all(ended)
 
 
@@ -173,10 +154,11 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
     waiting = state.waiting.get(session, ())
     if not waiting:
         return False
-    is_answer, is_unknown = answers(text), leaves_open(text)
+    is_answer, is_unknown = open_ends.answers(text), open_ends.leaves_open(text)
     ended, left = [], []
     for key in waiting:
-        by, is_asked = of.captures.by_seq[key[0]].actor, key in state.open and state.open[key].kind == "question"
+        by, end = of.captures.by_seq[key[0]].actor, state.open.get(key)
+        is_asked = end is not None and end.kind == "question"
         if by.name == who.name:
             ended += [key] if by.origin == "agent" else []
         elif is_asked and is_answer:
@@ -184,7 +166,7 @@ def _answer(state: Threads, capture: Capture, text: str, of: HasCaptures) -> boo
         elif is_asked and is_unknown:
             left.append(key)
     if ended or left:
-        put_latest(state.waiting, session, tuple(key for key in waiting if key not in ended and key not in left))
+        put_latest(state.waiting, session, tuple(key for key in waiting if key not in (*ended, *left)))
     return state.close_all(ended)
 
 
@@ -195,12 +177,14 @@ def _open(state: Threads, capture: Capture, body: Captured) -> bool:
         # In a session with a single speaker, answers are not captured.
         heard = state.spoken.get(session, ("", False))[1]
         is_said = capture.actor.origin in SPEAKING
-        found = open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
+        found = open_ends.open_ends(body.text, capture.at, of_agent=is_agent, heard=heard) if is_said else []
     else:
         is_task = capture.turn < 0 and body.tags[:2] == (STATED_TAG, "task")
         found = [OpenEnd("task", 0, len(body.text))] if is_task else []
     for end in found:
-        state.put((capture.seq, end.start), end)
+        state.open[capture.seq, end.start] = end
+        if len(state.open) > MOST_OPEN:
+            state.close(next(iter(state.open)))
     waits = [(capture.seq, end.start) for end in found if end.kind == "question" or is_agent]
     if waits:
         kept = [key for key in state.waiting.get(session, ()) if key in state.open]

@@ -1,4 +1,4 @@
-"""Tombstones: the captures hidden in a scope, the events that hide them, and the texts that a source dropped.
+"""Tombstones: the captures hidden in a scope, and the texts that a source dropped.
 
 Visibility depends on tombstones and withdrawals alone. For kinds that fold, a normalised text is banned, so
 that a later repetition stays hidden too; any other capture is hidden by its id. An id forgotten before its
@@ -18,23 +18,18 @@ from typing import Protocol
 import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Forgotten, Origin, Restored, Withdrawn
-from memtape.schemas.rows import Change
-from memtape.schemas.zones import zone_path
-from memtape.state.core.context import Context
+from memtape.schemas.places import zone_path
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import Capture, HasCaptures, shown_changes
 
 
-class Tombstone(msgspec.Struct, frozen=True):
-    """The latest `forgotten` event of a text or id, and its time."""
-
-    event_id: str
-    at: int
-
-
 class Tombstones(msgspec.Struct, array_like=True):
-    """The bans in force by row id, of a normalised text or a captured id; and the `withdrawn` ids."""
+    """The bans in force by row id, of a normalised text or a captured id, each with its latest time.
 
-    bans: dict[str, Tombstone] = {}
+    `withdrawn` are the withdrawn ids.
+    """
+
+    bans: dict[str, int] = {}
     withdrawn: dict[str, None] = {}
 
     def hides(self, capture: Capture) -> bool:
@@ -67,23 +62,23 @@ def ban_of(capture: Capture) -> str:
 
 
 def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> list[Change]:
-    """Take in a `captured`, `forgotten`, `restored` or `withdrawn` event; note which captures it hid or showed."""
+    """Apply a capture, or an event that hides or shows texts; record the captures hidden or shown."""
     of, rows = context.of, list[str]()
     match event.body:
         case Captured():
             _cover(state, of.captures.by_seq[context.seq], context, rows)
         case Forgotten(ids=ids):
             for id in ids:
-                _ban(state, id, Tombstone(event.id, context.at), context, rows)
+                _ban(state, id, context.at, context, rows)
         case Restored(ids=ids):
             for id in ids:
                 state.withdrawn.pop(id, None)
             for id in ids:
                 _ban(state, id, None, context, rows)
-                if (capture := of.captures.get(id)) is not None:
+                for capture in of.captures.found((id,)):
                     _look(state, capture, context)
         case Withdrawn(ids=ids, on=on):
-            for capture in filter(None, map(of.captures.get, ids)):
+            for capture in of.captures.found(ids):
                 if on:
                     state.withdrawn[capture.id] = None
                 else:
@@ -91,28 +86,24 @@ def evolve(state: Tombstones, event: Event, context: Context[HasCaptures]) -> li
                 _look(state, capture, context)
         case _:
             return []
-    changes = [Change("tombstones", context.scope, id) for id in rows]
-    for seq in context.flipped:
-        changes += shown_changes(context.scope, of.captures.by_seq[seq])
-    return changes
+    changes, scope = [Change("tombstones", context.scope, id) for id in rows], context.scope
+    return changes + [it for seq in context.flipped for it in shown_changes(scope, of.captures.by_seq[seq])]
 
 
 def _ban(
-    state: Tombstones, id: str, tombstone: Tombstone | None, context: Context[HasCaptures], rows: list[str]
-) -> None:
-    """Ban the capture of an id, or end its ban; record the change, and hide or show the captures under it."""
+    state: Tombstones, id: str, at: int | None, context: Context[HasCaptures], rows: list[str]
+) -> None:  # fmt: skip
+    """Ban the capture of an id since a time, or end its ban; hide or show the captures under the ban."""
     captures = context.of.captures
     capture = captures.get(id)
     row_id = f"id:{id}" if capture is None else ban_of(capture)
     before = state.bans.get(row_id)
-    is_stale = before is not None and tombstone is not None and before.at >= tombstone.at
-    after = before if is_stale else tombstone
-    if after is before:
+    if before == at or (before is not None and at is not None and before > at):
         return
-    if after is None:
+    if at is None:
         del state.bans[row_id]
     else:
-        state.bans[row_id] = after
+        state.bans[row_id] = at
     rows.append(row_id)
     if capture is not None:
         for seq in captures.seqs_of_normal[capture.normal] if capture.family else (capture.seq,):
@@ -120,7 +111,7 @@ def _ban(
 
 
 def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], rows: list[str]) -> None:
-    """Hide a new capture if its id or its text is banned already; end the ban of a text that a person says again."""
+    """Hide a new capture whose id or text is banned; end the ban of a text that a person says again."""
     waiting = state.bans.pop(f"id:{capture.id}", None) if capture.family else None
     ban = state.bans.get(ban_of(capture)) if capture.family else None
     if waiting is not None:
@@ -128,13 +119,12 @@ def _cover(state: Tombstones, capture: Capture, context: Context[HasCaptures], r
         _ban(state, capture.id, waiting, context, rows)
     elif ban is not None:
         source = context.of.captures.body(capture).source
-        if ends_ban(capture.actor.origin, source, capture.at, ban.at):
+        if ends_ban(capture.actor.origin, source, capture.at, ban):
             _ban(state, capture.id, None, context, rows)
     _look(state, capture, context)
 
 
 def _look(state: Tombstones, capture: Capture, context: Context[HasCaptures]) -> None:
-    """Hide or show a capture, as the bans and withdrawals in force say."""
     hidden = state.hides(capture)
     if capture.hidden is not hidden:
         capture.hidden = hidden

@@ -17,11 +17,10 @@ import msgspec
 
 from memtape.schemas.events import PEOPLE, Captured, Event, Recalled, Used
 from memtape.schemas.lanes import unasked_by
-from memtape.schemas.rows import Change
+from memtape.schemas.rows import Change, Context
 from memtape.schemas.times import US_PER_S
-from memtape.state.core.context import Context
-from memtape.state.subjects.captures import Capture, Captures
-from memtape.state.subjects.memories import HasMemories, Memories
+from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import HasMemories, row_of_unit, unit_of
 from memtape.state.subjects.recalls import put_latest
 from memtape.state.subjects.weights import HOT_WINDOW_US, other_row_id
 from memtape.state.text.carrying import answer_of, carries
@@ -33,7 +32,7 @@ ANSWERING = ("agent", "model")
 """Origins whose turns are answers."""
 SHOWN_RESULTS = 50
 SHOWN_RECALLS = 16
-"""How many recalls of a session are compared with its answers, beside one start, and how many results of each."""
+"""How many recalls of a session are compared with its answers, beside a start, and the results of each."""
 TURN_US = 60 * 60 * US_PER_S
 """Maximum duration of a recall's turn after the recall, unless the user speaks again."""
 PROMPT_US = 10 * US_PER_S
@@ -43,7 +42,7 @@ ASKED = 3
 
 
 class Use(msgspec.Struct):
-    """Of one captured id: how often it was recalled and used, when last, and the times within the window, sorted."""
+    """The numbers of recalls and uses of one captured id, the last use, and sorted times in the window."""
 
     recalled: int = 0
     used: int = 0
@@ -103,13 +102,11 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
             start = unasked_by(lanes) == "start"
             changes += [] if start else _count_recalled(state, results, context)
             if event.session is not None:
-                told_of = filter(None, map(context.of.captures.get, dict.fromkeys(results)))
+                told_of = context.of.captures.found(dict.fromkeys(results))
                 # The session's own captures are known to its agent without a recall.
-                others = [capture.seq for capture in told_of if capture.session != event.session]
-                shown = Shown(
-                    event.id, context.at, context.at + TURN_US, query, tuple(others[:SHOWN_RESULTS]), start=start
-                )
-                _show(state, event.session, shown)
+                others = tuple(capture.seq for capture in told_of if capture.session != event.session)
+                end, seqs = context.at + TURN_US, others[:SHOWN_RESULTS]
+                _show(state, event.session, Shown(event.id, context.at, end, query, seqs, start=start))
         case Used(ids=ids, recall=recall):
             found = [(id, context.of.captures.seq_of(id)) for id in dict.fromkeys(ids)]
             for id, seq in found:
@@ -118,7 +115,8 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
             told = [seq for _, seq in found if seq is not None]
             known = _mark(state, recall, told)
             context.used = [seq for seq in told if seq not in known]
-            changes += [Change("uses", context.scope, other_row_id(id)) for id, _ in found if id in state.others]
+            others_used = (other_row_id(id) for id, _ in found if id in state.others)
+            changes += [Change("uses", context.scope, id) for id in others_used]
         case Captured(kind="turn"):
             context.used = _judge(state, context.of.captures.by_seq[context.seq], context.of)
         case _:
@@ -127,8 +125,8 @@ def evolve(state: Usage, event: Event, context: Context[HasMemories]) -> list[Ch
         _count_used(state.own.setdefault(seq, Use()), context.at)
         state.moved[seq] = None
         changes.append(Change("uses", context.scope, context.of.captures.by_seq[seq].id))
-        if (memory := context.of.memories.of(seq)) is not None:  # Its row says how often and when it was used.
-            changes.append(Change("memories", context.scope, context.of.captures.by_seq[memory.name].id))
+        if seq in context.of.memories.birth_of:  # The row of a memory says how often and when it was used.
+            changes.append(row_of_unit(context.scope, context.of, context.of.memories.birth_of[seq]))
     return changes
 
 
@@ -152,19 +150,17 @@ def _judge(state: Usage, turn: Capture, of: HasMemories) -> list[int]:
                 shown.end = turn.at
     if turn.actor.origin not in ANSWERING or not any(shown.seqs for shown in waiting):
         return []
-    _count_words(state, of.captures, of.memories, turn.seq)
-    return list(_carried(state, turn, waiting, of.captures, of.memories))
+    _count_words(state, of, turn.seq)
+    return list(_carried(state, turn, waiting, of))
 
 
-def _carried(
-    state: Usage, turn: Capture, waiting: Sequence[Shown], captures: Captures, memories: Memories
-) -> Iterator[int]:
+def _carried(state: Usage, turn: Capture, waiting: Sequence[Shown], of: HasMemories) -> Iterator[int]:
     """Yield the recalls' results carried by an answer and not counted for any of the recalls before."""
-    asked = [captures.body(captures.by_seq[seq]).text for seq in state.asked.get(turn.session or "", ())]
+    asked = [_text(seq, of) for seq in state.asked.get(turn.session or "", ())]
     common = frozenset(word for text in (*asked, *(shown.query for shown in waiting)) for word in words(text))
-    answer, counted = answer_of(captures.body(turn).text), dict.fromkeys(chain(*(shown.used for shown in waiting)))
+    answer, counted = answer_of(_text(turn.seq, of)), dict.fromkeys(chain(*(shown.used for shown in waiting)))
     for seq in dict.fromkeys(chain(*(shown.seqs for shown in waiting))):
-        if seq in counted or carries(answer, _text(seq, captures, memories), common, state.frequency, state.texts):
+        if seq in counted or carries(answer, _text(seq, of), common, state.frequency, state.texts):
             for shown in waiting:
                 if seq in shown.seqs and seq not in shown.used:
                     shown.used = (*shown.used, seq)
@@ -207,21 +203,17 @@ def _mark(state: Usage, recall: str | None, seqs: Sequence[int]) -> tuple[int, .
     return ()
 
 
-def _count_words(state: Usage, captures: Captures, memories: Memories, end: int) -> None:
+def _count_words(state: Usage, of: HasMemories, end: int) -> None:
     """Count the words of the texts before `end`, of a memory's only the first: repetition does not count."""
     for seq in range(state.counted, end):
-        capture = captures.by_seq.get(seq)
-        if capture is None:
-            continue
-        memory = memories.of(seq)
-        if memory is None or memory.birth == seq:
+        capture = of.captures.by_seq.get(seq)
+        if capture is not None and unit_of(of, capture) == seq:
             state.texts += 1
-            for word in dict.fromkeys(words(captures.body(capture).text)):
+            for word in dict.fromkeys(words(of.captures.body(capture).text)):
                 state.counts[word] = state.counts.get(word, 0) + 1
     state.counted = end
 
 
-def _text(seq: int, captures: Captures, memories: Memories) -> str:
-    """Return the text that speaks for a capture."""
-    memory = memories.of(seq)
-    return captures.body(captures.by_seq[memory.canonical if memory and memory.canonical >= 0 else seq]).text
+def _text(seq: int, of: HasMemories) -> str:
+    memory = of.memories.of(seq)
+    return of.captures.body(of.captures.by_seq[memory.canonical if memory and memory.lives else seq]).text

@@ -12,10 +12,17 @@ from typing import Literal, Protocol
 import msgspec
 
 from memtape.schemas.events import OF_MEMORIES, PEOPLE, Event, Linked, Settled
-from memtape.schemas.rows import Change
-from memtape.state.core.context import Context
+from memtape.schemas.rows import Change, Context
 from memtape.state.subjects.captures import FAMILIES, REPLACING, TRUST, Capture, HasCaptures, entries_with
-from memtape.state.subjects.memories import HasMemories, Memory, memory_of
+from memtape.state.subjects.memories import (
+    HasMemories,
+    Memory,
+    ids_of,
+    memories_of,
+    memory_of,
+    row_of_unit,
+    shown_of,
+)  # fmt: skip
 from memtape.state.text.replacing import Sharing, replaces
 
 Tie = Literal["replaced", "in part", "contradicted"]
@@ -96,7 +103,8 @@ def _first(of: HasValidity, memory: Memory, tie: Tie, said: LastStatement | None
     ties = of.validity.newer.get(memory.birth, {})
     known = -1 if said is None else said.seq
     others = _living(of, (birth for birth, its in ties.items() if its == tie and birth > known))
-    found = [other for other in others if not _is_replaced_by(of, other, memory)]
+    words = ((other, _said_of(of, other)) for other in others)
+    found = [it for it, word in words if not (word and word.to and memory_of(of, word.to) is memory)]
     return min(found, key=lambda other: _when(of, other), default=None)
 
 
@@ -104,9 +112,8 @@ def predecessors(of: HasValidity, memory: Memory) -> list[Memory]:
     """Return the memories that a memory replaced, latest first."""
     state = of.validity
     births = dict.fromkeys(state.older.get(memory.birth, ()))
-    for join in memory.joins if state.replacing else ():
-        named = (memory_of(of, id) for id in state.replacing.get(of.captures.by_seq[join.seq].id, ()))
-        births |= dict.fromkeys(it.birth for it in named if it is not None)
+    for own in ids_of(of, memory.joins) if state.replacing else ():
+        births |= dict.fromkeys(it.birth for it in memories_of(of, state.replacing.get(own, ())))
     found = [it for it in _living(of, births) if successor(of, it) is memory]
     return sorted(found, key=lambda it: _when(of, it), reverse=True)
 
@@ -123,7 +130,12 @@ def contradicted(of: HasValidity, memory: Memory) -> Memory | None:
 
 def _living(of: HasMemories, births: Iterable[int]) -> list[Memory]:
     found = (of.memories.by_birth.get(birth) for birth in births)
-    return [memory for memory in found if memory is not None and memory.canonical >= 0]
+    return [memory for memory in found if memory is not None and memory.lives]
+
+
+def ties_of(state: Validity, birth: int) -> tuple[int, ...]:
+    """Return the births of the memories with another value of the same thing."""
+    return (*state.newer.get(birth, ()), *state.older.get(birth, ()))
 
 
 def valid_from(of: HasValidity, memory: Memory) -> int:
@@ -132,15 +144,13 @@ def valid_from(of: HasValidity, memory: Memory) -> int:
     A text repeated without another value between has held all the time. For a memory without a living capture
     it is the time of its name.
     """
-    by_seq, state = of.captures.by_seq, of.validity
-    if memory.canonical < 0:
+    by_seq = of.captures.by_seq
+    if not memory.lives:
         return by_seq[memory.name].at
-    others = _living(of, (*state.newer.get(memory.birth, ()), *state.older.get(memory.birth, ())))
-    spoken = by_seq[memory.canonical].at
+    others, spoken = _living(of, ties_of(of.validity, memory.birth)), by_seq[memory.canonical].at
     before = max((at for it in others if (at := by_seq[it.canonical].at) < spoken), default=None)
-    said = (by_seq[join.seq] for join in memory.members)
-    since = (it.at for it in said if not it.hidden and (before is None or before < it.at <= spoken))
-    return min(since, default=spoken)
+    said = shown_of(of, memory.members)
+    return min((it.at for it in said if before is None or before < it.at <= spoken), default=spoken)
 
 
 def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
@@ -149,16 +159,15 @@ def held(of: HasValidity, memory: Memory) -> list[tuple[int, int]]:
     Each begins at a capture of the memory, and ends at a later capture of a memory it replaced since, or was
     replaced by.
     """
-    by_seq, state = of.captures.by_seq, of.validity
-    if memory.canonical < 0 or len(memory.members) < 2:
+    state = of.validity
+    if not memory.lives or len(memory.members) < 2:
         return []
     older = [it for it in state.older.get(memory.birth, ()) if state.newer[it][memory.birth] == "replaced"]
     newer = [it for it, tie in state.newer.get(memory.birth, {}).items() if tie == "replaced"]
-    told = ((it is memory, join.seq) for it in (memory, *_living(of, (*older, *newer))) for join in it.members)
-    said = [(by_seq[seq].at, not own) for own, seq in told if not by_seq[seq].hidden]
-    until = valid_from(of, memory)
-    found, since = list[tuple[int, int]](), None
-    for at, is_other in sorted(it for it in said if it[0] <= until):
+    both = (memory, *_living(of, (*older, *newer)))
+    shown = ((it, said) for it in both for said in shown_of(of, it.members))
+    found, since, until = list[tuple[int, int]](), None, valid_from(of, memory)
+    for at, is_other in sorted((said.at, it is not memory) for it, said in shown if said.at <= until):
         if since is None and not is_other:
             since = at
         elif since is not None and is_other:
@@ -185,7 +194,7 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
         _take_word(state, event.body, context.seq, TRUST[event.actor.origin], of, touched)
     elif isinstance(event.body, Settled) and event.actor.origin in PEOPLE:
         _take_answer(state, event.body, context.seq, of, touched)
-    births = [memory.birth for name in context.touched if (memory := memory_of(of, name)) is not None]
+    births = [memory.birth for memory in memories_of(of, context.touched)]
     _look_again(state, dict.fromkeys((*context.gone, *births)), of, touched)
     for birth in births if state.said else ():
         _touch_by_word(state, birth, of, touched)
@@ -194,10 +203,10 @@ def evolve(state: Validity, event: Event, context: Context[HasValidity]) -> list
         if family in families:
             _choose_current(state, family, of, touched)
     found = [of.memories.by_birth[birth] for birth in touched if birth in of.memories.by_birth]
-    names = dict.fromkeys(memory.name for memory in found)
     # Daily logs mark replaced entries.
-    entries = dict.fromkeys(id for memory in found for join in memory.joins for id in entries_with(of, join.seq))
-    changes = [Change("memories", context.scope, of.captures.by_seq[name].id) for name in names]
+    seqs = (join.seq for memory in found for join in memory.joins)
+    entries = dict.fromkeys(id for seq in seqs for id in entries_with(of, seq))
+    changes = [row_of_unit(context.scope, of, memory.birth) for memory in found]
     return changes + [Change("journal", context.scope, id) for id in entries]
 
 
@@ -227,26 +236,26 @@ def _take_word(
     _put_word(state, linked.id, word, of, touched)
 
 
-def _take_answer(state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]) -> None:
+def _take_answer(
+    state: Validity, settled: Settled, seq: int, of: HasValidity, touched: dict[int, None]
+) -> None:  # fmt: skip
     """Apply people's answer to a conflict: a kept memory holds, any other was replaced by a kept one."""
     for id in settled.ids:
-        is_kept = id in settled.keep
-        word = LastStatement(
-            seq, "holds" if is_kept else "replaced_by", None if is_kept else settled.keep[0], TRUST["operator"], True
-        )
-        _put_word(state, id, word, of, touched)
+        relation, to = ("holds", None) if id in settled.keep else ("replaced_by", settled.keep[0])
+        _put_word(state, id, LastStatement(seq, relation, to, TRUST["operator"], True), of, touched)
 
 
-def _put_word(state: Validity, id: str, word: LastStatement | None, of: HasValidity, touched: dict[int, None]) -> None:
-    """Set the last statement about a captured id, or remove it."""
+def _put_word(
+    state: Validity, id: str, word: LastStatement | None, of: HasValidity, touched: dict[int, None]
+) -> None:  # fmt: skip
     before = state.said.pop(id, None)
     if before is not None and before.to is not None:
         state.replacing[before.to].pop(id)
     if word is not None:
         _say(state, id, word)
-    for named in (id, word and word.to, before and before.to):
-        if named and (memory := memory_of(of, named)) is not None:
-            _touch(state, memory.birth, touched)
+    others = (said.to for said in (word, before) if said is not None)
+    for memory in memories_of(of, (id, *filter(None, others))):
+        _touch(state, memory.birth, touched)
 
 
 def _say(state: Validity, id: str, word: LastStatement) -> None:
@@ -262,47 +271,40 @@ def _said_of(of: HasValidity, memory: Memory) -> LastStatement | None:
     the two.
     """
     known = of.validity.said
-    if not known or memory.canonical < 0:
+    if not known or not memory.lives:
         return None
-    trust = _trust(of.captures.by_seq[memory.canonical])
-    ids = (of.captures.by_seq[join.seq].id for join in memory.joins)
-    found = [word for id in ids if (word := known.get(id)) is not None and word.trust >= trust]
+    found = _words(of, memory)
     if any(word.settled for word in found):
         found = [word for word in found if word.trust >= TRUST["user"]]
     for word in sorted(found, key=lambda word: -word.seq):
         if word.to is None:
             return word
         other = memory_of(of, word.to)
-        is_there = other is not None and other is not memory and other.canonical >= 0
+        is_there = other is not None and other is not memory and other.lives
         if other is not None and is_there and not _is_turned_round(of, word, memory, other):
             return word
     return None
 
 
+def _words(of: HasValidity, memory: Memory) -> list[LastStatement]:
+    """Return the last statements about a living memory's captures, by actors with at least its trust."""
+    said, least = of.validity.said, _trust(of.captures.by_seq[memory.canonical])
+    return [said[id] for id in ids_of(of, memory.joins) if id in said and said[id].trust >= least]
+
+
 def _is_turned_round(of: HasValidity, word: LastStatement, memory: Memory, other: Memory) -> bool:
     """Return whether a later statement says the reverse of a word: `memory` replaced `other`."""
-    known, least = of.validity.said, _trust(of.captures.by_seq[other.canonical])
-    ids = (of.captures.by_seq[join.seq].id for join in other.joins)
-    later = (it for id in ids if (it := known.get(id)) is not None and it.seq > word.seq and it.trust >= least)
-    return any(
-        it.to is not None and memory_of(of, it.to) is memory and (it.trust >= TRUST["user"] or not word.settled)
-        for it in later
-    )
+    least = TRUST["user"] if word.settled else 0
+    later = (it for it in _words(of, other) if it.seq > word.seq and it.trust >= least)
+    return any(it.to is not None and memory_of(of, it.to) is memory for it in later)
 
 
 def _touch_by_word(state: Validity, birth: int, of: HasValidity, touched: dict[int, None]) -> None:
     """Touch a memory with statements about it, and the memories named in the statements."""
-    ids = [of.captures.by_seq[join.seq].id for join in of.memories.by_birth[birth].joins]
+    ids = ids_of(of, of.memories.by_birth[birth].joins)
     said = [word.to for id in ids if (word := state.said.get(id)) is not None and word.to is not None]
-    named = [*said, *(other for id in ids for other in state.replacing.get(id, ()))]
-    for other in (memory.birth for id in named if (memory := memory_of(of, id)) is not None):
-        _touch(state, other, touched)
-
-
-def _is_replaced_by(of: HasValidity, memory: Memory, other: Memory) -> bool:
-    """Return whether a statement says that a memory was replaced by another."""
-    word = _said_of(of, memory)
-    return word is not None and word.to is not None and memory_of(of, word.to) is other
+    for other in memories_of(of, (*said, *(other for id in ids for other in state.replacing.get(id, ())))):
+        _touch(state, other.birth, touched)
 
 
 # --- Conclusions from the texts ---
@@ -319,8 +321,7 @@ def _look_again(state: Validity, births: Iterable[int], of: HasValidity, touched
     compared = {birth: canonical for birth, canonical in anew.items() if canonical is not None}
     state.judged |= compared
     if state._sharing is not None:
-        for birth, canonical in compared.items():
-            _share(state._sharing, of.captures.by_seq[canonical], birth, of)
+        _share(state._sharing, compared, of)
     for birth in compared:
         _compare(state, of.memories.by_birth[birth], of)
         _touch(state, birth, touched)
@@ -332,17 +333,15 @@ def _spoken(of: HasMemories, birth: int) -> int | None:
     A part of a document, and a consolidation's text, are compared with none.
     """
     memory = of.memories.by_birth.get(birth)
-    if memory is None or memory.canonical < 0 or memory.made or of.captures.by_seq[birth].family is None:
+    if memory is None or not memory.lives or memory.made or of.captures.by_seq[birth].family is None:
         return None
     return memory.canonical
 
 
 def _touch(state: Validity, birth: int, touched: dict[int, None]) -> None:
     """Touch a memory, its ties, and the ties of its ties, since their rows depend on each other."""
-    near = (*state.newer.get(birth, ()), *state.older.get(birth, ()))
-    touched |= dict.fromkeys((birth, *near))
-    for other in near:
-        touched |= dict.fromkeys((*state.newer.get(other, ()), *state.older.get(other, ())))
+    near = ties_of(state, birth)
+    touched |= dict.fromkeys((birth, *near, *(far for other in near for far in ties_of(state, other))))
 
 
 def _forget(state: Validity, birth: int, of: HasValidity) -> None:
@@ -376,16 +375,17 @@ def _compare(state: Validity, memory: Memory, of: HasValidity) -> None:
 
 
 def _sharing_of(state: Validity, family: str, of: HasValidity) -> Sharing:
-    """Return the texts of a family. They are taken in when first needed, after a start and a restore alike."""
+    """Return the texts of a family, taken in when first needed, after a start and a restore alike."""
     if state._sharing is None:
-        state._sharing = {family: Sharing() for family in dict.fromkeys(FAMILIES.values())}
-        for birth, canonical in state.judged.items():
-            _share(state._sharing, of.captures.by_seq[canonical], birth, of)
+        state._sharing = {family: Sharing() for family in FAMILIES.values()}
+        _share(state._sharing, state.judged, of)
     return state._sharing[family]
 
 
-def _share(sharing: dict[str, Sharing], said: Capture, birth: int, of: HasCaptures) -> None:
-    sharing[said.family or ""].put(birth, of.captures.body(said).text)
+def _share(sharing: dict[str, Sharing], judged: dict[int, int], of: HasCaptures) -> None:
+    for birth, canonical in judged.items():
+        said = of.captures.by_seq[canonical]
+        sharing[said.family or ""].put(birth, of.captures.body(said).text)
 
 
 def _trust(capture: Capture) -> int:
@@ -393,7 +393,7 @@ def _trust(capture: Capture) -> int:
 
 
 def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
-    said = of.captures.by_seq[memory.canonical if memory.canonical >= 0 else memory.name]
+    said = of.captures.by_seq[memory.canonical if memory.lives else memory.name]
     return said.at, said.seq
 
 
@@ -401,9 +401,11 @@ def _when(of: HasCaptures, memory: Memory) -> tuple[int, int]:
 
 
 def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict[int, None]) -> None:
-    """Set the goal or plan in force: of the valid ones, the last stated."""
-    aims = (birth for birth in state.judged if of.captures.by_seq[birth].family == family)
-    last = {birth: _last_said(of, birth) for birth in aims if _may_be_in_force(of, birth)}
+    """Set the goal or plan in force: the last that holds and contradicts no memory with more trust."""
+    births = (birth for birth in state.judged if of.captures.by_seq[birth].family == family)
+    aims = [of.memories.by_birth[birth] for birth in births]
+    valid = (it for it in aims if it.lives and holds(of, it) and contradicted(of, it) is None)
+    last = {memory.birth: _last_said(of, memory) for memory in valid}
     before, after = state.current.get(family), max(last, key=lambda birth: last[birth], default=None)
     if after is None:
         state.current.pop(family, None)
@@ -413,16 +415,8 @@ def _choose_current(state: Validity, family: str, of: HasValidity, touched: dict
         touched |= {birth: None for birth in (before, after) if birth is not None}
 
 
-def _last_said(of: HasValidity, birth: int) -> tuple[bool, bool, int, int]:
+def _last_said(of: HasValidity, memory: Memory) -> tuple[bool, bool, int, int]:
     """Return the sort key of the aim in force: stated to hold, stated by a person, time, seq."""
-    memory = of.memories.by_birth[birth]
     word = _said_of(of, memory)
-    members = (of.captures.by_seq[join.seq] for join in memory.members)
-    said = [(it.actor.origin in PEOPLE, it.at, it.seq) for it in members if not it.hidden]
-    return word is not None and word.to is None, *max(said, default=(False, 0, 0))
-
-
-def _may_be_in_force(of: HasValidity, birth: int) -> bool:
-    """Return whether an aim lives, holds, and contradicts no memory of an author with more trust."""
-    memory = of.memories.by_birth[birth]
-    return memory.canonical >= 0 and holds(of, memory) and contradicted(of, memory) is None
+    said = ((it.actor.origin in PEOPLE, it.at, it.seq) for it in shown_of(of, memory.members))
+    return word is not None and word.to is None, *max(said)

@@ -28,7 +28,7 @@ _LN_2 = Decimal("0.693147180559945309")
 
 @cache
 def importance_confirmed(confirmations: int) -> int:
-    """Return the importance of a memory in thousandths: 500, and up to 250 by the logarithm of its confirmations."""
+    """Return the importance of a memory in thousandths: 500, and up to 250 by the log of confirmations."""
     said = Decimal(1 + min(confirmations, MOST_CONFIRMATIONS))
     ratio = _CONTEXT.divide(_CONTEXT.ln(said), _CONTEXT.ln(Decimal(1 + MOST_CONFIRMATIONS)))
     return 500 + int(_CONTEXT.multiply(Decimal(250), ratio))
@@ -60,7 +60,7 @@ def decayed(amount: int, age_us: int) -> int:
 def hot(uses: Sequence[int], now: int) -> int:
     """Return how hot something is that was used at these times, in billionths of one use just now.
 
-    A use counts half after three days and nothing after eighteen. Of a memory hand in the times of all its members.
+    A use counts half after three days and nothing after eighteen. Pass the times of all members of a memory.
     """
     return sum(decayed(ONE, now - at) for at in uses if now - at <= HOT_WINDOW_US)
 

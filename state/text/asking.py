@@ -9,55 +9,28 @@ import re
 from collections.abc import Iterable
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.own_words import is_question
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()  # As they are said.
-)
-_TIMES = frozenset(
-    "yesterday today tonight tomorrow last next ago since week weeks weekend weekends month months year years day days "
-    "morning evening monday tuesday wednesday thursday friday saturday sunday".split()
-) | (frozenset(MONTHS) - {"may"})
+MONTHS = "january february march april may june july august september october november december".split()
+_TIMES, _NUMBERS = map(word_list, ("words of a time", "words of a number"))
 _WRITTEN_TIME = lazy(r"\d{4}|\d{1,2}(?:st|nd|rd|th)")
 _CLOCK = lazy(r"\b\d{1,2}:\d{2}\b")
-_NUMBERS = frozenset("one two three four five six seven eight nine ten twice couple few dozen several".split())
 _RUN, _DIGIT = lazy(r"\w+"), lazy(r"\d")
-_PLACE = lazy(
-    r"\b(?:in|at|to|from|near|around|visit(?:ed|ing)?)\s+(?:the\s+|my\s+|a\s+)?[A-Z]|"
-    r"\b(?:city|town|country|beach|park|home|street|village|state|mountains?|lake|cafe|restaurant)\b"
-)
+_CUES = cues("asking")
 ANSWERS_HOLD = ("time", "number", "place")
 """Kinds of content in texts that a question can ask for."""
-_HINTS = (
-    lazy(r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b", re.IGNORECASE),
-    lazy(r"\bhow (?:many|much|often)\b", re.IGNORECASE),
-    lazy(r"\bwhere\b|\bwhich (?:city|country|place|state)\b", re.IGNORECASE),
-)
+_HINTS = (_CUES.asks_time, _CUES.asks_number, _CUES.asks_place)
 """The question words, in the order of `ANSWERS_HOLD`."""
-_ABOUT_ANSWERS = lazy(
-    r"\bdid you\b|\byou (?:said|told|recommended|suggested|mentioned|advised|gave|proposed|explained)\b|"
-    r"\byour (?:advice|answer|explanation|proposal|recommendation|suggestion)|"
-    r"\bthe (?:assistant|ai|bot|model)(?:['’]s)? (?:\w+ )?(?:advi[cs]e|answer|explain|explanation|mention|propos|"
-    r"recommend|said|say|suggest|t(?:ell|old))|\b(?:recommended|suggested|proposed) to me\b",
-    re.IGNORECASE,
-)
 MOST_WORDS = 16
 """A longer sentence mostly states something besides."""
-_TELLS = lazy(r"\b(?:after|as|because|given|now that|since|though|while)\b|\b(?:I|we)['’](?:d|m|re|ve)\b", re.I)
-"""Words with which a question states a reason or an event."""
 _CLAUSE = lazy(r"[,;:\u2014\u2013]| - |\b(?:I|we)\b")
 """Marks that may separate a statement from the question behind it."""
-_BEFORE = r"(?:(?:and|but|hey|hi|ok|okay|please|so|well)\b[\s,]*)*"
-_WH = r"(?:how|what|when|where|which|who|whom|whose|why)"
-_DO = r"(?:am|are|can|could|did|do|does|had|has|have|is|may|might|should|was|were|will|would)(?:n['’]t)?"
-_OPENS = lazy(rf"{_BEFORE}(?:{_WH}|{_DO}|wann|warum|was|welche\w?|wer|wie|wo|qué|cuál|cuándo|dónde|quién)\b|¿", re.I)
-_ME = rf"(?:tell|remind|show) me (?:again )?(?:about |of )?(?:{_WH}|the|our|my)\b"
-_ASKS_BARE = lazy(rf"{_BEFORE}(?:{_WH}(?:(?:\s+\w+){{0,3}}?\s+{_DO}\b|['’]s\b)|{_ME})", re.I)
-"""How one asks without a question mark."""
 _MONTHS = {name: n for n, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _NAMED_DAY = lazy(
-    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
+    r"\b(?:(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?"
+    rf"(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})\b"
     r"(?:\.?\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b(?!:))?",
     re.IGNORECASE,
 )
@@ -111,8 +84,9 @@ def held(text: str) -> tuple[bool, bool, bool]:
     """Return whether a text holds each of `ANSWERS_HOLD`."""
     runs = frozenset(_RUN.findall(text.lower()))
     digits = _DIGIT.search(text) is not None
+    counts = digits or not runs.isdisjoint(_NUMBERS)
     time = not runs.isdisjoint(_TIMES) or (digits and _is_written_time(text, runs))
-    return time, digits or not runs.isdisjoint(_NUMBERS), _PLACE.search(text) is not None
+    return time, counts, _CUES.place.search(text) is not None
 
 
 def _is_written_time(text: str, runs: Iterable[str]) -> bool:
@@ -122,7 +96,7 @@ def _is_written_time(text: str, runs: Iterable[str]) -> bool:
 
 def is_about_answers(query: str) -> bool:
     """Return whether a question to an assistant is about the assistant's own answers."""
-    return bool(_ABOUT_ANSWERS.search(query))
+    return bool(_CUES.about_answers.search(query))
 
 
 def questions(prompt: str) -> list[str]:
@@ -140,11 +114,12 @@ def only_asks(text: str) -> bool:
 
 
 def _asks(sentence: str) -> bool:
-    if len(sentence.split()) > MOST_WORDS or _TELLS.search(sentence):
+    if len(sentence.split()) > MOST_WORDS or _CUES.tells.search(sentence):
         return False
-    if is_question(sentence) and _OPENS.match(sentence):
+    if is_question(sentence) and _CUES.opens.match(sentence):
         return True
-    return _CLAUSE.search(sentence) is None and (is_question(sentence) or _ASKS_BARE.match(sentence) is not None)
+    asks = is_question(sentence) or _CUES.asks_bare.match(sentence) is not None
+    return asks and _CLAUSE.search(sentence) is None
 
 
 def _sentences(text: str) -> list[str]:
@@ -170,38 +145,13 @@ def first_person(query: str, speakers: Iterable[str]) -> str:
 MOST_COURTESY_CHARS = 100
 """A longer prompt says more than thanks, a farewell, or a nod such as "go on"."""
 
-_NOD = (
-    r"go (?:on|ahead|for it)|continue|carry on|proceed|keep going|next|do (?:it|that|so)|please(?: do)?|pls|yes|yeah"
-    r"|yep|yup|sure|ok(?:ay)?|k|alright|all right|right|agreed|exactly|correct|true|fine(?: by me| with me)?|good|great"
-    r"|perfect|nice|cool|awesome|excellent|wonderful|lovely|super|got it|i see|understood|makes sense|lgtm|done"
-    r"|no|nope|(?:looks|sounds|seems) (?:good|great|fine|right|perfect)(?: to me)?|(?:very )?(?:well done|good job)"
-    r"|good work|weiter|mach weiter|ja|bitte|gut|genau|sí|si|sigue|vale|oui|continuez?|d'accord|hmm+|ah|oh|hi|hello|hey"
-    r"|good (?:morning|afternoon)|ha(?:ha)+|lol|then|and|so|well|now|one moment|a moment"
-)
-_GOODBYE = (
-    r"(?:many )?thanks(?: a lot| a bunch| so much| again| for (?:your|the|all the|all your) (?:help|work|answers?))*"
-    r"|thx|thank you(?: very much| so much| again| for (?:your|the|all the|all your) (?:help|work|answers?))*"
-    r"|cheers|ty|much appreciated"
-    r"|bye(?:[ -]bye)?|goodbye|good ?night|good evening|(?:see|catch) (?:you|ya|u)(?: all)?|cu|ciao|so long|take care"
-    r"|talk (?:to you |soon|later)+|until (?:then|tomorrow|next time|monday)|tomorrow|later|soon|again|around"
-    r"|(?:that(?:'s|’s| is|s| was| will be|'ll be)|this is|this was|we(?:'re|’re| are)|i(?:'m|’m| am)) "
-    r"(?:it|all|everything|enough|done|finished)(?: (?:i (?:need|needed|wanted|have)|for|from|by|me|us|my|side|today"
-    r"|now|then|tonight|the|day))*"
-    r"|(?:enough|all|done) (?:for )?(?:today|now)|have (?:a|an) (?:\w+ )?(?:day|evening|night|weekend|one)"
-    r"|enjoy (?:your|the) (?:\w+)|(?:i(?:'m|’m| am) )?(?:off|logging off|signing off|heading (?:out|home)|going home)"
-    r"(?: for today| now)?|danke(?: schön| dir| sehr)?|vielen dank|tschüss?|bis (?:morgen|dann|bald|später)|feierabend"
-    r"|(?:muchas )?gracias|adiós|hasta (?:mañana|luego|pronto)|merci(?: beaucoup)?|au revoir|à demain"
-)
-_GAP = r"[\s,.;:!…)(\-–—👍🙏🙂😊👋❤️]*"
-_IS_NOD = lazy(rf"{_GAP}(?:(?:{_NOD})(?!\w){_GAP})+\Z", re.IGNORECASE)
-_IS_GOODBYE = lazy(rf"{_GAP}(?:(?:{_GOODBYE}|{_NOD})(?!\w){_GAP})+\Z", re.IGNORECASE)
-
 
 def is_nod(prompt: str) -> bool:
     """Return whether a prompt only lets an agent go on with its earlier request."""
-    return len(prompt) <= MOST_COURTESY_CHARS and _IS_NOD.match(prompt) is not None
+    return len(prompt) <= MOST_COURTESY_CHARS and _CUES.is_nod.match(prompt) is not None
 
 
 def is_goodbye(prompt: str) -> bool:
     """Return whether a prompt does nothing but thank and part."""
-    return len(prompt) <= MOST_COURTESY_CHARS and not is_nod(prompt) and _IS_GOODBYE.match(prompt) is not None
+    parts = len(prompt) <= MOST_COURTESY_CHARS and _CUES.is_goodbye.match(prompt) is not None
+    return parts and not is_nod(prompt)

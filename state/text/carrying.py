@@ -1,7 +1,7 @@
 """The test whether an answer carries the specifics of a recalled text, and so used it without a report.
 
-Names, numbers and identifiers are strong evidence, and so are two successive words of which one is rare in the
-scope. Single words, and those of the question, are none. Looking alone is not use, so in doubt the answer is
+Names, numbers and identifiers are strong evidence, and so are two successive words with a rare one. Single
+words, and those of the question, are none. Looking alone is not use, so in doubt the answer is
 no. `usage` decides which answers are compared with which recalls.
 """
 
@@ -64,7 +64,8 @@ def carries(answer: AnswerWords, known: str, asked: Iterable[str], frequency: Fr
     if not carried or (len(own) <= SHORT and numbers and others and numbers.isdisjoint(others)):
         return False
     special = [word for word in carried if is_rare(word, STRONG_RARE)]
-    if special and (len(carried) == len(own) or not frozenset(special).isdisjoint(_strong_words(known, carried))):
+    is_whole = len(carried) == len(own)
+    if special and (is_whole or not frozenset(special).isdisjoint(_strong_words(known, carried))):
         return True
     shared = (pair for pair in _pairs(_words(known)) if pair in answer.pairs and common.isdisjoint(pair))
     return any(is_rare(word, WORD_RARE) for pair in shared for word in pair)
@@ -72,9 +73,8 @@ def carries(answer: AnswerWords, known: str, asked: Iterable[str], frequency: Fr
 
 def _pairs(said: Sequence[str]) -> list[tuple[str, str]]:
     """Return the successive words; of overlapping CJK words those that share no character."""
-    steps = (
-        (n, 2 if one >= _OVERLAPPING and one[-1] == other[0] else 1) for n, (one, other) in enumerate(pairwise(said))
-    )
+    overlaps = (one >= _OVERLAPPING and one[-1] == other[0] for one, other in pairwise(said))
+    steps = enumerate(1 + overlap for overlap in overlaps)
     return [(said[n], said[n + step]) for n, step in steps if n + step < len(said)]
 
 
@@ -104,6 +104,6 @@ def _strong_words(text: str, among: Sequence[str]) -> list[str]:
 def _is_strong(core: str, opens: bool) -> bool:
     if any(char.isdigit() for char in core) and len(core) > 1:
         return True
-    if any(char.isupper() for char in core[1:]) or any(mark in core[1:-1] for mark in "_/\\@=") or "." in core[1:-1]:
+    if any(map(str.isupper, core[1:])) or any(mark in core[1:-1] for mark in "_/\\@=."):
         return True
     return core[0].isupper() and len(core) > 2 and not opens

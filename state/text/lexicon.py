@@ -7,18 +7,21 @@ here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from typing import Any
 
-WORD_FILES = ("common_words.txt", "kinds.txt", "slots.txt", "words.txt")
+from memtape.schemas.patterns import lazy
+
+WORD_FILES = ("common_words.txt", "cues.txt", "kinds.txt", "slots.txt", "words.txt")
 
 
 @cache
 def words_digest() -> str:
-    """Return the digest of the files of words, 8 hex digits; the digest is part of the version of the rules."""
+    """Return the digest of the files of words, 8 hex digits, a part of the version of the rules."""
     return blake2b(b"".join(map(data_of, WORD_FILES)), digest_size=4).hexdigest()
 
 
@@ -38,16 +41,49 @@ def data_of(name: str) -> bytes:
     return data
 
 
-def lines_of(name: str) -> Iterator[str]:
-    """Yield the lines of a file of words, each with the lines that continue it, and no comments."""
+def lines_of(name: str, joint: str = " ") -> Iterator[str]:
+    """Yield the lines of a file of words, each joined with the indented lines behind; no comments."""
     whole = ""
     for line in (*data_of(name).decode().splitlines(), ""):
         if line.startswith("    "):
-            whole += " " + line.strip()
-        else:
-            if whole and not whole.startswith("#"):
+            whole += joint + line.strip()
+        elif not line.startswith("#"):
+            if whole:
                 yield whole
             whole = line
+
+
+class Cues:
+    """The patterns of a section of `cues.txt` under their names, each compiled at its first use."""
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        raise AttributeError(f"A section of cues has no {name}.")
+
+
+def cues(section: str) -> Cues:
+    """Return the patterns of a section of `cues.txt`."""
+    return _sections()[section]
+
+
+@cache
+def _sections() -> dict[str, Cues]:
+    found, made = dict[str, Cues](), dict[str, str]()
+    for line in lines_of("cues.txt", joint=""):
+        if line.startswith("["):
+            section = found[line.strip("[]")] = Cues()
+            made.clear()
+        else:
+            said, _, pattern = line.partition(": ")
+            name, _, flags = said.partition(" ")
+            made[name] = _PART.sub(lambda part: made.get(part[1]) or word_pattern(part[1]), pattern)
+            if not name.startswith("_"):
+                letters = flags[1:-1] if flags else "i"
+                vars(section)[name] = lazy(made[name], sum(_FLAGS[letter] for letter in letters))
+    return found
+
+
+_PART = lazy(r"\{([a-z_ ]+)\}")
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
 
 @cache
@@ -61,6 +97,11 @@ def word_list(name: str) -> frozenset[str]:
     return frozenset(_lists()[name])
 
 
+def phrases(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the phrases `word+word` of a list of `words.txt`, in order."""
+    return tuple(tuple(phrase.split("+")) for phrase in _lists()[name])
+
+
 def word_pairs(name: str) -> dict[str, str]:
     """Return the pairs `word=other` of a list of `words.txt`."""
     return {word: other for word, _, other in (pair.partition("=") for pair in _lists()[name])}
@@ -69,11 +110,6 @@ def word_pairs(name: str) -> dict[str, str]:
 def word_pattern(name: str) -> str:
     """Return a pattern of any word of a list whose words are patterns; `_` stands for a space."""
     return "(?:" + "|".join(_lists()[name]).replace("_", " ") + ")"
-
-
-def word_set(lines: str) -> frozenset[str]:
-    """Return the words of lines."""
-    return frozenset(lines.split())
 
 
 NAMES = word_list("names")

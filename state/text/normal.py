@@ -1,8 +1,8 @@
 """Texts as the fold and the search read them: the normal text, the key of the content, the words.
 
-Nothing is dropped by default: every character of a text is in its key unless a rule here gives a reason to drop
-it, so that texts of different meaning have different keys. No thresholds and no statistics live here, and no word
-lists.
+Nothing is dropped by default: every character of a text is in its key unless a rule here gives a reason to
+drop it, so that texts of different meaning have different keys. No thresholds, statistics or lists of words
+live here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from memtape.schemas.patterns import lazy
 from memtape.state.text import lexicon
 
 # Scripts that are written without spaces and of which a character is about a word: ideographs and kana.
-_CJK = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-_CJK += "\U00020000-\U0003ffff"
+_CJK = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+_CJK += "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 _CJK_CHAR = lazy(f"[{_CJK}]")
 _CJK_OR_RUN = lazy(f"[{_CJK}]|[^{_CJK}]+")
 
@@ -44,7 +44,7 @@ SENTENCE_END = lazy(r"(?<=[.!?…؟])[\"'”’»)\]*_]*\s+|(?<=[。！？])|\n+
 def normal_text(text: str) -> str:
     """Return the text in NFC, its white space folded, the words that open its sentences in lower case.
 
-    Two texts with one normal text are one memory, in any context. So case stays everywhere else, and in code and names.
+    Two texts with one normal text are one memory, in any context. Case stays elsewhere, in code and names.
     """
     text = " ".join(unicodedata.normalize("NFC", text).split())
     if text == text.lower():
@@ -88,7 +88,7 @@ _ABBREVIATIONS = lexicon.word_list("abbreviations")
 
 
 def _lower_opening(chunk: str) -> str:
-    """Return a chunk that opens a sentence with its first word in lower case, unless the capitals have a meaning."""
+    """Return a chunk that opens a sentence, the first word in lower case unless capitals mean something."""
     opened, core, closed = _peeled(chunk)
     if not _PLAIN.fullmatch(core) or not _VERBATIM.isdisjoint(opened + closed):
         return chunk
@@ -109,7 +109,7 @@ def _peeled(run: str) -> tuple[str, str, str]:
 
 # --- The key of the content ---
 
-# Marks that differ between keyboards and not in meaning; the wide forms of ASCII that Chinese and Japanese text has.
+# Marks that differ between keyboards and not in meaning; wide forms of ASCII in Chinese and Japanese texts.
 _TYPOGRAPHY = str.maketrans(
     dict(zip("“”„‟‘’‚‛‑‐", "\"\"\"\"''''--", strict=True))
     | {"…": "...", "\u00ad": ""}
@@ -176,8 +176,9 @@ def _core_tokens(core: str) -> tuple[str, ...]:
 
 # --- Words to search by ---
 
-# Marks that are no letters to `re` but belong to words, as the vowel signs of India do; whole blocks are near enough.
-_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f\u1ab0-\u1aff\u1dc0-\u1dff"
+# Blocks of marks that are no letters to `re` but belong to words, as the vowel signs of India do.
+_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u109f"
+_MARKS += "\u1ab0-\u1aff\u1dc0-\u1dff"
 _PAIRED = _CJK + "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _PAIRED_CHAR = lazy(f"[{_PAIRED}]")
 _PIECE = rf"(?:[^\W{_PAIRED}]|[{_MARKS}])+"
@@ -191,7 +192,7 @@ _HUMP = lazy(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z\d]+")
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-case words of a text for searching, in order, without the commonest unless all are such."""
+    """Return the lower-case words of a text to search by, in order, without the commonest unless all are."""
     found = [word for run in runs(text) for word in words_of_run(run)]
     return [word for word in found if word not in lexicon.SEARCH_STOP] or found
 
@@ -204,7 +205,7 @@ def runs(text: str) -> list[str]:
 def words_of_run(run: str) -> list[str]:
     """Return the lower-case words of a run.
 
-    An identifier or path gives itself and its parts; a run of ideographs, kana or hangul gives its overlapping pairs.
+    An identifier or path gives itself and its parts; ideographs, kana or hangul give their overlapping pairs.
     """
     # Nothing that goes by pairs is before U+1100, so that most texts need not ask the long expression.
     if run[0] >= "\u1100" and _PAIRED_CHAR.match(run):

@@ -10,8 +10,7 @@ import re
 from typing import NamedTuple
 
 from memtape.schemas.patterns import lazy
-from memtape.state.text.claims import DENIES
-from memtape.state.text.lexicon import word_set
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.normal import words
 from memtape.state.text.terms import ENGLISH, terms
 
@@ -19,7 +18,6 @@ LEAST_SHARED = 2
 """Minimum of equal terms for two texts about one thing."""
 MOST_CHARS = 300
 """A longer text wants more than one thing."""
-_DENYING = word_set("never not no cannot without")
 _SAYS_NOTHING = frozenset(terms("always please just every each", ENGLISH))
 _USES = frozenset(terms("use put leave", ENGLISH))
 """Verbs of a wish whose denial is the bare noun: `Use semicolons`, `No semicolons`."""
@@ -36,8 +34,8 @@ _POLES = {
     for pole in terms(words, ENGLISH)
 }
 """Words with an opposite, and the side of each."""
-_BINDING = word_set("on off up down in out from to into onto over under by for my your our his her their")
-"""Words that are no terms, with which the same terms name another thing."""
+_DENYING, _BINDING = map(word_list, ("words that deny", "words that bind"))
+"""Words that deny; and words that are no terms, with which the same terms name another thing."""
 
 
 class TopicSide(NamedTuple):
@@ -51,7 +49,7 @@ def standing_of(text: str) -> TopicSide | None:
     """Return the topic and side of a text; None for a question, a long text, or too few terms."""
     if "?" in text or len(text) > MOST_CHARS:
         return None
-    denies = bool(DENIES.search(text))
+    denies = bool(cues("claims").denies.search(text))
     preferred = _PREFERS.match(text)
     if preferred is not None:
         first, second = (tuple(terms(part)) for part in preferred.groups())
@@ -71,4 +69,6 @@ def standing_of(text: str) -> TopicSide | None:
 def oppose(one: str, other: str) -> bool:
     """Return whether two texts are about the same topic, on different sides."""
     first, second = standing_of(one), standing_of(other)
-    return first is not None and second is not None and first.topic == second.topic and first.side is not second.side
+    if first is None or second is None:
+        return False
+    return first.topic == second.topic and first.side is not second.side

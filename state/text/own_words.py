@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from memtape.schemas.patterns import lazy
+from memtape.state.text.lexicon import cues
 from memtape.state.text.normal import SENTENCE_END
 
 ResultT = TypeVar("ResultT")
@@ -25,67 +26,13 @@ MOST_REMEMBERED = 1_024
 MOST_CHARS, MOST_LINES, MOST_SENTENCES = 400, 4, 6
 """The size of the longest text of a person's own, without the blocks that are set off."""
 
-_I = re.IGNORECASE
-_BLOCK = lazy(
-    r"(?P<fence>```|~~~|\"\"\"|''')(?:(?!(?P=fence)).)*(?:(?P=fence)|\Z)|^[ \t]*>[^\n]*(?:\n|\Z)"
-    r"|<(?P<tag>[a-z][\w-]{0,30})\b[^>\n]{0,200}>.*?(?:</(?P=tag)>|\Z)",
-    _I | re.DOTALL | re.MULTILINE,
-)
-"""A block set off from the text around it: a fence, quoted lines, an element."""
-_QUOTED = lazy(
-    r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|„[^„“”\n]{0,400}[“”]|«[^«»\n]{0,400}»|「[^「」\n]{0,400}」"
-    r"|`[^`\n]{0,400}`"
-)
+_CUES = cues("own_words")
 _OF_SENTENCES = re.compile(r"[.!?…。！？]\s")
 _RUN = re.compile(r"[^\W_]+")
 _LONG_QUOTE_CHARS = 60
 _BULLET = lazy(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 _QUESTION = lazy(r"[?？؟][\"'”’»)\]*_]*\Z|(?:か|吗|呢)[。！]?\Z")
-_POLITE = lazy(
-    r"^(?:(?:please|hey|hi|ok),?\s+)*(?:can|could|would|will) you\s+(?:please\s+)?(?:always|never|stop|from now)\b", _I
-)
 _PARAGRAPHS = lazy(r"\S[ \t]*\n[ \t]*\n\s*\S")
-_OF_A_RECORD = lazy(
-    r"^[ \t]*(?:[+#/|$%<>=@~^{}\[\]]|[-*](?!\s\w)|\d+[.)]\s|\d{1,4}[-:/.]\d{1,2}\b|[A-Z]{2,}[ \t]*[\d:])"
-    r"|^\w+ ?= ?\S|[;{}][ \t]*$|^(?:import|from|def|class|const|let|var|function) \w|\w(?:Error|Exception)\b"
-    r"|::|->|=>|^(?:FAILED|PASSED|ok|not ok|at)\s\S+[/.:]|^(?!(?:note|rule|remember|reminder|important"
-    r"|please|fyi|btw|new rule|also|so|ps|(?i:no|nope|nah|wrong|actually|correction|sorry|falsch"
-    r"|korrektur))\b)[ \t]*[^\W\d_][^.!?:\n]{0,60}?[ \t]?:[ \t]+(?=[A-ZÄÖÜÉ¿¡\"“'\d])|\b(?:ERROR|FEHLER"
-    r"|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|\bexit (?:code )?\d|https?://\S+ ?\||@@ ",
-    re.MULTILINE,
-)
-"""Beginnings of a line of a log, a list, a comment, a diff, a dialogue or a form."""
-_SALUTATION = lazy(
-    r"^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe\w*|guten (?:tag|morgen)|hola"
-    r"|buen\w* \w+|bonjour|salut|chers?|chères?)\s+(?!(?:claude|codex|gemini|copilot|qwen|assistant|there"
-    r"|again)\b)\w[^.!?\n]{0,40}[,!:]|^\s*(?:thanks?(?: you)?|cheers|(?:best|kind|warm) \w+|regards"
-    r"|sincerely|yours|(?:viele|beste|liebe) grüße|gruß|saludos|cordialement|merci)[,.!]?\s*(?:\n|\Z)",
-    _I | re.MULTILINE,
-)
-_ATTRIBUTED = lazy(
-    r"(?<!\bi )(?<!\bi've )(?<!\bwe )\b(?:says?|said|told|tells|wrote|writes|written by|claims?|claimed"
-    r"|suggests?|suggested|recommends?|recommended|announced|states|stated|advises|advised|replied|answered"
-    r"|posted|according to|sagte?|schr(?:eib|ieb)t?|meinte?|laut|dit|écrit|selon|dice|dijo|escribe|escribió"
-    r"|según|you (?:hereby )?(?:agree|accept|acknowledge|consent|undertake)|hereby)\b",
-    _I,
-)
-"""Signs of another author's words, or of terms to agree to."""
-_OF_ITS_OWN = lazy(
-    r"\b(?:unless|until|when|if|once|like|as) (?:i|we|you) (?:say|said|told)\b|\byou (?:said|told)\b", _I
-)
-_ABOUT = lazy(
-    r"\b(?:this|that|it|these|those|above|below|following|there|diese[rsmn]?|das|dies|daraus|davon|hier|oben"
-    r"|unten|esto|eso|est[ae]s?|aquí|ceci|cela|ça|ce|cet|cette|ces)\b",
-    _I,
-)
-_WORKS_ON_TEXT = lazy(
-    r"\b(?:summari[sz]e|translate|rephrase|reword|rewrite|explain|shorten|proofread|paraphrase|reply|respond"
-    r"|draft|quote|review|convert|format|extract|classify|analy[sz]e|opinions?|thoughts|tl;?dr|meaning"
-    r"|means?|true|legit|legal|safe|übersetz\w*|erklär\w*|fass\w*|zusammen\w*|antwort\w* auf|traduc\w*"
-    r"|tradui\w*|resum\w*|résum\w*|expliqu\w*|explic\w*)\b|\b(?:poster|e-?mail|mail|letter|text|message"
-    r"|notes?|minutes|ticket|page|policy|rules?|terms|clause) (?:text )?(?:from|of|for|to|out)\b",
-    _I,
-)
 
 
 def remembered(most: int) -> Callable[[Callable[[str], ResultT]], Callable[[str], ResultT]]:
@@ -119,32 +66,34 @@ def own_words(text: str) -> str:
     """Return the part of a text in its sender's voice; empty in doubt."""
     if len(text) > MOST_READ_CHARS:
         return ""
-    said = _BLOCK.sub("\n", text)
+    said = _CUES.block.sub("\n", text)
     is_set_off = said != text
-    if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in _QUOTED.findall(said)):
+    quotes = _CUES.quoted.findall(said)
+    if any(len(quote) > _LONG_QUOTE_CHARS or _OF_SENTENCES.search(quote) for quote in quotes):
         return ""
-    bare = _QUOTED.sub(" QUOTED ", said).replace("’", "'").strip()
+    bare = _CUES.quoted.sub(" QUOTED ", said).replace("’", "'").strip()
     pieces = sentences(bare)
     is_long = len(bare) > MOST_CHARS or len(pieces) > MOST_SENTENCES
     if is_long or sum(map(bool, map(str.strip, bare.split("\n")))) > MOST_LINES:
         return ""
-    if _OF_A_RECORD.search(bare) or _SALUTATION.search(bare):
+    if _CUES.of_a_record.search(bare) or _CUES.salutation.search(bare):
         return ""
     if is_set_off:  # A sentence that introduces a block may name the block's author.
         pieces = [piece for piece in pieces if not piece.endswith(":")]
     elif _PARAGRAPHS.search(bare) or any(map(_is_about_a_text, pieces)):
         return ""
-    return "" if any(_ATTRIBUTED.search(_OF_ITS_OWN.sub(" ", piece)) for piece in pieces) else said
+    return "" if any(_CUES.attributed.search(_CUES.of_its_own.sub(" ", piece)) for piece in pieces) else said
 
 
 def set_off_left_out(text: str) -> str:
     """Return a text without the blocks that are set off: possible own words; empty for a very long text."""
-    return "" if len(text) > MOST_READ_CHARS else _BLOCK.sub("\n", text)
+    return "" if len(text) > MOST_READ_CHARS else _CUES.block.sub("\n", text)
 
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without its quoted lines, fences and bullets."""
-    found = (_BULLET.sub("", piece or "").strip() for piece in SENTENCE_END.split(_BLOCK.sub("\n", text)))
+    pieces = SENTENCE_END.split(_CUES.block.sub("\n", text))
+    found = (_BULLET.sub("", piece).strip() for piece in pieces)
     return [sentence for sentence in found if sentence]
 
 
@@ -155,12 +104,12 @@ def words_in(text: str) -> list[str]:
 
 def unquoted(sentence: str) -> str:
     """Return a sentence with straight apostrophes, and with `QUOTED` in the place of each quotation."""
-    return _QUOTED.sub("QUOTED", sentence.replace("’", "'")).strip()
+    return _CUES.quoted.sub("QUOTED", sentence.replace("’", "'")).strip()
 
 
 def asks(said: str) -> bool:
     """Return whether a sentence is a question, other than a polite request: "Could you always test?"."""
-    return is_question(said) and _POLITE.search(said) is None
+    return is_question(said) and _CUES.polite.search(said) is None
 
 
 def is_question(said: str) -> bool:
@@ -170,5 +119,5 @@ def is_question(said: str) -> bool:
 
 def _is_about_a_text(sentence: str) -> bool:
     """Return whether a sentence asks for work on a text that must be the text beside it."""
-    asks_about = is_question(sentence) and _ABOUT.search(sentence) is not None
-    return asks_about or _WORKS_ON_TEXT.search(sentence) is not None
+    asks_about = is_question(sentence) and _CUES.about.search(sentence) is not None
+    return asks_about or _CUES.works_on_text.search(sentence) is not None

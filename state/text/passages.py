@@ -18,8 +18,8 @@ PASSAGE_CHARS = 1_200
 def best_passage(text: str, weights: Mapping[str, float], chars: int = PASSAGE_CHARS) -> str:
     """Return a text that is short enough, else the run of whole sentences in it that is worth most.
 
-    A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence that
-    is too long by itself is cut. All are stemmed in the language of the text, which one sentence may not show.
+    A sentence is worth the `weights` of its terms, each once; the earliest run of equals is taken. A sentence
+    too long by itself is cut. All are stemmed in the language of the text, which one sentence may not show.
     """
     if len(text) <= chars:
         return text
@@ -55,7 +55,10 @@ def _spans(text: str, chars: int) -> Iterator[tuple[int, int]]:
 
 # --- The end of a text ---
 
-_STARTS = lazy(r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*")
+_STARTS = lazy(
+    r"\n\s*\n\s*|\n(?=[ \t]*(?:[-*+•>|#]|\d{1,3}[.)]\s|```))"
+    r"|(?<=[.!?])[\"'”’»)\]*_`]*\s+|(?<=[。！？])\s*"
+)
 """After a blank line, at an item or heading, after the end of a sentence."""
 
 

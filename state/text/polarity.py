@@ -1,8 +1,8 @@
 """The polarity of a text, by its words alone: a fact, a rule, a text about memory, or a correction.
 
 `instructions` and `orders` find rules and texts about memory. Corrections are read here: "no, it is 5434"
-gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English only,
-and in doubt nothing is made. The caller decides who may set a rule, and which texts a correction may apply to.
+gives a value, which replaces a similar value in the corrected text, and makes a whole statement; English
+only, and in doubt nothing is made. The caller decides who may set a rule, and what a correction may apply to.
 """
 
 from __future__ import annotations
@@ -11,45 +11,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Polarity
 from memtape.state.text.claims import Claim, differ, reading, singles_of, spans_of
 from memtape.state.text.instructions import heard_in, sets_standing
-from memtape.state.text.lexicon import word_list
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.orders import is_order
 from memtape.state.text.own_words import MOST_CHARS, asks, own_words, sentences, unquoted
 from memtape.state.text.terms import ENGLISH, worded_terms
 
-_I = re.IGNORECASE
-_CUE = lazy(
-    r"\b(?:no|nope|nah|wrong|actually|correction|not|sorry|incorrect|outdated|meant|nein|falsch|korrektur"
-    r"|stimmt|meinte|incorrecto|corrección|quise|refería)\b|不对|错了|更正|不是|意思|いや|いいえ|違|訂正|意味",
-    _I,
-)
-"""A text without any of these words is no correction."""
-_VALUE = r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|`|[\"“]|(?-i:(?<=[a-z,'] )[A-Z][\w-]+)))"
-_HEDGES = r"oh|ah|hm+|oops|wait|hey|ok(?:ay)?|well|my (?:bad|mistake)|apologies"
-_DENIALS = r"no|nope|nah|wrong|actually|correction|not quite|sorry"
-_IS_WRONG = r"that(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|outdated)"
-_IS_CORRECTION = lazy(
-    # A value of a thing named before, behind words that call another value wrong.
-    rf"^(?:(?:{_HEDGES})[,\s]+)*(?:(?:{_DENIALS}|wait)\b[\s,:!.;—–-]*\s)*(?:{_DENIALS})\b"
-    rf"[\s,:!.;—–-]*\s(?:actually,?\s+)?{_VALUE}(?:(?:it|this|that|they|he|she|the|my|our|his|her|their)\b"
-    r"|(?-i:[A-Z][\w-]+ (?:is|are|has)\b)|[\w.:/-]*\d)"
-    rf"|^(?:sorry,?\s+|no,?\s+|oh,?\s+)*(?:{_IS_WRONG}\b|i meant\s+(?!to\b|it\b|well\b"
-    r"|that i\b)\S)|^(?:nein|falsch|korrektur)\s*[,:!.;—–-](?=.*\d)|\bdas stimmt (?:so )?nicht\b"
-    r"|^(?:nein,?\s+)?ich meinte\b|^(?:no|incorrecto|corrección)\s*[,:!.;—–-](?=.*\d)|\beso no es (?:cierto"
-    r"|correcto|así)\b|\bquise decir\b|\bme refería a\b"
-    r"|^(?:不对|错了|更正|不是)[，。,！!：:]|我的意思是|^(?:いや|いいえ|違います|違う|訂正)[、。,！!：:]|という意味でした",
-    _I,
-)
+_CUES = cues("polarity")
 MOST_WORDS = 12
 """A longer correction has more than a value."""
-_OPENER = lazy(rf"\A(?:(?:{_HEDGES}|{_DENIALS}|{_IS_WRONG}|i meant(?: to say)?)\b[\s,:;.!–—-]*)+", _I)
-_SPOKEN_OF = lazy(r"\A(?:it|that|this|they|he|she)(?:'s|'re)?\b\s*", _I)
-_INSTEAD = lazy(
-    r"[\s,;–—-]+(?:and\s+)?(?:not|instead of|rather than)\s+(?:the\s+|on\s+|in\s+|at\s+)?(?P<old>[^,;]+)\Z", _I
-)
 _DAY_BEHIND = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _SAYS_NOTHING = word_list("words of a correction")
 
@@ -67,12 +39,12 @@ def polarity(text: str) -> Polarity:
 
 def corrections_in(text: str) -> tuple[str, ...]:
     """Return the sentences of a text, in the sender's words, that correct an earlier text."""
-    return tuple(filter(_corrects, sentences(own_words(text)))) if _CUE.search(text) else ()
+    return tuple(filter(_corrects, sentences(own_words(text)))) if _CUES.cue.search(text) else ()
 
 
 def _corrects(sentence: str) -> bool:
     said = unquoted(sentence)
-    is_form = len(said) <= MOST_CHARS and not asks(said) and _IS_CORRECTION.search(said) is not None
+    is_form = len(said) <= MOST_CHARS and not asks(said) and _CUES.is_correction.search(said) is not None
     return is_form and not is_order(said) and not sets_standing(sentence)
 
 
@@ -97,11 +69,11 @@ class Corrected(NamedTuple):
 def correction_of(sentence: str) -> Correction | None:
     """Return the correction in a sentence; None if the sentence says more than a value."""
     sentence = " ".join(sentence.replace("’", "'").split())
-    opened = _OPENER.match(sentence)
+    opened = _CUES.opener.match(sentence)
     said = "" if opened is None else sentence[opened.end() :].rstrip(" .!")
-    instead = _INSTEAD.search(said)
+    instead = _CUES.instead.search(said)
     said, old = (said, "") if instead is None else (said[: instead.start()], instead["old"].strip(" '\"`"))
-    said = _SPOKEN_OF.sub("", said)
+    said = _CUES.spoken_of.sub("", said)
     if not said or "?" in said or len(said.split()) > MOST_WORDS:
         return None
     return Correction(said, old)
@@ -138,7 +110,8 @@ def _readings(text: str, said: str, near: str) -> Iterator[Corrected]:
         ):
             continue  # The correction names terms not in the text.
         made = text[: stands[0].start()] + value + text[stands[0].end() :]
-        if any(it.slot == claim.slot and it.value == value and differ(it.tokens, claim.tokens) for it in _claims(made)):
+        new = (it for it in _claims(made) if it.slot == claim.slot and it.value == value)
+        if any(differ(it.tokens, claim.tokens) for it in new):
             yield Corrected(made, claim.value, value)
 
 
@@ -153,4 +126,4 @@ def _shapes(text: str) -> list[str]:
 
 
 def _holds(text: str, value: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, _I) is not None
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None

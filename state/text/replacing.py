@@ -1,8 +1,8 @@
 """The test whether a text replaces another, without a model: both give a value of one subject's slot.
 
-Or the newer text names the older value as ended, and all that the older text is about; or both texts are equal up
-to a name or number. When in doubt the answer is no. The caller orders the two by the times of the facts, and makes
-sure that a weaker source replaces no stronger one. `Sharing` finds the texts to compare, by common words.
+Or the newer text names the older value as ended, and all that the older text is about; or both texts are
+equal up to a name or number. In doubt the answer is no. The caller orders the two by the times of the facts,
+and lets no weaker source replace a stronger one. `Sharing` finds the texts to compare, by common words.
 """
 
 from __future__ import annotations
@@ -31,47 +31,20 @@ from memtape.state.text.claims import (
     reading,
     subject_of,
 )
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.terms import terms
 
-_I = re.IGNORECASE
 _SERIAL = lazy(r"\A\s*[(\[#]*(?P<serial>\d{1,6})[.):\]]+\s+(?=\S)")
-_COPULA = lazy(r"(?:\b(?:is|are|named|called|ist|lautet|heißt|es|está|est|è|é|är)|[是:：=])\Z", _I)
-"""The words before the value in which two texts differ."""
-_FRAME_WORDS = r"\b(?!(?:is|are|was) )\w{2,} (?:with|to|in|at|by|from|on|through|via|using|of|for|as)(?: the)?\Z"
-_FRAME = lazy(_FRAME_WORDS, _I)
-"""A verb with its preposition: things may have several such values, unless a text says that one changed."""
-_ROW = lazy(rf"\bis\Z|{_FRAME_WORDS}", _I)
-"""The words before the value in two lines of a numbered row, of which the later number holds."""
-_RELATES = lazy(r"\b(?:is|are|was|were|has|have|of|by)\b", _I)
-_NOW = lazy(r"\b(?:from now on|now|nowadays|these days|instead|currently),? ?", _I)
-_CODE = lazy(
-    r"[{}]|</?\w|\w>|\A\s*(?://|SELECT |INSERT |UPDATE |curl -)|\w\(\S|\w\s?==\s?\w"
-    r"|\A\s*(?:if|for|while|def|class|import|return)\b.*[:;]\s*\Z|\A\w+=\S+\s+\w+=|[?？]"
-)
-"""Signs of code and of a question, which state nothing."""
-_OF_SEVERAL = lazy(
-    r"\A(?:my|our|his|her|their|an?|one)\s+(?:\w+\s+)?(?:brother|sister|friend|cousin|colleague|neighbou?r"
-    r"|uncle|aunt|son|daughter|kid|child|cat|dog|classmate|roommate|client|customer|server"
-    r"|host)\b(?! (?:lives?|works?|drives?)\b)",
-    _I,
-)
-"""Openings of things that a person may have several of; the rest of the text tells two of them apart."""
-_PER = lazy(
-    r"\b(?:per|an?(?= (?:second|minute|hour|day|night|week|month|year)\b))\s+(\w+)|\b(month|year|week"
-    r"|hour)ly\b",
-    _I,
-)
-_MANY = lazy(r"\b(?:likes?|loves?|hates?|enjoys?|prefers?|knows?|supports?|includes?|contains?)\b", _I)
-_PERSONAL = frozenset("home phone e-mail name employer workplace manager pay weight seat birthday role thing".split())
+_CUES = cues("replacing")
+_PERSONAL = word_list("slots of the speaker")
 """Slots of the speaker; any other slot needs a named subject, or a text without further content."""
-_NO_MORE = lazy(r"\bno longer\b|(?:\bnot|n't)\b.*\bany ?more\b|\bstopped \w+ing\b", _I)
 _HOMES = ("home", "employer", "workplace")
 """Slots of a person that end when the person leaves or moves."""
 _LEAST_ALIKE = 3
 
 
 class Replacement(NamedTuple):
-    """A newer text replaces an older one: the older value as said, empty where the newer text only ends the value.
+    """A newer text replaces an older one: the older value as said, empty where the newer text only ends it.
 
     `whole` says that the older text has no further content.
     """
@@ -92,7 +65,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
     Placeholders of secrets are no values: their digits depend on the key of a home.
     """
     older, newer = without_digits(older), without_digits(newer)
-    if _CODE.search(older) or _CODE.search(newer) or _OF_SEVERAL.search(older):
+    if _CUES.code.search(older) or _CUES.code.search(newer) or _CUES.of_several.search(older):
         return None
     first, second = _SERIAL.match(older), _SERIAL.match(newer)
     if first is not None and second is not None:
@@ -107,7 +80,7 @@ def replaces(older: str, newer: str) -> Replacement | None:
         if before.supposes or now.supposes:
             return None
         is_change = any(clause.changed and not clause.denies for clause in now.clauses)
-        frame = _ROW if first is not None and second is not None else _FRAME if is_change else None
+        frame = _CUES.row if first is not None and second is not None else _CUES.frame if is_change else None
         value = _by_slot(before, now)
         value = "" if value is None and _is_ended(before, now) else value
         value = _alike(older, newer, frame) if value is None else value
@@ -119,15 +92,19 @@ def replaces(older: str, newer: str) -> Replacement | None:
 # A text is compared with up to thirty others, one after the other.
 @lru_cache(maxsize=8_192)
 def _counted_by(text: str) -> frozenset[str]:
-    return frozenset("".join(found).lower() for found in _PER.findall(text))
+    return frozenset("".join(found).lower() for found in _CUES.per.findall(text))
 
 
 def _by_slot(before: ClauseReading, now: ClauseReading) -> str | None:
     """Return the value that a newer text replaces in a slot with a single value, None for none."""
     is_alone = len(before.clauses) == len(now.clauses) == 1
-    told = (it for it in now.clauses if not (it.denies or _MANY.search(it.text)) and (it.changed or not it.past))
-    stood = [claim for it in before.clauses if not (it.denies or _MANY.search(it.text)) for claim in it.claims]
-    for new in (claim for clause in told for claim in clause.claims):
+
+    def claims(clauses: Iterable[Clause]) -> list[Claim]:
+        told = (it for it in clauses if not (it.denies or _CUES.many.search(it.text)))
+        return [claim for clause in told for claim in clause.claims]
+
+    stood = claims(before.clauses)
+    for new in claims(it for it in now.clauses if it.changed or not it.past):
         is_own = SPEAKER not in new.subject or is_alone or new.slot.split()[0] in _PERSONAL
         for old in stood if is_own else ():
             if old.slot == new.slot and _are_two(old, new) and _is_same(old, new):
@@ -150,14 +127,15 @@ def _is_same(old: Claim, new: Claim) -> bool:
 
 
 def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
-    """Return whether a newer text ends a value of an older one, and names all that the older text is about."""
+    """Return whether a newer text ends a value of an older one, and names all that the older is about."""
     said = frozenset[str]().union(*(subject_of(_plain(clause.text)) for clause in now.clauses))
     for older in before.clauses:
-        if older.denies or older.past or _NO_MORE.search(older.text):
+        if older.denies or older.past or _CUES.no_more.search(older.text):
             continue
         about = older.about - GENERIC
         for newer in now.clauses:
-            if about and _NO_MORE.search(newer.text) and subject_of(_plain(newer.text)) - GENERIC == about:
+            is_end = about and _CUES.no_more.search(newer.text)
+            if is_end and subject_of(_plain(newer.text)) - GENERIC == about:
                 return True
             if any(_is_of(older, it, said) for it in newer.ended):
                 return True
@@ -165,8 +143,8 @@ def _is_ended(before: ClauseReading, now: ClauseReading) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text without "from", "instead of" and the like, which part the former value from the subject."""
-    return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=_I)
+    """Return a text without "from", "instead of" and the like, between a former value and its subject."""
+    return re.sub(r"\b(?:from|instead of|rather than|not)\b", ",", text, flags=re.IGNORECASE)
 
 
 def _is_of(older: Clause, ended: Ended, said: frozenset[str]) -> bool:
@@ -187,7 +165,7 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
 
     The value is a name or number, or any value behind a frame.
     """
-    a, b = (_NOW.sub("", text).rstrip(" .!。").split() for text in (older, newer))
+    a, b = (_CUES.now.sub("", text).rstrip(" .!。").split() for text in (older, newer))
     alike = next(
         (n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one.lower() != other.lower()),
         min(len(a), len(b)),
@@ -195,16 +173,18 @@ def _alike(older: str, newer: str, frame: re.Pattern[str] | None) -> str | None:
     values, before = (" ".join(a[alike:]), " ".join(b[alike:])), " ".join(b[:alike])
     if alike < _LEAST_ALIKE or not all(0 < len(value.split()) <= MOST_VALUE_WORDS for value in values):
         return None
-    if kind_of(values[0]) != kind_of(values[1]) or not differ(*(tuple(value.lower().split()) for value in values)):
+    first, second = (tuple(value.lower().split()) for value in values)
+    if kind_of(values[0]) != kind_of(values[1]) or not differ(first, second):
         return None
     if any(map(str.isdigit, values[0])) and values[0][0].isupper() != values[1][0].isupper():
         return None
     are_numbers = all(value[:1].isdigit() and " " not in value for value in values)
-    is_plain = _COPULA.search(before) is not None and (are_numbers or all(is_value(value, "name") for value in values))
+    is_plain = _CUES.copula.search(before) is not None and (
+        are_numbers or all(is_value(value, "name") for value in values)
+    )
     is_frame = frame is not None and frame.search(before) is not None
-    if is_plain or (is_frame and all(is_value(value, "any") and not _RELATES.search(value) for value in values)):
-        return values[0]
-    return None
+    are_bare = is_frame and all(is_value(it, "any") and not _CUES.relates.search(it) for it in values)
+    return values[0] if is_plain or are_bare else None
 
 
 # --- Candidates ---
@@ -235,8 +215,9 @@ class Sharing:
                 del self._numbers[term]
 
     def near(self, number: int, most: int) -> list[int]:
-        """Return at most `most` texts by falling number of terms shared with a stored text, then the latest first."""
-        return [other for other in self.near_terms(self._terms.get(number, ()), most + 1) if other != number][:most]
+        """Return at most `most` texts by falling number of terms shared with a stored one, latest first."""
+        near = self.near_terms(self._terms.get(number, ()), most + 1)
+        return [other for other in near if other != number][:most]
 
     def near_terms(self, among: Iterable[str], most: int) -> list[int]:
         """Return the same by the number of given terms."""

@@ -2,7 +2,7 @@
 
 By rule, without a model: precision before recall, and English first. A statement is a sentence of the turn,
 or the text after "remember that". Nothing is taken from questions, quotations, code, output of tools, or
-suppositions. The words are in `statement_cues`. The capture of statements is elsewhere.
+suppositions. The patterns are in `cues.txt`. The capture of statements is elsewhere.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Literal, NamedTuple
 
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import DAY_US, MAX_TIME_US, MIN_TIME_US, format_day
-from memtape.state.text import statement_cues as cues
 from memtape.state.text.instructions import may_instruct, sets_standing
-from memtape.state.text.lexicon import word_list
+from memtape.state.text.lexicon import cues, word_list
 from memtape.state.text.normal import SENTENCE_END
 from memtape.state.text.orders import is_order, may_order
 from memtape.state.text.own_words import is_question, own_words, words_in
@@ -24,7 +23,8 @@ from memtape.state.text.polarity import polarity
 Label = Literal["remember", "instruction", "decision", "correction", "preference", "task", "fact"]
 
 IMPORTANCE: dict[Label, int] = {
-    "remember": 90, "instruction": 80, "decision": 80, "correction": 70, "preference": 65, "task": 60, "fact": 55,
+    "remember": 90, "instruction": 80, "decision": 80, "correction": 70,
+    "preference": 65, "task": 60, "fact": 55,
 }  # fmt: skip
 """In hundredths, as in a capture: above the default 50 of a fact, below a pin."""
 LEAST_WORDS, MOST_CHARS = 4, 400
@@ -40,41 +40,22 @@ _STATING = word_list("words of a statement")
 HIDDEN = "\x00"
 """The placeholder of a character of code, or of a long quotation."""
 
-_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = lazy(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|details)\b.*?(?:</\1>|\Z)", re.DOTALL | re.I)
 _CITED = lazy(r"(?<!\w)\"[^\"]{60,1000}\"|“[^“”]{60,1000}”|„[^„“”]{60,1000}[“”]|«[^«»]{60,1000}»")
 """A longer quotation is another author's text."""
-_ABBREVIATED = lazy(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|dr|mr|mrs|ms|st|inc|ltd|prof|fig|z\.B)\.|\b[A-Z]\.)\Z", re.IGNORECASE
-)
+_CUES = cues("statements")
 _MARKS = lazy(r"[\s\-*+•·>#]*(?:\d{1,2}[.)]\s+|\[[ xX]\]\s*)?[\s*_]*")
 _QUOTED = lazy(r"\"[^\"\n]{3,}\"|“[^”\n]{3,}”|„[^“”\n]{3,}[“”]|«[^»\n]{3,}»")
 _WORD = lazy(r"[^\W\d_][\w'’-]*")
-_OUTPUT = lazy(
-    r"^\s*(?:>|\$ |% |>>> |\.\.\. |at \S+\(|File \"|Traceback|\+{1,3} |-{3} |@@ |diff |\||[\w./-]+:\d+:"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE)\b|(?:error|warning"
-    r"|note)(?:\[\w+\])?:|[A-Za-z]*(?:Error|Exception)\b[:(]|#{1,6}\s|(?:FAILED|PASSED|ok|not ok)\s)"
-    r"|[{};]\s*\Z|^\s*(?:def|class|import|from|const|let|var|function|return|SELECT|INSERT|CREATE|npm|pip"
-    r"|git|docker|curl)\s+\S+(?:\s*[({;=]|\s+(?:install|run|push|pull|commit|from|import)\b)",
-)
 _DONE = lazy(r"^\s*[-*+]\s*\[[xX]\]")
 _LINE = lazy(r"[^\n]+")
-_DAY = lazy(
-    r"\b(?P<word>day after tomorrow|day before yesterday|tomorrow|yesterday|today|tonight|last night|this morning"
-    r"|this afternoon|this evening)\b(?!\s*\()|\b(?P<past>\d{1,2}) days ago\b|\bin (?P<ahead>\d{1,2}) days\b",
-    re.IGNORECASE,
-)
-_WEEKDAY = lazy(
-    r"\b(?P<how>next|coming|this|by|until|till|before|due|on|to)\s+(?P<day>mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"(?!\s*\(|['’]s|,?\s+(?:the\s+)?\d{1,2}(?!:|\d|\s?[ap]\.?m)|,?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
-    re.IGNORECASE,
-)
-"""A day of a week without a definite date."""
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
-_DAYS = {"tomorrow": 1, "yesterday": -1, "day after tomorrow": 2, "day before yesterday": -2, "last night": -1}
+_DAYS = {"tomorrow": 1, "yesterday": -1, "last night": -1}
+_DAYS |= {"day after tomorrow": 2, "day before yesterday": -2}
 
 
 class Statement(NamedTuple):
-    """A statement of a turn, from `start` to `end` of its text; `text` says the days that it names by their dates."""
+    """A statement of a turn, from `start` to `end` of its text; `text` has the dates of the days in it."""
 
     text: str
     label: Label
@@ -120,14 +101,14 @@ def stated_in(text: str, at: int, *, of_agent: bool) -> list[Statement]:
 
 def _may_state(text: str) -> bool:
     """Return whether a text has a word of any person's statement; a text without one is read no further."""
-    if not text.replace("’", "'").isascii() or "[ ]" in text or cues.may_identify(text):
+    if not text.replace("’", "'").isascii() or "[ ]" in text or may_identify(text):
         return True
     return not _STATING.isdisjoint(words_in(text)) or may_order(text) or may_instruct(text)
 
 
 def sentence_spans(text: str) -> list[SentenceSpan]:
     """Return the sentences of a turn, except those with code."""
-    return [sentence for sentence in _sentences(without_code(text), whole=True) if HIDDEN not in sentence.said]
+    return [it for it in _sentences(without_code(text), whole=True) if HIDDEN not in it.said]
 
 
 def sentences(text: str) -> list[str]:
@@ -147,8 +128,8 @@ def dated(text: str, at: int) -> str:
     """
 
     def with_date(found: re.Match[str]) -> str:
-        days = _DAYS.get((found["word"] or "").lower(), 0) - int(found["past"] or 0) + int(found["ahead"] or 0)
-        day = at + days * DAY_US
+        ahead = int(found["ahead"] or 0) - int(found["past"] or 0)
+        day = at + (_DAYS.get((found["word"] or "").lower(), 0) + ahead) * DAY_US
         return f"{found[0]} ({format_day(day)})" if MIN_TIME_US <= day <= MAX_TIME_US else found[0]
 
     def of_week(found: re.Match[str]) -> str:
@@ -158,14 +139,14 @@ def dated(text: str, at: int) -> str:
             return found[0]
         return f"{found[0]} ({format_day(day)})"
 
-    is_ahead = cues.AHEAD.search(text) is not None and cues.BEHIND.search(text) is None
-    return _WEEKDAY.sub(of_week, _DAY.sub(with_date, text))
+    is_ahead = _CUES.ahead.search(text) is not None and _CUES.behind.search(text) is None
+    return _CUES.weekday.sub(of_week, _CUES.day.sub(with_date, text))
 
 
 def _days_until(how: str, day: str, at: int) -> int:
     """Return how many days after `at` a day of a week that is ahead is, 0 where readers may differ.
 
-    "Next" is the day of next week: of a day of this week people may mean either, but of tomorrow they say "tomorrow".
+    "Next" is the day of next week: of a day of this week people may mean either, but tomorrow is "tomorrow".
     """
     today, named = (at // DAY_US + _MONDAY) % 7, _WEEKDAYS.index(day)
     nearest = (named - today) % 7
@@ -189,17 +170,17 @@ def _statement(
     if label is None:
         return None
     if label == "remember":
-        match = cues.REMEMBER.search(said)
+        match = _CUES.remember.search(said)
         start += match.start("said") if match is not None else 0
     stated = text[start : sentence.end]
-    begins_so = cues.LEANS.search(stated) is not None
-    if begins_so or (cues.LEANS_ON.search(stated) and polarity(said) != "meta"):
+    begins_so = _CUES.leans.search(stated) is not None
+    if begins_so or (_CUES.leans_on.search(stated) and polarity(said) != "meta"):
         # The noun of "it" is in the sentence before, or nowhere to be found.
         if (
             (begins_so and label == "instruction")
             or before is None
             or len(_WORD.findall(before.said)) < LEAST_WORDS
-            or cues.ASKS.search(before.said)
+            or _CUES.asks.search(before.said)
             or sentence.end - before.start > MOST_CHARS
         ):
             return None
@@ -225,7 +206,7 @@ def _joined(text: str, found: list[Statement], made: Statement, at: int) -> Stat
 
 def _label(said: str, of_agent: bool) -> Label | None:
     """Return the label of a sentence, None if it is not worth storing."""
-    if cues.REMEMBER.search(said) and not of_agent:
+    if _CUES.remember.search(said) and not of_agent:
         return "remember"
     bare = _QUOTED.sub(" QUOTED ", said)
     if of_agent:
@@ -234,60 +215,61 @@ def _label(said: str, of_agent: bool) -> Label | None:
     label = None if is_standing else _does(bare)
     if not is_standing and label is None:
         return None
-    if cues.ASKS.search(bare) or cues.REPORTS.search(bare) or len(bare) * 2 < len(said):
+    if _CUES.asks.search(bare) or _CUES.reports.search(bare) or len(bare) * 2 < len(said):
         return None
     if not is_standing:
-        return None if cues.SUPPOSES.search(bare) else label
-    return "preference" if cues.PREFERENCE.search(bare) else "instruction"
+        return None if _CUES.supposes.search(bare) else label
+    return "preference" if _CUES.preference.search(bare) else "instruction"
 
 
 def _does(said: str) -> Label | None:
     """Return the label of a person's sentence if it were neither a question nor a supposition."""
-    if cues.DECISION.search(said):
+    if _CUES.decision.search(said):
         return "decision"
-    if cues.CORRECTION.search(said):
+    if _CUES.correction.search(said):
         return "correction"
-    if cues.PREFERENCE.search(said):
+    if _CUES.preference.search(said):
         return "preference"
-    if cues.TASK.search(said) and _is_task(said):
+    if _CUES.task.search(said) and _is_task(said):
         return "task"
-    is_fact = (_is_fact(said) or cues.LIFE.search(said)) and not cues.SHOWN.search(said)
+    is_fact = (_is_fact(said) or _CUES.life.search(said)) and not _CUES.shown.search(said)
     return "fact" if is_fact else None
 
 
 def _of_agent(said: str) -> Label | None:
     """Return the label of an agent's sentence: `decision` for an agreement, `fact` for a report, or None."""
-    agreed = cues.AGREED.search(said)
-    if not agreed and not cues.has_identifier(said):
+    agreed = _CUES.agreed.search(said)
+    if not agreed and not has_identifier(said):
         return None
-    if cues.ASKS.search(said) or cues.SUPPOSES.search(said) or cues.REPORTS.search(said):
+    if _CUES.asks.search(said) or _CUES.supposes.search(said) or _CUES.reports.search(said):
         return None
     if agreed:
         return "decision"
-    if cues.ADVISES.search(said) or cues.SHOWN.search(said):
+    if _CUES.advises.search(said) or _CUES.shown.search(said):
         return None
-    is_told = cues.REPORTED.search(said) or (
-        cues.PLACE.search(said) and (cues.BEGINS_REPORT.search(said) or said.startswith(("The ", "In ", "`")))
-    )
-    return "fact" if is_told else None
+    begins_so = said.startswith(("The ", "In ", "`")) or _CUES.begins_report.search(said)
+    return "fact" if _CUES.reported.search(said) or (begins_so and _CUES.place.search(said)) else None
 
 
 def _is_task(said: str) -> bool:
     """Return whether a likely task names a time or an object, or is said to be open; a team's needs none."""
-    own = _FIRST.match(said) is not None
-    return (
-        not own
-        or cues.has_identifier(said)
-        or any(it.search(said) for it in (cues.TIME_AHEAD, cues.STILL, cues.AMOUNT))
-    )
-
-
-_FIRST = lazy(r"(?:(?:and|but|so|ok(?:ay)?|also|then|cool|yeah|yes|well)[,\s]+)*i\b", re.IGNORECASE)
+    is_named = _CUES.first.match(said) is None or has_identifier(said)
+    return is_named or any(it.search(said) for it in (_CUES.time_ahead, _CUES.still, _CUES.amount))
 
 
 def _is_fact(said: str) -> bool:
     """Return whether a sentence states a fact about an identifier, other than the person's last action."""
-    return bool(cues.has_identifier(said) and not cues.DID.search(said) and cues.STATES.search(said))
+    return bool(has_identifier(said) and not _CUES.did.search(said) and _CUES.states.search(said))
+
+
+def has_identifier(said: str) -> bool:
+    """Return whether a sentence names an identifier, an amount or who is in charge."""
+    return may_identify(said) and _CUES.identifier.search(said) is not None
+
+
+def may_identify(text: str) -> bool:
+    """Return whether a text has what every identifier has; most sentences have nothing of it."""
+    return _CUES.may_identify.search(text) is not None
 
 
 def without_code(text: str) -> str:
@@ -305,12 +287,12 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
     They end where they turn to a question, unless they are wanted `whole`.
     """
     for line in _LINE.finditer(text):
-        if _OUTPUT.search(line[0]) or _DONE.search(line[0]):
+        if _CUES.output.search(line[0]) or _DONE.search(line[0]):
             continue
         begin, end = line.span()
         for mark in [*SENTENCE_END.finditer(text, begin, end), None]:
             stop = end if mark is None else mark.start()
-            if mark is not None and _ABBREVIATED.search(text, begin, stop):
+            if mark is not None and _CUES.abbreviated.search(text, begin, stop):
                 continue
             opened = _MARKS.match(text, begin, stop)
             first = opened.end() if opened is not None else begin
@@ -323,7 +305,7 @@ def _sentences(text: str, *, whole: bool = False) -> Iterator[SentenceSpan]:
 
 def _until_it_asks(said: str) -> str:
     """Return a sentence up to its turn into a question or doubt; the whole if it begins with one."""
-    for turn in cues.TURNS_TO_ASK.finditer(said):
+    for turn in _CUES.turns_to_ask.finditer(said):
         if len(_WORD.findall(said, 0, turn.start())) >= LEAST_CLAUSE_WORDS:
             return said[: turn.start()]
     return said

@@ -82,7 +82,8 @@ def parts(text: str) -> list[str]:
 
 def telling_words(text: str) -> list[str]:
     """Return the words of a text that are in no file by chance, each once."""
-    return [word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES and not _HEX.match(word)]
+    long = (word for word in all_words(text) if len(word.encode()) >= LEAST_WORD_BYTES)
+    return [word for word in long if not _HEX.match(word)]
 
 
 def all_words(text: str) -> dict[str, None]:

@@ -13,8 +13,9 @@ import msgspec
 from memtape.schemas.events import CHILD, EDGES, Linked
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import is_archived
-from memtape.state.subjects.pages import NOWHERE, ROOT_BIRTH, Link, Page
+from memtape.state.subjects.pages import ROOT_BIRTH, Page
 from memtape.state.subjects.validity import successor
+from memtape.state.views.tree_pages import name_of
 
 Kind = Literal["dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged"]
 
@@ -49,8 +50,8 @@ def check(scope: Scope) -> list[TreeProblem]:
             if link.relation not in EDGES
         ]
         if page.standing.beside:
-            versions = 1 + len(page.standing.beside)
-            found.append(_problem(page, "diverged", f"{versions} versions stand, since nobody has seen all of them"))
+            what = f"{1 + len(page.standing.beside)} versions stand, since nobody has seen all of them"
+            found.append(_problem(page, "diverged", what))
     order: tuple[Kind, ...] = ("dangling", "orphan", "cycle", "stale", "unknown_edge", "diverged")
     return sorted(found, key=lambda problem: order.index(problem.kind))
 
@@ -66,12 +67,13 @@ def _living(scope: Scope) -> Iterator[Page]:
 def _dangling(scope: Scope) -> Iterator[TreeProblem]:
     for page in _living(scope):
         for link in page.links.values():
-            if link.to == NOWHERE:
-                yield _problem(page, "dangling", f"{link.relation} leads to {link.slug}, which nobody has written")
-            elif not scope.pages.by_birth[link.to].lives:
-                gone = scope.pages.by_birth[link.to]
-                what = f"{link.relation} leads to {gone.slug or gone.id}, which is gone"
-                yield _problem(page, "dangling", what, _link(page, link.relation, gone.id, on=False))
+            end = scope.pages.end(link)
+            what = f"{link.relation} leads to {link.to if end is None else name_of(end)}, which"
+            if end is None:
+                yield _problem(page, "dangling", f"{what} nobody has written")
+            elif not end.lives:
+                fix = _link(page, link.relation, end.id, on=False)
+                yield _problem(page, "dangling", f"{what} is gone", fix)
 
 
 def _closing(scope: Scope) -> dict[int, int]:
@@ -80,25 +82,26 @@ def _closing(scope: Scope) -> dict[int, int]:
     Links are laid by age, oldest first, so that the youngest link of a circle is the one that closes it. The
     root is below no page, in any case.
     """
-    links = [(number, source, link.to) for number, source, link in _child_links(scope)]
+    links = list(_child_links(scope))
     above = {number: source for number, source, target in links if target == ROOT_BIRTH}
     return above | laid(link for link in links if link[0] not in above)
 
 
-def _child_links(scope: Scope) -> Iterator[tuple[int, int, Link]]:
-    """Yield the links from living pages to living children, page by page: number, birth of the page, link."""
-    by_birth = scope.pages.by_birth
+def _child_links(scope: Scope) -> Iterator[tuple[int, int, int]]:
+    """Yield the links from living pages to living children: number, birth of the page, birth of the child."""
     for page in _living(scope):
         for number, link in page.links.items():
-            if link.relation == CHILD and link.to != NOWHERE and by_birth[link.to].lives:
-                yield number, page.birth, link
+            end = scope.pages.end(link)
+            if link.relation == CHILD and end is not None and end.lives:
+                yield number, page.birth, end.birth
 
 
 def _cycles(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
     for number, birth in sorted(closing.items()):
         page = scope.pages.by_birth[birth]
-        child = scope.pages.by_birth[page.links[number].to]
-        what = f"its child {_name(child)} leads back to it"
+        child = scope.pages.end(page.links[number])
+        assert child is not None
+        what = f"its child {name_of(child)} leads back to it"
         if child is page:
             what = "names itself as its child"
         elif child.birth == ROOT_BIRTH:
@@ -113,13 +116,14 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
     """
     children: dict[int, list[int]] = {}
     parents: dict[int, int] = {}
-    for number, source, link in _child_links(scope):
+    for number, source, child in _child_links(scope):
         if number not in closing:
-            children.setdefault(source, []).append(link.to)
-            parents[link.to] = source
+            children.setdefault(source, []).append(child)
+            parents[child] = source
     known = dict.fromkeys(reached(children, ROOT_BIRTH))
-    lost = [page for page in _living(scope) if page.birth not in known and (page.slug or page.birth in children)]
-    top = sorted((page for page in lost if page.birth not in parents), key=lambda page: (page.slug, page.birth))
+    unknown = (page for page in _living(scope) if page.birth not in known)
+    lost = [page for page in unknown if page.slug or page.birth in children]
+    top = sorted((it for it in lost if it.birth not in parents), key=lambda it: (it.slug, it.birth))
     fixes: dict[int, Linked] = {}
     for page in top:
         above = _above(scope, page, dict.fromkeys(reached(children, page.birth)))
@@ -131,11 +135,11 @@ def _orphans(scope: Scope, closing: dict[int, int]) -> Iterator[TreeProblem]:
             yield _problem(page, "orphan", what, fixes[page.birth])
         else:
             above = scope.pages.by_birth[parents[page.birth]]
-            yield _problem(page, "orphan", f"{what}, nor can {_name(above)} above it")
+            yield _problem(page, "orphan", f"{what}, nor can {name_of(above)} above it")
 
 
 def _above(scope: Scope, page: Page, below: Container[int]) -> Page:
-    """Return the page with the longest slug that is a prefix of the page's slug, not below the page; else the root."""
+    """Return the page of the longest slug that begins the page's slug, not below the page; else the root."""
     segments = page.slug.split("/")
     for length in range(len(segments) - 1, 0, -1):
         other = scope.pages.at("/".join(segments[:length]))
@@ -168,7 +172,7 @@ def _became(scope: Scope, id: str, since: int) -> str:
     if memory is None:
         archived = is_archived(scope, capture.seq)
         return "was forgotten" if capture.hidden else "was archived" if archived else ""
-    if memory.canonical < 0:
+    if not memory.lives:
         return "was forgotten"
     after = successor(scope, memory)
     if after is not None and after.birth > since:
@@ -178,10 +182,6 @@ def _became(scope: Scope, id: str, since: int) -> str:
 
 def _link(page: Page, relation: str, to: str, *, on: bool) -> Linked:
     return Linked(id=page.id, on=on, relation=relation, slug=None, to=to)
-
-
-def _name(page: Page) -> str:
-    return page.slug or page.id
 
 
 def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
@@ -194,7 +194,8 @@ def laid(links: Iterable[tuple[int, int, int]]) -> dict[int, int]:
     up: dict[int, list[int]] = {}
     closing: dict[int, int] = {}
     for number, source, target in sorted(links):
-        walks = zip(reached(down, target), reached(up, source), strict=False)  # The shorter walk ends the search.
+        # The shorter walk ends the search.
+        walks = zip(reached(down, target), reached(up, source), strict=False)
         if any(low == source or high == target for low, high in walks):
             closing[number] = source
         else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memtape.schemas.ids import root_id
 from memtape.schemas.rows import PageRow
-from memtape.schemas.slugs import root_id
 
 BREADTH, DEPTH = 6, 6
 """How many pages a level is followed by at most, and how many levels (spec R4)."""
 RowOf = Callable[[str], PageRow | None]
-"""Returns the row of a page by its id, None for none: `OpenIndex.row` of an index, or `page_row` of a state."""
+"""Returns the row of a page by its id, None for none: `OpenIndex.row`, or `page_row` of a state."""
 Score = Callable[[PageRow], int]
 """The worth of a page for a walk, by title, summary and hints; 0 or less ends the walk there."""
 
@@ -25,7 +25,9 @@ class Visited(NamedTuple):
     score: int
 
 
-def walk(row_of: RowOf, scope: str, score: Score, breadth: int = BREADTH, depth: int = DEPTH) -> list[Visited]:
+def walk(
+    row_of: RowOf, scope: str, score: Score, breadth: int = BREADTH, depth: int = DEPTH
+) -> list[Visited]:  # fmt: skip
     """Return the pages below the root of a scope reached by a walk, level by level, the best of each first.
 
     Of all children of a level's pages the best go on, at most `breadth`, each once; among equals those linked

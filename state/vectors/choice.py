@@ -16,8 +16,10 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.settings import Settings
 
 
-def resolve(options: EmbedderOptions, http_reason: str | None, local_reason: str, dense_on_log: bool) -> Resolved:
-    """Return the embedder in effect. Raises `MemtapeError` where the log has dense vectors and no embedder for them.
+def resolve(
+    options: EmbedderOptions, http_reason: str | None, local_reason: str, dense_on_log: bool
+) -> Resolved:  # fmt: skip
+    """Return the embedder in effect. Raises `MemtapeError` if the log has dense vectors without an embedder.
 
     A reason is a clause that says why the endpoint, or the local model, is unusable; empty if it answers. The
     endpoint's is None without a URL.
@@ -30,22 +32,22 @@ def resolve(options: EmbedderOptions, http_reason: str | None, local_reason: str
     | no | - | yes | refused, with what to do |
     | no | - | no | the floor |
 
-    `floor` by name is a person's decision, and is always followed; dense vectors that then lie idle are warned of.
+    `floor` by name is a person's decision, and is always followed, with a warning of idle dense vectors.
     """
     if options.choice == "floor":
-        idle = "The log has dense vectors, which the chosen embedder floor does not use." if dense_on_log else ""
-        return Resolved(kind="floor", warning=idle)
+        idle = "The log has dense vectors, which the chosen embedder floor does not use."
+        return Resolved(kind="floor", warning=idle if dense_on_log else "")
     wanted: list[tuple[Kind, str]] = []
     if options.choice in ("auto", "http") and http_reason is not None:
         wanted.append(("http", http_reason))
-    # Nobody has asked for a local model by name under `auto`, so one that is missing there is simply not set up.
+    # Nobody has asked for a local model by name under `auto`, so that a missing model is simply not set up.
     if options.choice == "local" or (options.choice == "auto" and not local_reason):
         wanted.append(("local", local_reason))
     if not wanted and dense_on_log:
         raise MemtapeError(
-            "The log has dense vectors or is to have them, and no embedder is set up here to go on with them.",
+            "The log has dense vectors or is to have them, and no embedder is set up here to go on.",
             "Set MEMTAPE_EMBED_URL and MEMTAPE_EMBED_MODEL and start again what runs already, or install "
-            "memtape[meaning] or the model that was used; or choose the embedder floor to go on by words alone.",
+            "memtape[meaning] or the model that was used; or choose the embedder floor, for words alone.",
         )
     if not wanted and options.choice == "http":
         told = "The embedder http is chosen and MEMTAPE_EMBED_URL is not set, so the lexical floor is used."
@@ -70,7 +72,7 @@ def _passed_over(wanted: list[tuple[Kind, str]], taken: Kind) -> str:
 
 
 Drift = Literal["", "next", "other"]
-"""How a machine's embedder is not the one that a log wants: another is to come `next`, or the log has an `other`."""
+"""How a machine's embedder differs from a log's: another is to come `next`, or the log has an `other`."""
 
 
 class EmbedderPlan(NamedTuple):

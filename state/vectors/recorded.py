@@ -1,7 +1,7 @@
 """Vectors: dense ones as recorded, their similarity, and the lexical floor, which has no model.
 
-A vector is recorded as its unit vector x 4,000 in little-endian int16. The floor hashes terms. Everything is exact
-in integers. Which texts have a vector is decided elsewhere.
+A vector is recorded as its unit vector x 4,000 in little-endian int16. The floor hashes terms. Everything is
+exact in integers. Which texts have a vector is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ DIMENSIONS = 384
 SCALE = 4_000
 SIMILARITY_ONE = 10_000
 
-# Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which stays below
-# 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors, in part or whole, is greater.
+# Rounding moves a component by at most 1/2, so a sum of squares is at most (4,000 + sqrt(n) / 2)^2, which is
+# below 2^24 up to 36,863 dimensions. By Cauchy and Schwarz no sum of products of two vectors is greater.
 
-# Double precision knows a component to about 1e-8 at that many dimensions; nearer to a tie it is decided exactly.
+# Double precision knows a component to about 1e-8 at that many dimensions; a nearer tie is decided exactly.
 _TIE_MARGIN = np.ldexp(1, -16)
 
 
@@ -53,7 +53,7 @@ def quantised(vector: NDArray[np.float32]) -> bytes:
     fault = vector_fault(exact, exact.size)
     if fault:
         raise ValueError(fault)
-    # A power of two moves the greatest component near 1 and changes no digit of any that is large enough to count.
+    # A power of two moves the greatest component near 1 and changes no digit of a component that counts.
     doubles = exact.astype(np.float64)
     doubles = np.ldexp(doubles, -np.frexp(np.abs(doubles).max())[1])
     scaled = doubles * (SCALE / np.sqrt(np.square(doubles).sum()))

@@ -1,26 +1,22 @@
 """The aging of a scope's texts, for people: tiers, reasons to stay, and the next pass. Nothing changes.
 
-The rules of aging and of a pass are in `state/subjects/lifecycle.py` and `aging.py`, the display in `tools`.
+The rules of aging and of a pass are in `state/subjects/lifecycle.py`, the display in `tools`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
 from memtape.schemas.events import Tier
-from memtape.schemas.rows import Counters
+from memtape.schemas.rows import Context, Counters
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import DAY_US
-from memtape.state.core.context import Context
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.retention import Retention
-from memtape.state.subjects import aging, lifecycle
-from memtape.state.subjects.aging import ARCHIVE, PURGE, AgingStep, is_pinned, least_of, retention_of, step_of
-from memtape.state.subjects.lifecycle import LONG, MID, Group, ProjectState, kind_of, living_of, window_end
+from memtape.state.subjects import lifecycle
+from memtape.state.subjects.lifecycle import ARCHIVE, LONG, MID, PURGE, AgingStep
 
 Place = Literal["mid", "long", "archived", "purged"]
 """Where a pass moves a unit."""
@@ -122,15 +118,9 @@ class Age(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: int | None
 
 
-def units_of(scope: Scope) -> Iterator[int]:
-    """Yield each unit of a scope: its turns, and its memories."""
-    yield from (seq for seq, capture in scope.captures.by_seq.items() if capture.kind == "turn")
-    yield from scope.memories.by_birth
-
-
 def standing(scope: Scope) -> UnitCounts:
     """Return the numbers of a scope's units by place."""
-    counts = Counter(_place(scope, unit) for unit in units_of(scope))
+    counts = Counter(_place(scope, unit) for unit in lifecycle.units_of(scope))
     total = counts.total()
     named = {name: counts.pop(name, 0) for name in ("short", "mid", "long", "archived", "purged")}
     return UnitCounts(
@@ -140,28 +130,26 @@ def standing(scope: Scope) -> UnitCounts:
 
 def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
     """Return the result of a pass at a time. The pass runs on a copy: the scope stays unchanged."""
-    tried, context = lifecycle.copy_of(scope.lifecycle), _context(scope, settings, at)
+    copied = msgspec.msgpack.encode(scope.lifecycle)
+    tried, context = msgspec.msgpack.decode(copied, type=lifecycle.Lifecycle), _context(scope, settings, at)
     if settings.lifecycle:
-        aging.age_project(tried, context)
-    moves = aging.moves(tried, context) if settings.lifecycle else []
+        lifecycle.age_project(tried, context)
+    moves = lifecycle.moves(tried, context) if settings.lifecycle else []
     moved = {unit: group for group, units in moves for unit in units}
-    stays: Counter[Stays] = Counter()
-    due: Counter[Group] = Counter()
-    for unit in units_of(scope):
-        if unit in moved:
-            continue
-        why = _why_stays(scope, unit, context)
-        if isinstance(why, AgingStep):
-            due[why.group] += 1
-        else:
-            stays[why] += 1
+    staying = (unit for unit in lifecycle.units_of(scope) if unit not in moved)
+    reasons = [_why_stays(scope, unit, context) for unit in staying]
+    due = Counter(why.group for why in reasons if isinstance(why, AgingStep))
+    stays = Counter[Stays](why for why in reasons if not isinstance(why, AgingStep))
     begun = dict.fromkeys(group for group, _ in moves)
     for group, count in due.items():
-        is_full = group in begun or count >= least_of(scope.lifecycle, group)
+        is_full = group in begun or count >= lifecycle.least_of(scope.lifecycle, group)
         stays["no room" if is_full else "group too small"] += count
+    then, now = tried.project, scope.lifecycle.project
+    becomes: Literal["dormant", "purged"] | None = "dormant" if then.state == "dormant" != now.state else None
+    becomes = "purged" if then.purged and not now.purged else becomes
     told = tuple(
-        Moving(to=PLACES[group.level], since=group.start, kind=group.kind, label=group.label, count=len(units))
-        for group, units in moves
+        Moving(to=PLACES[it.level], since=it.start, kind=it.kind, label=it.label, count=len(units))
+        for it, units in moves
     )
     return Pass(
         at=at,
@@ -169,19 +157,19 @@ def next_pass(scope: Scope, settings: Settings, at: int) -> Pass:
         stays=dict(sorted(stays.items())),
         moving=len(moved),
         total=len(moved) + stays.total(),
-        project=_becomes(tried.project, scope.lifecycle.project),
+        project=becomes,
     )
 
 
 def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
     """Return how a unit of a scope has aged, as of a time."""
     state, context = scope.lifecycle, _context(scope, settings, now)
-    kept, archiving = retention_of(unit, scope, now), state.archived.get(unit)
-    step, why = step_of(state, unit, context) if settings.lifecycle else None, _why_stays(scope, unit, context)
+    kept, archiving = lifecycle.retention_of(unit, scope, now), state.archived.get(unit)
+    step, why = lifecycle.step_of(state, unit, context), _why_stays(scope, unit, context)
     spoken = lifecycle.spoken_of(scope, unit)
     is_past = spoken is not None and state.is_past(spoken.at)
     tier = len(state.within.get(unit, ()))
-    limit = None if tier == LONG else aging.moves_after(settings, tier + 1)[1]
+    limit = None if tier == LONG else lifecycle.moves_after(settings, tier + 1)[1]
     groups = ((id, state.summaries[id].group) for id in state.within.get(unit, ()))
     return Age(
         id=scope.captures.by_seq[unit].id,
@@ -205,7 +193,8 @@ def age_of(scope: Scope, unit: int, settings: Settings, now: int) -> Age:
 
 def to_be_archived(scope: Scope) -> int:
     """Return how many units that are shown would be archived with the project, if it was finished now."""
-    return sum(bool(living_of(scope, unit)) and unit not in scope.lifecycle.archived for unit in units_of(scope))
+    units = (unit for unit in lifecycle.units_of(scope) if unit not in scope.lifecycle.archived)
+    return sum(bool(lifecycle.living_of(scope, unit)) for unit in units)
 
 
 def _context(scope: Scope, settings: Settings, at: int) -> Context[Scope]:
@@ -217,18 +206,17 @@ def _apart(scope: Scope, unit: int) -> Stays | None:
     archiving = scope.lifecycle.archived.get(unit)
     if archiving is not None:
         return "purged" if archiving.purged else "archived"
-    if not living_of(scope, unit):
+    if not lifecycle.living_of(scope, unit):
         return "hidden"
-    if not kind_of(scope, unit):
+    if not lifecycle.kind_of(scope, unit):
         return "does not age"
-    return "pinned" if is_pinned(scope, unit) else None
+    return "pinned" if lifecycle.is_pinned(scope, unit) else None
 
 
 def _place(scope: Scope, unit: int) -> str:
     """Return the place of a unit: archived or purged, else the reason why it does not age, else its tier."""
-    apart = _apart(scope, unit)
+    apart, capture = _apart(scope, unit), scope.captures.by_seq[unit]
     if apart == "does not age":
-        capture = scope.captures.by_seq[unit]
         return "consolidated" if capture.made else capture.kind
     return apart or scope.lifecycle.tier(unit)
 
@@ -236,25 +224,14 @@ def _place(scope: Scope, unit: int) -> str:
 def _why_stays(scope: Scope, unit: int, context: Context[Scope]) -> Stays | AgingStep:
     """Return why a unit cannot move at the time of a context, or the step that is due."""
     apart, settings, now = _apart(scope, unit), context.settings, context.clock
-    step = step_of(scope.lifecycle, unit, context) if settings.lifecycle else None
-    if apart not in (None, "archived", "purged"):
-        return apart
-    if step is not None and step.at <= now:
+    step = lifecycle.step_of(scope.lifecycle, unit, context)
+    if step is not None and step.at <= now and apart in (None, "archived", "purged"):
         return step
-    if apart is not None:
-        return apart
-    if not settings.lifecycle:
-        return "switched off"
-    if scope.lifecycle.tier(unit) == "long":
-        return "too young" if step is not None else "used" if settings.archive_after_days >= 0 else "switched off"
-    is_young = (
-        step is not None and window_end(step.group) + aging.moves_after(settings, step.group.level)[0] * DAY_US > now
-    )
+    if apart is not None or not settings.lifecycle:
+        return apart or "switched off"
+    if scope.lifecycle.tier(unit) == "long" and step is None:
+        return "used" if settings.archive_after_days >= 0 else "switched off"
+    if step is None:
+        return "worth keeping"
+    is_young = step.group.level > LONG or lifecycle.old_at(settings, step.group) > now
     return "too young" if is_young else "worth keeping"
-
-
-def _becomes(then: ProjectState, now: ProjectState) -> Literal["dormant", "purged"] | None:
-    """Return the change of the project as a whole, None for no change."""
-    if then.purged and not now.purged:
-        return "purged"
-    return "dormant" if then.state == "dormant" != now.state else None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -29,7 +29,8 @@ from memtape.state.views.last_session import left_of, session_line
 Section = Literal["left", "guardrails", "goal", "plan", "repository", "facts", "tasks", "journal"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 FIRST: tuple[Section, ...] = ("guardrails", "goal", "plan")
-"""The sections chosen first."""
+LAST: tuple[Section, ...] = ("journal", "facts", "tasks")
+"""The sections chosen first, and the sections that take what is left."""
 
 INSTRUCTING: tuple[Origin, ...] = PEOPLE
 """Origins whose words may set standing instructions; an agent's "always" sets none."""
@@ -59,7 +60,7 @@ Count = Callable[[str], int]
 
 
 class StartText(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields shared by a candidate and an item of a context; `notes` are marks for readers beside the text."""
+    """The fields shared by a candidate and an item of a context; `notes` are marks for readers."""
 
     id: str
     scope: str
@@ -81,9 +82,8 @@ class Known(StartText, frozen=True, kw_only=True):
     """A memory or turn as a reader knows it, of the scope asked or of `global`.
 
     `valid_from`, `valid_to`, `replaced_by` and `replaces` are those of a memory's row; a turn holds since its
-    time. `notes` are marks for readers beside the text. `last_at` is the time of the last confirmation,
-    `order` the order of capture, `importance_given` is in hundredths. `heard` are the instructions in the
-    text, None if not read yet.
+    time. `last_at` is the time of the last confirmation, `order` the order of capture, `importance_given` is
+    in hundredths. `heard` are the instructions in the text, None if not read yet.
     """
 
     last_at: int
@@ -122,7 +122,7 @@ class Form(NamedTuple):
 
 
 class ChosenItems(NamedTuple):
-    """The items that fit, in their order, the text that they make, its tokens, and how many of each section did not."""
+    """The items that fit, in order, their text, its tokens, and the number of omitted items by section."""
 
     items: tuple[ContextItem, ...]
     text: str
@@ -132,10 +132,10 @@ class ChosenItems(NamedTuple):
 
 def known_of(row: MemoryRow | TurnRow, notes: tuple[str, ...] = (), heard: Heard | None = None) -> Known:
     """Return the known data of a row; `notes` are marks for readers, `heard` the text's instructions."""
-    if isinstance(row, TurnRow):
-        return made_from(Known, row, last_at=row.at, order=row.seq, valid_from=row.at, notes=notes, heard=heard)
-    contradicts = row.contradicts is not None
-    return made_from(Known, row, order=row.seq, contradicts=contradicts, notes=notes, heard=heard)
+    own: dict[str, Any] = {"last_at": row.at, "valid_from": row.at}
+    if isinstance(row, MemoryRow):
+        own = {"contradicts": row.contradicts is not None}
+    return made_from(Known, row, order=row.seq, notes=notes, heard=heard, **own)
 
 
 def heard_of(known: Known) -> Heard:
@@ -189,10 +189,8 @@ def _with_opposed(items: list[ContextItem], asked: Mapping[frozenset[str], bool]
         sides = [by_id[id] for id in ids if id in by_id]
         if len(sides) == 2 and oppose(sides[0].text, sides[1].text):
             against |= {sides[0].id: sides[1], sides[1].id: sides[0]}
-    told = {id: f"opposed to {other.text!r}: ask which holds" for id, other in against.items()}
-    return [
-        msgspec.structs.replace(item, notes=(*item.notes, told[item.id])) if item.id in told else item for item in items
-    ]
+    told = {id: (f"opposed to {other.text!r}: ask which holds",) for id, other in against.items()}
+    return [msgspec.structs.replace(item, notes=item.notes + told.get(item.id, ())) for item in items]
 
 
 def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]) -> list[ContextItem]:
@@ -206,7 +204,7 @@ def _all_items(known: Sequence[Known], now: int, last: Sequence[Sequence[Known]]
     held = frozenset(it.text for it in facts)
     items = [item for place, turns in enumerate(last) for item in _left(turns, held, of_other=place > 0)]
     items += [*instructions, *_current(rest, "goal"), *_current(rest, "plan")]
-    items += [item_of("repository", of_repository[tags], of_repository[tags].text) for tags in sorted(of_repository)]
+    items += [item_of("repository", it, it.text) for _, it in sorted(of_repository.items())]
     items += [item_of("facts", it, it.text) for it in facts]
     tasks = [it for it in rest if _is_task(it) and now - it.last_at <= TASK_DAYS * DAY_US]
     tasks.sort(key=lambda it: (-it.last_at, -it.order, it.id))
@@ -253,18 +251,16 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     An item that does not fit is left out, and later ones may still fit. If none fits, or none of the existing
     standing instructions, the first chosen item stands alone, cut if needed.
     """
-    bare = count(form.begin) + count(form.end) + 4
-    picker = _Picker(items, form, count, budget, max(0, budget - bare))
+    picker = _Picker(items, form, count, budget)
     for section in FIRST:
         picker.take(section, picker.left)
     picker.take("left", min(LEFT_TOKENS, picker.left // LEFT_SHARE))
     picker.take("repository", picker.left // TASKS_SHARE)
     picker.take("tasks", picker.left // TASKS_SHARE)
     picker.take("facts", picker.left - picker.left // FACTS_SHARE)
-    picker.take("journal", picker.left)
-    picker.take("facts", picker.left)
-    picker.take("tasks", picker.left)
-    chosen = picker.chosen()
+    for section in LAST:
+        picker.take(section, picker.left)
+    chosen = [item for _, item in sorted(picker.taken.items())]
     # Tokens of parts do not always add up to those of the whole.
     while chosen and count(render(form, chosen)) > budget:
         chosen.pop()
@@ -275,22 +271,21 @@ def choose(items: Sequence[ContextItem], budget: int, form: Form, count: Count) 
     text = render(form, chosen)
     left = Counter(item.section for item in items)
     left.subtract(item.section for item in chosen)
-    omitted = {name: left[name] for name in SECTIONS}
-    return ChosenItems(tuple(chosen), text, count(text) if text else 0, {name: n for name, n in omitted.items() if n})
+    omitted = {name: left[name] for name in SECTIONS if left[name]}
+    return ChosenItems(tuple(chosen), text, count(text) if text else 0, omitted)
 
 
 class _Picker:
     """Picks items in order as long as they fit the rest of a budget, estimated by parts."""
 
-    def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int, left: int) -> None:
-        self.left = left
-        self._room = left
+    def __init__(self, items: Sequence[ContextItem], form: Form, count: Count, budget: int) -> None:
+        self.left = self._room = max(0, budget - count(form.begin) - count(form.end) - 4)
         self._ends_left = budget // ENDS_SHARE
         self._form, self._count = form, count
         self._waiting: dict[Section, list[tuple[int, ContextItem]]] = {name: [] for name in SECTIONS}
         for number, item in enumerate(items):
             self._waiting[item.section].append((number, item))
-        self._taken: dict[int, ContextItem] = {}
+        self.taken: dict[int, ContextItem] = {}
         self._opened: dict[Section, None] = {}
 
     def take(self, section: Section, room: int) -> None:
@@ -309,24 +304,19 @@ class _Picker:
             self.left -= cost
             self._ends_left -= cost if item.ends else 0
             self._opened[section] = None
-            self._taken[number] = fitted
+            self.taken[number] = fitted
         self._waiting[section] = rest
-
-    def chosen(self) -> list[ContextItem]:
-        """Return the picked items, in order."""
-        return [self._taken[number] for number in sorted(self._taken)]
 
     def _fitted(self, item: ContextItem) -> tuple[ContextItem, int]:
         """Return an item with its cost, cut if it alone would exceed the whole budget."""
         heading = 0 if item.section in self._opened else self._count(self._form.headings[item.section]) + 2
         cost = heading + self._count(self._form.line(item)) + 1
+        cut = None
         if item.ends and cost > self._ends_left:
             cut = _last_of(item, self._ends_left - heading - 1, self._form, self._count)
         elif cost > self._room:
             room = self._room // CUT_SHARE - heading - 1
             cut = _cut_to(item, lambda it: self._count(self._form.line(it)) <= room)
-        else:
-            cut = None
         return (item, cost) if cut is None else (cut, heading + self._count(self._form.line(cut)) + 1)
 
 
@@ -338,12 +328,12 @@ def instructions_of(known: Sequence[Known]) -> tuple[list[ContextItem], dict[str
     """
     found: dict[str, ContextItem] = {}
     said: dict[str, None] = {}
-    people = [it for it in known if it.origin in INSTRUCTING and it.kind not in ("document", "page", "goal", "plan")]
+    silent = ("document", "page", "goal", "plan")
+    people = [it for it in known if it.origin in INSTRUCTING and it.kind not in silent]
     for it in sorted(people, key=lambda it: (-TRUST[it.origin], -it.at, -it.order, it.id)):
-        of_part = it.kind == "turn" or bool(heard_of(it).orders)
-        is_stated = it.tags[:2] == (STATED_TAG, "instruction")
-        texts = heard_of(it).standing if of_part else (it.text,) if is_stated or heard_of(it).instructs else ()
-        for text in texts:
+        heard, is_stated = heard_of(it), it.tags[:2] == (STATED_TAG, "instruction")
+        texts = (it.text,) if is_stated or heard.instructs else ()
+        for text in heard.standing if it.kind == "turn" or heard.orders else texts:
             told = found.setdefault(same_instruction(text), item_of("guardrails", it, text))
             if told.id == it.id or text == it.text:
                 said[it.id] = None
@@ -357,7 +347,8 @@ def _is_task(known: Known) -> bool:
 def _current(known: Sequence[Known], kind: Literal["goal", "plan"]) -> list[ContextItem]:
     """Return the goal or plan that is in force in each scope, that of the asked scope first."""
     last: dict[str, Known] = {}
-    for it in sorted((it for it in known if it.kind == kind and not it.replaced), key=lambda it: (it.order, it.id)):
+    aims = (it for it in known if it.kind == kind and not it.replaced)
+    for it in sorted(aims, key=lambda it: (it.order, it.id)):
         last[it.scope] = it
     ordered = sorted(last.values(), key=lambda it: (it.scope == "global", it.scope))
     return [item_of(kind, it, it.text) for it in ordered]
@@ -371,14 +362,10 @@ def item_of(section: Section, known: Known, text: str) -> ContextItem:
 
 def _one_cut(item: ContextItem, budget: int, form: Form, count: Count) -> list[ContextItem]:
     """Return an item alone, cut if it must be; nothing where nothing of it fits the budget."""
-
-    def fits(it: ContextItem) -> bool:
-        return count(render(form, [it])) <= budget
-
-    if item.ends:
-        return []
-    cut = item if fits(item) else _cut_to(item, fits)
-    return [] if cut is None else [cut]
+    if not item.ends and count(render(form, [item])) > budget:
+        cut = _cut_to(item, lambda it: count(render(form, [it])) <= budget)
+        return [] if cut is None else [cut]
+    return [] if item.ends else [item]
 
 
 def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextItem | None:
@@ -398,10 +385,7 @@ def _cut_to(item: ContextItem, fits: Callable[[ContextItem], bool]) -> ContextIt
 def _last_of(item: ContextItem, room: int, form: Form, count: Count) -> ContextItem | None:
     """Return an item with the last sentences that fit a line of `room` tokens; None if none fits."""
     chars = min(len(item.text) - 1, room * CHARS_PER_TOKEN)
-    while chars > 0:
-        text = ending(item.text, chars)
-        if not text:
-            return None
+    while chars > 0 and (text := ending(item.text, chars)):
         cut = msgspec.structs.replace(item, text=f"… {text}", cut=True)
         if count(form.line(cut)) <= room:
             return cut

@@ -10,8 +10,7 @@ import msgspec
 from memtape.schemas.rows import Wording
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.memories import Memory
+from memtape.state.subjects.memories import Memory, shown_of
 from memtape.state.subjects.validity import predecessors
 
 
@@ -29,8 +28,8 @@ class Changed(msgspec.Struct, frozen=True, kw_only=True):
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The changed memories, by kind of change, and the number of new turns.
 
-    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it replaced another, else
-    in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
+    A new memory has one entry: in `forgotten` if hidden by now, else in `revised` if it replaced another,
+    else in `added`; `captures` has the later members. An older memory has an entry in each list of a change.
     """
 
     added: list[Changed]
@@ -42,14 +41,13 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Earlier = tuple[int, dict[int, tuple[frozenset[int], bool]]]
-"""A scope's earlier state: the number of its turns, and by birth the captures of each memory, and whether it lived."""
+"""A scope's earlier state: the number of its turns, and by birth the captures and life of each memory."""
 
 
 def seen_of(scope: Scope) -> Earlier:
     """Return the part of a scope's state needed for a later comparison."""
     memories = scope.memories.by_birth.values()
-    joined = {it.birth: (frozenset(join.seq for join in it.joins), it.canonical >= 0) for it in memories}
-    return _turns(scope), joined
+    return _turns(scope), {it.birth: (frozenset(join.seq for join in it.joins), it.lives) for it in memories}
 
 
 def changes_since(seen: Mapping[str, Earlier], new: Partition, scope: str | None) -> Changes:
@@ -62,8 +60,8 @@ def joined(parts: Iterable[Changes]) -> Changes:
     """Return the changes of several parts as one."""
     whole = Changes(added=[], folded=[], revised=[], forgotten=[], restored=[], turns=0)
     for part in parts:
-        lists = {name: getattr(whole, name) + getattr(part, name) for name in Changes.__struct_fields__}
-        whole = Changes(**lists)
+        for name in Changes.__struct_fields__:
+            whole = msgspec.structs.replace(whole, **{name: getattr(whole, name) + getattr(part, name)})
     return whole
 
 
@@ -74,20 +72,20 @@ def _in_scope(old: Earlier, new: Scope) -> Changes:
         known, did_live = before.get(birth, (None, False))
         came = [join.seq for join in memory.joins if join.seq not in (known or ())]
         changed = _changed(new, memory, came if known is not None else came[1:])
-        lives = memory.canonical >= 0
         if known is None:
-            (found.forgotten if not lives else found.revised if changed.revises else found.added).append(changed)
+            new_ones = found.revised if changed.revises else found.added
+            (new_ones if memory.lives else found.forgotten).append(changed)
             continue
         if changed.captures:
             found.folded.append(changed)
-        if did_live is not lives:
-            (found.restored if lives else found.forgotten).append(changed)
+        if did_live is not memory.lives:
+            (found.restored if memory.lives else found.forgotten).append(changed)
     return found
 
 
 def _changed(scope: Scope, memory: Memory, came: list[int]) -> Changed:
     by_seq = scope.captures.by_seq
-    spoken: Capture = by_seq[memory.canonical if memory.canonical >= 0 else memory.name]
+    spoken = by_seq[memory.canonical if memory.lives else memory.name]
     return Changed(
         scope=scope.name,
         id=by_seq[memory.name].id,
@@ -117,11 +115,11 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
 
 def folds_of(scope: Scope) -> Folds:
     """Return the folded captures of each living memory of a scope."""
-    by_seq, folds = scope.captures.by_seq, Folds()
+    folds = Folds()
     for memory in scope.memories.living():
-        captures = (by_seq[seq] for seq in sorted(join.seq for join in memory.joins))
-        said = (Wording(its.id, scope.captures.body(its).text) for its in captures if not its.hidden)
-        folds[by_seq[memory.name].id] = tuple(said)
+        said = sorted(shown_of(scope, memory.joins), key=lambda its: its.seq)
+        name = scope.captures.by_seq[memory.name].id
+        folds[name] = tuple(Wording(its.id, scope.captures.body(its).text) for its in said)
     return folds
 
 

@@ -56,8 +56,10 @@ FILTERS = Filters.__struct_fields__
 """The names of the filters, equal to the keywords of `make_filters`."""
 
 
-def make_filters(now_us: int, *, since: str | None = None, until: str | None = None, **named: Sequence[str]) -> Filters:
-    """Return filters by their names; times are given in ISO 8601 or as an age before `now_us`, in microseconds."""
+def make_filters(
+    now_us: int, *, since: str | None = None, until: str | None = None, **named: Sequence[str]
+) -> Filters:  # fmt: skip
+    """Return filters by their names; times are in ISO 8601, or an age before `now_us`, in microseconds."""
     if unknown := named.keys() - FILTERS:
         raise TypeError(f"There is no filter {min(unknown)}.")
     values: dict[str, Any] = {name: tuple(named.get(name, ())) for name in FILTERS}
@@ -77,11 +79,13 @@ def check_filters(filters: Filters) -> None:
         ("tier", filters.tiers, get_args(Tier)),
     ):
         if strange := [value for value in named if value not in known]:
-            raise MemtapeError(f"There is no {what} {str(strange[0])[:60]!r}.", f"There are {', '.join(known)}.")
+            said = f"There is no {what} {str(strange[0])[:60]!r}."
+            raise MemtapeError(said, f"There are {', '.join(known)}.")
     try:
         msgspec.convert(msgspec.to_builtins(filters), Filters)
     except msgspec.ValidationError as error:
-        raise MemtapeError(f"The search cannot be narrowed to that: {error}.", "Ask with other filters.") from None
+        said = f"The search cannot be narrowed to that: {error}."
+        raise MemtapeError(said, "Ask with other filters.") from None
 
 
 def passes(result: Narrowed, filters: Filters) -> bool:
@@ -91,16 +95,17 @@ def passes(result: Narrowed, filters: Filters) -> bool:
     memory must have both a named origin and a named session. An excluded value excludes the results that the
     value alone would allow.
     """
+    made = result.provenance
     return (
         (not filters.kinds or result.kind in filters.kinds)
         and result.kind not in filters.not_kinds
         and (not filters.tiers or result.tier in filters.tiers)
         and not any(tag in result.tags for tag in filters.not_tags)
-        and not _is_left_out(result, filters)
+        and not any(it.origin in filters.not_origins or it.session in filters.not_sessions for it in made)
         and all(tag in result.tags for tag in filters.tags)
         and (filters.since is None or result.at >= filters.since)
         and (filters.until is None or result.at < filters.until)
-        and (not (filters.origins or filters.sessions) or _is_made_by(result, filters))
+        and (not (filters.origins or filters.sessions) or any(_has_made(it, filters) for it in made))
     )
 
 
@@ -123,15 +128,6 @@ def summary_passes(row: SummaryRow, filters: Filters) -> bool:
     )
 
 
-def _is_made_by(result: Narrowed, filters: Filters) -> bool:
-    return any(
-        (not filters.origins or made.origin in filters.origins)
-        and (not filters.sessions or made.session in filters.sessions)
-        for made in result.provenance
-    )
-
-
-def _is_left_out(result: Narrowed, filters: Filters) -> bool:
-    return bool(filters.not_origins or filters.not_sessions) and any(
-        made.origin in filters.not_origins or made.session in filters.not_sessions for made in result.provenance
-    )
+def _has_made(it: Provenance, filters: Filters) -> bool:
+    is_named = not filters.sessions or it.session in filters.sessions
+    return is_named and (not filters.origins or it.origin in filters.origins)

@@ -35,8 +35,9 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def health(
-    view: ViewName, partition: int, *, lag_events: int, oldest_us: int | None, now_us: int, made: bool, why: str = ""
-) -> Health:
+    view: ViewName, partition: int, *, lag_events: int, oldest_us: int | None, now_us: int, made: bool,
+    why: str = "",
+) -> Health:  # fmt: skip
     """Return the health of a view.
 
     `oldest_us` is the time of the oldest missing event, None if unknown. `made` says whether the view was

@@ -17,17 +17,7 @@ from memtape.state.index.entries import number_of, usual_language
 from memtape.state.index.parts import EVERY_TEXT, joined, languages_of, shown_of
 from memtape.state.index.segments import COLUMNS, Flags, Segment, merged
 from memtape.state.index.vectors import VectorSegment, merged_vectors
-from memtape.state.views.indexed import (
-    FOUND,
-    GONE,
-    KEPT,
-    TABLE_NAMES,
-    heard_at,
-    languages_of_rows,
-    segment_of_rows,
-    told_of_row,
-    vector_key,
-)
+from memtape.state.views import indexed
 from memtape.state.views.rows import ROWS
 
 ROWS_AT_ONCE = 5_000
@@ -73,20 +63,21 @@ def expected_content(rows: Sequence[tuple[TableName, LivingRow]]) -> Iterator[tu
     """Yield the expected `content` of an index of rows."""
     for _, row in rows:
         if isinstance(row, VectorRow):
-            yield ("vectors", f"{vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
-    indexed = [(table, row) for table, row in rows if table in (*FOUND, *KEPT)]
-    told = [told_of_row(row) for _, row in indexed]
-    usual = usual_language(languages_of_rows((row for _, row in indexed), told))
-    for start in range(0, len(indexed), ROWS_AT_ONCE):
+            yield ("vectors", f"{indexed.vector_key(row):016x}:{row.embedder}"), _vector_digest(row.vector)
+    kept = [Guarded(table, row, 0, 0) for table, row in rows if table in (*indexed.FOUND, *indexed.KEPT)]
+    told = [indexed.told_of_row(it.row) for it in kept]
+    usual = usual_language(indexed.languages_of_rows((it.row for it in kept), told))
+    for start in range(0, len(kept), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
-        segment = segment_of_rows([Guarded(table, row, 0, 0) for table, row in indexed[some]], told[some], usual)
+        segment = indexed.segment_of_rows(kept[some], told[some], usual)
         yield from _content(segment, np.ones(len(segment.tables), np.bool_))
 
 
 def expected_index(scope: Scope) -> dict[tuple[str, str], str]:
     """Return the expected content of a scope's index, by table and id."""
-    rows = [(table, row) for table, made in ROWS.items() for id in made.ids(scope) if (row := made.row(scope, id))]
-    return dict(expected_content([(table, row) for table, row in rows if not isinstance(row, GoneRow)]))
+    made = ((table, its.row(scope, id)) for table, its in ROWS.items() for id in its.ids(scope))
+    rows = [(table, row) for table, row in made if row is not None and not isinstance(row, GoneRow)]
+    return dict(expected_content(rows))
 
 
 def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]]) -> dict[str, str]:
@@ -94,8 +85,8 @@ def index_leaf(number: int, expected: Mapping[str, Mapping[tuple[str, str], str]
 
     Vectors are in the leaf of their own table, byte for byte.
     """
-    said_by = ((name, *key, said) for name, its in sorted(expected.items()) for key, said in sorted(its.items()))
-    digests = [said for said in said_by if said[1] != "vectors"]
+    found = ((name, *key, said) for name, its in expected.items() for key, said in its.items())
+    digests = sorted(said for said in found if said[1] != "vectors")
     return {f"view/index/{number}@{RULES['index']}": digest(digests)} if digests else {}
 
 
@@ -110,18 +101,20 @@ def _content(segment: Segment, alive: Flags) -> Iterator[tuple[tuple[str, str], 
     keys = segment.row_keys()
     for row in np.flatnonzero(alive).tolist():
         table = int(segment.tables[row])
-        if table == GONE:
+        if table == indexed.GONE:
             continue
-        found, heard = heard_at(segment, row)
+        found, heard = indexed.heard_at(segment, row)
         said: list[object] = [int(keys[row]), logical_row(found), called[row], heard]
         if row < segment.size:
             part = slice(int(starts[row]), int(starts[row + 1]))
-            of_terms = sorted(zip([terms[n] for n in held[part].tolist()], counts[part].tolist(), strict=True))
+            held_terms = [terms[n] for n in held[part].tolist()]
+            of_terms = sorted(zip(held_terms, counts[part].tolist(), strict=True))
             said += [int(getattr(segment, name)[row]) for name in COLUMNS]
             session = int(segment.session_keys[segment.sessions[row]])
             said += [segment.ids[row].tolist(), names[int(segment.speakers[row])], session, of_terms]
         number = row - segment.head_of(row)
-        yield (TABLE_NAMES[table], f"{found.id} in wording {number}" if number else found.id), digest([_plain(said)])
+        name = f"{found.id} in wording {number}" if number else found.id
+        yield (indexed.TABLE_NAMES[table], name), digest([_plain(said)])
 
 
 def _vector_digest(data: bytes) -> str:

@@ -11,38 +11,10 @@ from typing import Any
 
 import msgspec
 
+from memtape.schemas import rows as values
 from memtape.schemas.events import Origin
-from memtape.schemas.rows import (
-    TABLES,
-    Displayed,
-    GoneRow,
-    Guarded,
-    LivingRow,
-    MemoryRow,
-    Row,
-    SummaryRow,
-    TableName,
-    TurnRow,
-    VectorRow,
-    Wording,
-)
-from memtape.state.index.entries import (
-    AGES,
-    ANSWERS,
-    ARCHIVED,
-    CUED,
-    HIDDEN,
-    ORDERS,
-    SUMMARY,
-    TAGGED,
-    TURN,
-    IndexEntry,
-    RowGuard,
-    language_read,
-    number_of,
-    take,
-    told_of,
-)
+from memtape.state.index import entries
+from memtape.state.index.entries import IndexEntry
 from memtape.state.index.parts import languages_of
 from memtape.state.index.segments import Segment, segment_of
 from memtape.state.ranking.lanes import MODELS_CONFIDENCE
@@ -52,48 +24,48 @@ from memtape.state.views.context import INSTRUCTING
 
 ANSWERING: tuple[Origin, ...] = ("agent", "model", "tool", "web")
 """Origins whose turns count as an assistant's answers: all except people."""
-FOUND: tuple[TableName, ...] = ("memories", "turns", "summaries")
+FOUND: tuple[values.TableName, ...] = ("memories", "turns", "summaries")
 """Tables with searchable rows."""
-KEPT: tuple[TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
+KEPT: tuple[values.TableName, ...] = ("tombstones", "uses", "edges", "conflicts", "pages")
 """Tables whose rows a search reads beside the texts."""
-INDEXED: tuple[TableName, ...] = (*FOUND, *KEPT, "vectors")
+INDEXED: tuple[values.TableName, ...] = (*FOUND, *KEPT, "vectors")
 """Every table with rows in the index."""
-TABLE_NAMES: tuple[TableName, ...] = tuple(TABLES)
-TABLE_OF: dict[type, TableName] = {row_type: name for name, row_type in TABLES.items()}
+TABLE_NAMES: tuple[values.TableName, ...] = tuple(values.TABLES)
+TABLE_OF: dict[type, values.TableName] = {row_type: name for name, row_type in values.TABLES.items()}
 GONE = len(TABLE_NAMES)
 """The table number of a removed row."""
 Told = tuple[int, ...]
 """The languages that each text of a row may be in."""
 
 
-def key_of(table: TableName, id: str) -> int:
+def key_of(table: values.TableName, id: str) -> int:
     """Return the key of a row in its scope's index."""
-    return number_of(f"{table}/{id}")
+    return entries.number_of(f"{table}/{id}")
 
 
-def vector_key(row: Row) -> int:
+def vector_key(row: values.Row) -> int:
     """Return the key of a vector, or of a removed vector, unique among the vectors of an embedder."""
-    return number_of(row.id.partition(":")[0])
+    return entries.number_of(row.id.partition(":")[0])
 
 
-def embedder_of(row: Row) -> str:
+def embedder_of(row: values.Row) -> str:
     """Return the embedder of a vector, or of a removed one."""
-    return row.embedder if isinstance(row, VectorRow) else row.id.partition(":")[2]
+    return row.embedder if isinstance(row, values.VectorRow) else row.id.partition(":")[2]
 
 
-def table_number(table: TableName) -> int:
+def table_number(table: values.TableName) -> int:
     """Return the index's number of a table."""
     return TABLE_NAMES.index(table)
 
 
-def record_of(row: LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
+def record_of(row: values.LivingRow, heard: Heard = NOTHING_HEARD) -> bytes:
     """Return a row and its instructions by people as bytes. A field missing in an old record has its
     default.
     """
     return msgspec.msgpack.encode((row, heard))
 
 
-def _heard_by(shown: Displayed) -> Heard:
+def _heard_by(shown: values.Displayed) -> Heard:
     """Return the instructions of people in a displayed text; none if no person wrote the text."""
     return heard_in(shown.text) if shown.origin in INSTRUCTING else NOTHING_HEARD
 
@@ -108,35 +80,36 @@ def row_at(segment: Segment, place: int) -> Any:
 
 def heard_at(segment: Segment, place: int) -> tuple[Any, Heard]:
     """Return the row at a place as in `row_at`, and the instructions of people in it."""
-    found: tuple[Any, Heard] = _DECODERS[int(segment.tables[place])].decode(segment.record(segment.head_of(place)))
+    record, table = segment.record(segment.head_of(place)), int(segment.tables[place])
+    found: tuple[Any, Heard] = _DECODERS[table].decode(record)
     return found
 
 
 _PAIR: Any = tuple
-_DECODERS = [msgspec.msgpack.Decoder(_PAIR[TABLES[name], Heard]) for name in TABLE_NAMES]
+_DECODERS = [msgspec.msgpack.Decoder(_PAIR[values.TABLES[name], Heard]) for name in TABLE_NAMES]
 
 
-def texts_of(row: Row) -> tuple[str, ...]:
+def texts_of(row: values.Row) -> tuple[str, ...]:
     """Return the searchable texts of a row, the canonical text first; none for a row without texts.
 
     A turn's text includes the captions of its media, a summary's its keywords.
     """
     match row:
-        case TurnRow():
+        case values.TurnRow():
             return ("\n".join((row.text, *row.captions)),)
-        case MemoryRow():
+        case values.MemoryRow():
             return (row.text, *(wording.text for wording in row.wordings))
-        case SummaryRow():
+        case values.SummaryRow():
             return (f"{row.text}\n{' '.join(row.keywords)}",)
         case _:
             return ()
 
 
-def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[IndexEntry]:
-    """Return a memory, turn or summary as the index takes it in, and each other wording of a memory behind it."""
-    if isinstance(row, SummaryRow):
+def entries_of(row: values.MemoryRow | values.TurnRow | values.SummaryRow) -> list[IndexEntry]:
+    """Return a memory, turn or summary as the index takes it in, with each other wording of a memory."""
+    if isinstance(row, values.SummaryRow):
         return [_summary_entry(row)]
-    if isinstance(row, TurnRow):
+    if isinstance(row, values.TurnRow):
         return [text_entry(row, row.captions, None, record_of(row, _heard_by(row)), hidden=row.hidden)]
     ages_from = row.last_at if row.kind in FAMILIES else None
     record = record_of(row, _heard_by(row))
@@ -144,22 +117,20 @@ def entries_of(row: MemoryRow | TurnRow | SummaryRow) -> list[IndexEntry]:
     return [head, *(_worded(head, number, its) for number, its in enumerate(row.wordings, start=1))]
 
 
-def _summary_entry(row: SummaryRow) -> IndexEntry:
+def _summary_entry(row: values.SummaryRow) -> IndexEntry:
     """Return the index entry of a summary: without speaker or session, at the time of its last text."""
-    (text,) = texts_of(row)
-    return IndexEntry(
-        text, None, "", row.last_at, row.kind, row.id, SUMMARY, record_of(row), said_number(row.text), (row.id,)
-    )
+    (text,), said, record = texts_of(row), said_number(row.text), record_of(row)
+    return IndexEntry(text, None, "", row.last_at, row.kind, row.id, entries.SUMMARY, record, said, (row.id,))
 
 
-def _worded(head: IndexEntry, number: int, wording: Wording) -> IndexEntry:
+def _worded(head: IndexEntry, number: int, wording: values.Wording) -> IndexEntry:
     """Return another wording of a memory. It is called by no id, and its record is that of the memory."""
     said = said_number(wording.text)
     return head._replace(text=wording.text, record=b"", said=said, ids=(), spoken=wording.id, wording=number)
 
 
 def text_entry(
-    shown: Displayed,
+    shown: values.Displayed,
     captions: Sequence[str],
     ages_from: int | None,
     record: bytes,
@@ -173,14 +144,14 @@ def text_entry(
     text = "\n".join((shown.text, *captions))
     heard = _heard_by(shown)
     flags = (
-        TURN * turn
-        | ANSWERS * (turn and shown.origin in ANSWERING)
-        | HIDDEN * hidden
-        | AGES * (ages_from is not None)
-        | TAGGED * bool(shown.tags)
-        | CUED * bool(heard.orders or heard.standing or heard.doubted)
-        | ORDERS * bool(heard.orders)
-        | ARCHIVED * (shown.archived_at is not None)
+        entries.TURN * turn
+        | entries.ANSWERS * (turn and shown.origin in ANSWERING)
+        | entries.HIDDEN * hidden
+        | entries.AGES * (ages_from is not None)
+        | entries.TAGGED * bool(shown.tags)
+        | entries.CUED * bool(heard.orders or heard.standing or heard.doubted)
+        | entries.ORDERS * bool(heard.orders)
+        | entries.ARCHIVED * (shown.archived_at is not None)
     )
     return IndexEntry(
         text,
@@ -200,30 +171,30 @@ def text_entry(
     )
 
 
-def told_of_row(row: Row) -> Told:
+def told_of_row(row: values.Row) -> Told:
     """Return the possible languages of each text of a row, as in `told_of`; none for a row without texts."""
-    return tuple(map(told_of, texts_of(row)))
+    return tuple(map(entries.told_of, texts_of(row)))
 
 
-def languages_of_rows(rows: Iterable[Row], told: Iterable[Told]) -> list[int]:
+def languages_of_rows(rows: Iterable[values.Row], told: Iterable[Told]) -> list[int]:
     """Return by language the number of visible texts in this language alone; `told` is by row.
 
     Summaries repeat other texts, and are not counted.
     """
-    shown = (isinstance(row, (MemoryRow, TurnRow)) and not row.hidden for row in rows)
+    shown = (isinstance(row, (values.MemoryRow, values.TurnRow)) and not row.hidden for row in rows)
     return languages_of([text for is_shown, its in zip(shown, told, strict=True) if is_shown for text in its])
 
 
-def segment_of_rows(rows: Sequence[Guarded], told: Sequence[Told], usual: int) -> Segment:
+def segment_of_rows(rows: Sequence[values.Guarded], told: Sequence[Told], usual: int) -> Segment:
     """Return a segment of rows; `told` is by row, `usual` the language of texts that may be in several."""
     documents, others = [], []
     for (table, row, generation, offset), its in zip(map(msgspec.structs.astuple, rows), told, strict=True):
-        guard = RowGuard(key_of(table, row.id), generation, offset)
-        if isinstance(row, (MemoryRow, TurnRow, SummaryRow)):
+        guard = entries.RowGuard(key_of(table, row.id), generation, offset)
+        if isinstance(row, (values.MemoryRow, values.TurnRow, values.SummaryRow)):
             for entry, text in zip(entries_of(row), its, strict=True):
-                taken = take(entry.text, text, language_read(text, usual))
+                taken = entries.take(entry.text, text, entries.language_read(text, usual))
                 documents.append((entry, taken, guard, table_number(table)))
-        elif isinstance(row, GoneRow):
+        elif isinstance(row, values.GoneRow):
             others.append((GONE, b"", guard))
         else:
             others.append((table_number(table), record_of(row), guard))

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from memtape.schemas.actions import act_of, has_failed
-from memtape.schemas.events import PEOPLE
+from memtape.schemas.events import PEOPLE, act_of, has_failed
 from memtape.schemas.patterns import lazy
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many
@@ -50,7 +49,7 @@ class SessionTurn(Spoken, Protocol):
 
 
 class OutlineLine(NamedTuple):
-    """One line of where a session was left, and the number of the turn that it is of; `held` is a statement's text."""
+    """One line of the end of a session, with the number of its turn; `held` is a statement's text."""
 
     text: str
     turn: int
@@ -58,7 +57,7 @@ class OutlineLine(NamedTuple):
 
 
 def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
-    """Return where a session was left, given its turns in order; of a long one its beginning and end will do."""
+    """Return the end of a session by its turns in order; the beginning and end of a long session suffice."""
     people = [n for n, turn in enumerate(turns) if turn.origin in PEOPLE and turn.text.strip()]
     agents = [n for n, turn in enumerate(turns) if turn.origin == "agent" and turn.text.strip()]
     requests = [n for n in people if not is_goodbye(turns[n].text) and not is_nod(turns[n].text)]
@@ -72,7 +71,7 @@ def left_of(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     if answer is not None:
         lines.append(OutlineLine(f"last answer: {_end(turns[answer].text)}", answer))
         if all(n < answer or is_goodbye(turns[n].text) for n in people):
-            lines += [OutlineLine(f"open question: {question}", answer) for question in asked(turns[answer].text)[-1:]]
+            lines += [OutlineLine(f"open question: {it}", answer) for it in asked(turns[answer].text)[-1:]]
             lines += _planned(turns, answer)
     elif requests and agents:
         lines.append(OutlineLine("no answer came to the last request.", requests[-1]))
@@ -92,7 +91,7 @@ def session_line(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
 
 def _done(turns: Sequence[SessionTurn], agents: Sequence[int]) -> list[OutlineLine]:
     """Return the finished work reported in agents' answers before the last."""
-    telling = [n for n in agents if _DID.search(turns[n].text)]  # Taking sentences apart takes longer than looking.
+    telling = [n for n in agents if _DID.search(turns[n].text)]  # Splitting into sentences takes longer.
     found = {said: n for n in telling for said in sentences(turns[n].text) if _DID.match(said)}
     return [OutlineLine(f"done: {_head(text)}", n) for text, n in list(found.items())[-DEEDS:]]
 
@@ -125,7 +124,9 @@ def _acted(turns: Sequence[SessionTurn]) -> list[OutlineLine]:
     return lines
 
 
-def _answer(turns: Sequence[SessionTurn], agents: list[int], people: list[int], requests: list[int]) -> int | None:
+def _answer(
+    turns: Sequence[SessionTurn], agents: list[int], people: list[int], requests: list[int]
+) -> int | None:  # fmt: skip
     """Return the last answer to the last request: the one before a goodbye, if any came before it."""
     since = requests[-1] if requests else -1
     answers = [n for n in agents if n > since]
@@ -162,9 +163,9 @@ def _files(turns: Sequence[SessionTurn], spoken: Sequence[int]) -> list[OutlineL
 
 
 def _head(text: str) -> str:
-    """Return the beginning of a text up to a whole word."""
     joined = " ".join(text.split())
-    return joined if len(joined) <= HEAD_CHARS else f"{joined[:HEAD_CHARS].rpartition(' ')[0] or joined[:HEAD_CHARS]} …"
+    head = joined[:HEAD_CHARS]
+    return joined if len(joined) <= HEAD_CHARS else f"{head.rpartition(' ')[0] or head} …"
 
 
 def _end(text: str) -> str:

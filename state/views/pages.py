@@ -6,69 +6,39 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import islice
 
+from memtape.schemas import rows as values
 from memtape.schemas.events import SPEAKING
 from memtape.schemas.ids import ID_CHARS
-from memtape.schemas.rows import (
-    TOLD_LEVELS,
-    Change,
-    ConflictRow,
-    ConflictsPage,
-    DayEntry,
-    DayPage,
-    IndexPage,
-    ListedConflict,
-    MemoryPage,
-    MemoryRow,
-    Page,
-    ScopeMark,
-    SummaryPage,
-    by_weight,
-    project_told,
-    replaced,
-)
+from memtape.schemas.places import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE_PAGES, PROJECT_PAGES, RECENT, THREADS
+from memtape.schemas.rows import Change, MemoryRow, made_from
 from memtape.schemas.settings import Settings
-from memtape.schemas.standing_pages import ARCHIVE, BUFFER, ESSENTIALS, PEOPLE, PROJECTS, RECENT, THREADS
 from memtape.schemas.times import format_day
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
 from memtape.state.subjects.covers import has_ended, is_shown
 from memtape.state.subjects.edges import PER_ITEM, strongest
-from memtape.state.subjects.lifecycle import Summary, unit_of
+from memtape.state.subjects.lifecycle import Summary
+from memtape.state.subjects.memories import captures_of, memories_of, memory_of, unit_of
 from memtape.state.subjects.validity import successor, valid_from
 from memtape.state.text.named import key_of_name
+from memtape.state.views import standing_pages as standing
 from memtape.state.views.context import is_left_out
 from memtape.state.views.rows import captions, conflict_row, memory_row, summary_row
-from memtape.state.views.standing_pages import (
-    ENTRIES_PER_PAGE,
-    MEMORIES_PER_PAGE,
-    STANDING,
-    current_row,
-    day_path,
-    is_told,
-    memory_path,
-    names_left_out,
-    people_on_index,
-    person_page,
-    person_path,
-    place_of,
-    shown_on_index,
-    zone_captures,
-    zone_texts,
-)
 from memtape.state.views.tree_pages import PAGES, path_of, path_of_id, tree_page
 
 SUMMARIES = "summaries"
 SUMMARIES_ON_INDEX = 7
 INDEX_PATH, CONFLICTS_PATH = "MEMORY.md", "conflicts.md"
+_PAGE_OF = {"conflicts": CONFLICTS_PATH, "archive": ARCHIVE, "threads": THREADS, "buffer": BUFFER}
 DAYS_ON_INDEX = 7
 MEMORY_PAGES_ON_INDEX = 10
 CONFLICTS_ON_PAGE, SETTLED_ON_PAGE = 100, 50
 INDEX_LINES_BESIDE_FACTS = 40
-"""Headings, goal, plan, notes, links and the marks of the zone in `MEMORY.md`, which share its lines with the facts."""
+"""Headings, goal, plan, notes, links and marks of the zone, which share the page's lines with the facts."""
 
 
-def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
+def pages_of(partition: Partition, changes: Iterable[Change]) -> list[values.Page]:
     """Return the changed pages as they are now, each once."""
     touched: dict[tuple[str, str], None] = {}
     for change in changes:
@@ -77,24 +47,24 @@ def pages_of(partition: Partition, changes: Iterable[Change]) -> list[Page]:
     return [page(partition.scopes[scope], path, partition.settings) for scope, path in touched]
 
 
-def mark_of(partition: Partition, scope: Scope) -> ScopeMark:
+def mark_of(partition: Partition, scope: Scope) -> values.ScopeMark:
     """Return the offset up to which the pages of a scope are valid, and the state of their zones."""
-    zones = {path: tuple(capture.id for capture in zone_captures(scope, path)) for path in sorted(scope.captures.zones)}
-    held = {path: ids for path, ids in zones.items() if ids}
-    return ScopeMark(scope.name, partition.number, scope.changed + 1, held)
+    zones = {path: standing.zone_captures(scope, path) for path in sorted(scope.captures.zones)}
+    held = {path: tuple(capture.id for capture in its) for path, its in zones.items() if its}
+    return values.ScopeMark(scope.name, partition.number, scope.changed + 1, held)
 
 
-def page(scope: Scope, path: str, settings: Settings) -> Page:
+def page(scope: Scope, path: str, settings: Settings) -> values.Page:
     """Return the page of a path that `_paths` has named."""
     if path == INDEX_PATH:
         return _index_page(scope, settings)
     if path == CONFLICTS_PATH:
         return _conflicts_page(scope)
-    if path in STANDING:
-        return STANDING[path](scope)
+    if path in standing.STANDING:
+        return standing.STANDING[path](scope)
     folder, _, name = path.removesuffix(".md").partition("/")
-    if folder in (PEOPLE, PROJECTS):
-        return person_page(scope, path)
+    if folder in (PEOPLE_PAGES, PROJECT_PAGES):
+        return standing.person_page(scope, path)
     if folder == SUMMARIES:
         return _summary_page(scope, path, name[-ID_CHARS:])
     if folder == PAGES:
@@ -107,30 +77,21 @@ def _paths(scope: Scope, change: Change) -> Iterator[str]:
     match change.table:
         case "edges":
             yield from _named_paths(scope, change.id.split("~"))
-        case "conflicts":
-            yield from (INDEX_PATH, CONFLICTS_PATH)
+        case "conflicts" | "archive" | "threads" | "buffer" as table:
+            yield from (INDEX_PATH, _PAGE_OF[table])
         case "summaries":
             yield from (INDEX_PATH, _summary_path(scope.lifecycle.summaries[change.id]))
         case "scope":
-            yield from (INDEX_PATH, ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
+            yield from (INDEX_PATH, *_introducing(scope))
         case "files":
             yield path_of(change.id)
         case "pages":
             yield from path_of_id(scope, change.id)
-        case "archive":
-            yield from (INDEX_PATH, ARCHIVE)
-        case "threads":
-            yield from (INDEX_PATH, THREADS)
-        case "buffer":
-            yield from (INDEX_PATH, BUFFER)
         case "people":
-            yield from (INDEX_PATH, person_path(change.id))
+            yield from (INDEX_PATH, standing.person_path(change.id))
         case "uses" | "standing" | "memories" | "turns" | "journal":
-            capture = scope.captures.get(change.id)
-            if capture is not None:
+            for capture in scope.captures.found((change.id,)):
                 yield from _paths_of_capture(scope, change, capture)
-        case _:
-            pass
 
 
 def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterator[str]:
@@ -141,18 +102,22 @@ def _paths_of_capture(scope: Scope, change: Change, capture: Capture) -> Iterato
         return
     yield INDEX_PATH
     if change.table != "memories":
-        yield day_path(scope, capture)
+        yield standing.day_path(scope, capture)
         if change.table == "turns":
             yield from _standing_paths(scope, (capture,))
         return
-    yield memory_path(capture.ordinal)
+    yield standing.memory_path(capture.ordinal)
     yield from (ESSENTIALS, BUFFER)
     if memory is not None:
         if scope.conflicts.of_memory(scope, memory):
             yield CONFLICTS_PATH
-        yield from _standing_paths(scope, [scope.captures.by_seq[join.seq] for join in memory.joins])
+        yield from _standing_paths(scope, captures_of(scope, memory.joins))
     # Pages of memories used together link to it by its name.
     yield from _named_paths(scope, (scope.captures.by_seq[seq].id for seq in _ends(scope, capture.seq)))
+
+
+def _introducing(scope: Scope) -> Iterator[str]:
+    yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(standing.person_path, scope.people.told))
 
 
 def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
@@ -160,7 +125,7 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
     seqs = [seq for capture in captures for seq in (capture.seq, capture.turn) if seq >= 0]
     is_turn = captures[0].kind == "turn"
     if any(seq in scope.instructions.orders for seq in seqs):
-        yield from (ESSENTIALS, THREADS, RECENT, BUFFER, *map(person_path, scope.people.told))
+        yield from _introducing(scope)
     if scope.threads.has_any(seqs):
         yield THREADS
     if any(it.turn >= 0 or (it.kind == "turn" and it.actor.origin in SPEAKING) for it in captures):
@@ -169,167 +134,154 @@ def _standing_paths(scope: Scope, captures: Sequence[Capture]) -> Iterator[str]:
         yield ARCHIVE
     keys = dict.fromkeys(key for seq in seqs for key in scope.people.naming.get(seq, ()))
     keys |= dict.fromkeys(() if is_turn else (key_of_name(capture.actor.name) for capture in captures))
-    yield from (person_path(key) for key in keys if key in scope.people.told)
+    yield from (standing.person_path(key) for key in keys if key in scope.people.told)
 
 
 def _ends(scope: Scope, seq: int) -> Iterator[int]:
     """Yield the captures that are linked with any of the memory of a capture, echoes included."""
-    memory = scope.memories.of(seq)
-    if memory is not None and scope.edges.pairs:
-        for join in memory.joins:
-            yield from scope.edges.of.get(join.seq, ())
+    memory = scope.memories.of(seq) if scope.edges.pairs else None
+    for join in () if memory is None else memory.joins:
+        yield from scope.edges.of.get(join.seq, ())
 
 
 def _named_paths(scope: Scope, ids: Iterable[str]) -> Iterator[str]:
     """Yield the pages of the list with the memories of captured ids; turns are on none."""
-    for id in ids:
-        memory = scope.memory_of(id)
-        if memory is not None:
-            yield memory_path(scope.captures.by_seq[memory.name].ordinal)
+    for memory in memories_of(scope, ids):
+        yield standing.memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
 def _links(scope: Scope, row: MemoryRow) -> tuple[tuple[str, str], ...]:
     """Return the living memories that a memory was used with, the strongest edge first."""
     by_seq, edges = scope.captures.by_seq, scope.edges
-    found = scope.memory_of(row.id)
+    found = memory_of(scope, row.id)
     assert found is not None
     ties = []
     for join in found.joins:
         for other in edges.of.get(join.seq, ()):
             memory = scope.memories.of(other)
-            if memory is not None and memory is not found and memory.canonical >= 0:
+            if memory is not None and memory is not found and memory.lives:
                 edge = edges.pairs[min(join.seq, other), max(join.seq, other)]
                 ties.append((memory.name, edge.weight, edge.at))
     names = list(dict.fromkeys(strongest(ties, len(ties))))[:PER_ITEM]
-    return tuple((by_seq[seq].id, memory_path(by_seq[seq].ordinal)) for seq in names)
+    return tuple((by_seq[seq].id, standing.memory_path(by_seq[seq].ordinal)) for seq in names)
 
 
-def _index_page(scope: Scope, settings: Settings) -> IndexPage:
+def _index_page(scope: Scope, settings: Settings) -> values.IndexPage:
     """Return goal and plan, then the leading facts and insights, except those in the zone of the page.
 
     Lines captured from the zone count as lines of the page. An order about memory is no fact, and a subject
     that people ordered to leave out is only in their own zone.
     """
-    memories, zone, names = scope.memories, zone_captures(scope, INDEX_PATH), names_left_out(scope)
-    theirs = dict.fromkeys(memories.birth_of.get(capture.seq) for capture in zone)
-    texts = tuple(scope.captures.body(capture).text for capture in zone)
+    names, theirs = standing.names_left_out(scope), standing.zone_captures(scope, INDEX_PATH)
+    births = dict.fromkeys(scope.memories.birth_of.get(capture.seq) for capture in theirs)
+    led = (scope.memories.by_birth[birth] for birth in scope.leading.births(scope) if birth not in births)
     shown = (
-        birth
-        for birth in scope.leading.births(scope)
-        if birth not in theirs
-        and is_told(scope, memory := memories.by_birth[birth])
+        scope.captures.by_seq[memory.name]
+        for memory in led
+        if standing.is_told(scope, memory)
         and not is_left_out(scope.captures.body(scope.captures.by_seq[memory.canonical]).text, names)
     )
-    lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - sum(text.count("\n") + 1 for text in texts)
-    captures = [scope.captures.by_seq[memories.name_of(birth)] for birth in islice(shown, max(0, lines))]
-    aims = (current_row(scope, "goal"), current_row(scope, "plan"))
+    taken = sum(scope.captures.body(capture).text.count("\n") + 1 for capture in theirs)
+    lines = settings.memory_page_lines - INDEX_LINES_BESIDE_FACTS - taken
+    aims = (standing.current_row(scope, "goal"), standing.current_row(scope, "plan"))
     goal, plan = (row if row is not None and not is_left_out(row.text, names) else None for row in aims)
-    told = (row for it in captures if (row := memory_row(scope, it.id)))
+    told = (row for it in islice(shown, max(0, lines)) if (row := memory_row(scope, it.id)))
     facts = tuple(sorted(told, key=lambda row: row.contradicts is not None))
     rows = (*(row for row in (goal, plan) if row is not None), *facts)
-    summaries = scope.lifecycle.summaries.values()
-    return IndexPage(
-        scope=scope.name,
-        path=INDEX_PATH,
+    summaries = nlargest(SUMMARIES_ON_INDEX, scope.lifecycle.summaries.values(), key=lambda it: it.group)
+    return values.IndexPage(
+        **standing.page_at(scope, INDEX_PATH),
         goal=goal,
         plan=plan,
         facts=facts,
-        memories=sum(1 for _ in memories.living()) - _not_shown(scope),
+        memories=sum(1 for _ in scope.memories.living()) - _not_shown(scope),
         memory_pages=tuple(_latest_memory_pages(scope)),
         day_pages=tuple(f"logs/{day}.md" for day in _latest_days(scope)),
         conflicts=len(scope.conflicts.pending),
-        summary_pages=tuple(map(_summary_path, nlargest(SUMMARIES_ON_INDEX, summaries, key=lambda it: it.group))),
-        project=project_told(scope.lifecycle.mark()),
-        standing=shown_on_index(scope),
-        people=people_on_index(scope),
-        places={row.id: memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
-        zone=texts,
+        summary_pages=tuple(map(_summary_path, summaries)),
+        project=values.project_told(scope.lifecycle.mark()),
+        standing=standing.shown_on_index(scope),
+        people=standing.people_on_index(scope),
+        places={row.id: standing.memory_path(scope.captures.by_seq[row.seq].ordinal) for row in rows},
     )
 
 
-def _conflicts_page(scope: Scope) -> ConflictsPage:
+def _conflicts_page(scope: Scope) -> values.ConflictsPage:
     """Return the page of pending and settled conflicts; expired ones are left out."""
     shown = [it.id for it in scope.conflicts.by_id.values() if it.status != "expired"]
-    rows = sorted((row for id in shown if (row := conflict_row(scope, id)) is not None), key=by_weight)
+    rows = sorted((row for id in shown if (row := conflict_row(scope, id)) is not None), key=values.by_weight)
     pending = [row for row in rows if row.status == "pending"]
     settled = rows[len(pending) :]
-    return ConflictsPage(
-        scope=scope.name,
-        path=CONFLICTS_PATH,
+    return values.ConflictsPage(
+        **standing.page_at(scope, CONFLICTS_PATH),
         pending=tuple(_listed(scope, row) for row in pending[:CONFLICTS_ON_PAGE]),
         settled=tuple(_listed(scope, row) for row in settled[:SETTLED_ON_PAGE]),
         more=len(pending[CONFLICTS_ON_PAGE:]) + len(settled[SETTLED_ON_PAGE:]),
-        zone=zone_texts(scope, CONFLICTS_PATH),
     )
 
 
-def _listed(scope: Scope, row: ConflictRow) -> ListedConflict:
-    return ListedConflict(row, _conflict_side(scope, row.a), _conflict_side(scope, row.b))
+def _listed(scope: Scope, row: values.ConflictRow) -> values.ListedConflict:
+    return values.ListedConflict(row, _conflict_side(scope, row.a), _conflict_side(scope, row.b))
 
 
 def _conflict_side(scope: Scope, id: str) -> tuple[MemoryRow, str] | None:
     """Return a side of a conflict for display, None for a hidden side."""
-    memory = scope.memory_of(id)
-    if memory is None or memory.canonical < 0:
+    memory = memory_of(scope, id)
+    if memory is None or not memory.lives:
         return None
     name = scope.captures.by_seq[memory.name]
     row = memory_row(scope, name.id)
-    return None if row is None else (row, memory_path(name.ordinal))
+    return None if row is None else (row, standing.memory_path(name.ordinal))
 
 
 def _not_shown(scope: Scope) -> int:
     """Return the number of living memories that are covered, or are a consolidation's text without cover."""
     covered = (id for cover in scope.covers.holding.values() if cover.op != "add" for id in cover.ids)
-    found = {memory.birth: memory for id in (*covered, *scope.captures.decided) if (memory := scope.memory_of(id))}
-    return sum(it.canonical >= 0 and not is_shown(scope, scope.covers, it) for it in found.values())
+    found = {it.birth: it for it in memories_of(scope, (*covered, *scope.captures.decided))}
+    return sum(it.lives and not is_shown(scope, scope.covers, it) for it in found.values())
 
 
 def _latest_memory_pages(scope: Scope) -> list[str]:
     """Return the paths of the last pages of the list with content, in order."""
     ordinals, paths = scope.captures.ordinals, []
-    for number in range((len(ordinals) - 1) // MEMORIES_PER_PAGE, -1, -1):
-        seqs = ordinals[number * MEMORIES_PER_PAGE : (number + 1) * MEMORIES_PER_PAGE]
-        if any(_is_named(scope, seq) for seq in seqs):
-            paths.append(memory_path(number * MEMORIES_PER_PAGE))
+    for number in range((len(ordinals) - 1) // standing.MEMORIES_PER_PAGE, -1, -1):
+        seqs = ordinals[number * standing.MEMORIES_PER_PAGE : (number + 1) * standing.MEMORIES_PER_PAGE]
+        found = ((seq, memory) for seq in seqs if (memory := scope.memories.of(seq)) is not None)
+        named = (memory for seq, memory in found if memory.lives and memory.name == seq)
+        if not all(has_ended(scope, scope.covers, memory) for memory in named):
+            paths.append(standing.memory_path(number * standing.MEMORIES_PER_PAGE))
         if len(paths) == MEMORY_PAGES_ON_INDEX:
             break
     return paths[::-1]
 
 
-def _summary_page(scope: Scope, path: str, id: str) -> SummaryPage:
+def _summary_page(scope: Scope, path: str, id: str) -> values.SummaryPage:
     row = summary_row(scope, id)
-    sources = filter(None, map(scope.captures.get, row.sources if row is not None else ()))
-    places = dict.fromkeys(place_of(scope, capture) for capture in sources)
-    return SummaryPage(scope=scope.name, path=path, row=row, places=tuple(places), zone=zone_texts(scope, path))
+    sources = scope.captures.found(row.sources if row is not None else ())
+    places = dict.fromkeys(standing.place_of(scope, capture) for capture in sources)
+    return values.SummaryPage(**standing.page_at(scope, path), row=row, places=tuple(places))
 
 
 def _summary_path(summary: Summary) -> str:
     """Return the path of the page of a summary, with its day and kind, and the whole id."""
-    group = summary.group
-    return f"{SUMMARIES}/{format_day(group.start)}-{TOLD_LEVELS[group.level]}-{group.kind}-{summary.id}.md"
-
-
-def _is_named(scope: Scope, seq: int) -> bool:
-    memory = scope.memories.of(seq)
-    if memory is None or memory.canonical < 0 or memory.name != seq:
-        return False
-    return not has_ended(scope, scope.covers, memory)
+    start, level, kind, _ = summary.group
+    return f"{SUMMARIES}/{format_day(start)}-{values.TOLD_LEVELS[level]}-{kind}-{summary.id}.md"
 
 
 def _latest_days(scope: Scope) -> list[str]:
     by_seq = scope.captures.by_seq
-    days = (day for day, seqs in scope.captures.days.items() if any(not by_seq[seq].hidden for seq in seqs))
+    days = (day for day, seqs in scope.captures.days.items() if not all(by_seq[seq].hidden for seq in seqs))
     return nlargest(DAYS_ON_INDEX, days)
 
 
-def _memory_page(scope: Scope, path: str, number: int) -> MemoryPage:
-    first = (number - 1) * MEMORIES_PER_PAGE
-    names = (scope.captures.by_seq[seq] for seq in scope.captures.ordinals[first : first + MEMORIES_PER_PAGE])
+def _memory_page(scope: Scope, path: str, number: int) -> values.MemoryPage:
+    first = (number - 1) * standing.MEMORIES_PER_PAGE
+    seqs = scope.captures.ordinals[first : first + standing.MEMORIES_PER_PAGE]
+    names = (scope.captures.by_seq[seq] for seq in seqs)
     found = (memory_row(scope, capture.id) for capture in names if not capture.hidden)
     rows = tuple(row for row in found if row)
     links = {row.id: linked for row in rows if scope.edges.pairs and (linked := _links(scope, row))}
-    zone = zone_texts(scope, path)
-    return MemoryPage(scope=scope.name, path=path, number=number, rows=rows, links=links, zone=zone)
+    return values.MemoryPage(**standing.page_at(scope, path), number=number, rows=rows, links=links)
 
 
 def _entry_mark(scope: Scope, entry: Capture) -> str:
@@ -337,31 +289,22 @@ def _entry_mark(scope: Scope, entry: Capture) -> str:
     seqs = (entry.seq,) if entry.family else scope.captures.stated.get(entry.seq, ())
     for seq in (seq for seq in seqs if not scope.captures.by_seq[seq].hidden):
         memory = scope.memories.of(seq)
-        after = None if memory is None or memory.canonical < 0 else successor(scope, memory)
+        after = None if memory is None or not memory.lives else successor(scope, memory)
         if memory is not None and after is not None:
             time = max(valid_from(scope, memory), valid_from(scope, after))
-            told = replaced(time, scope.captures.by_seq[after.name].id)
+            told = values.replaced(time, scope.captures.by_seq[after.name].id)
             return told if entry.family else f"says what was {told}"
     return ""
 
 
-def _day_page(scope: Scope, path: str, name: str) -> DayPage:
+def _day_page(scope: Scope, path: str, name: str) -> values.DayPage:
     day, _, part = name.partition(".")
-    first = (int(part or 1) - 1) * ENTRIES_PER_PAGE
-    seqs = scope.captures.days[day][first : first + ENTRIES_PER_PAGE]
+    first = (int(part or 1) - 1) * standing.ENTRIES_PER_PAGE
+    seqs = scope.captures.days[day][first : first + standing.ENTRIES_PER_PAGE]
     said = (scope.captures.by_seq[seq] for seq in seqs)
     entries = [
-        DayEntry(
-            id=capture.id,
-            at=capture.at,
-            actor=capture.actor,
-            kind=capture.kind,
-            session=capture.session,
-            text=body.text,
-            captions=captions(body),
-            mark=_entry_mark(scope, capture),
-        )
-        for capture in sorted(said, key=lambda capture: (capture.at, capture.seq))
-        if not capture.hidden and (body := scope.captures.body(capture))
+        made_from(values.DayEntry, it, text=body.text, captions=captions(body), mark=_entry_mark(scope, it))
+        for it in sorted(said, key=lambda capture: (capture.at, capture.seq))
+        if not it.hidden and (body := scope.captures.body(it))
     ]
-    return DayPage(scope=scope.name, path=path, day=day, entries=tuple(entries), zone=zone_texts(scope, path))
+    return values.DayPage(**standing.page_at(scope, path), day=day, entries=tuple(entries))

@@ -59,7 +59,8 @@ def proposed(known: Iterable[Known]) -> list[Proposal]:
             id = proposal_id(text, into)
             before = found.get(id)
             if before is not None:
-                found[id] = msgspec.structs.replace(before, said_in=tuple(dict.fromkeys((*before.said_in, it.id))))
+                said_in = tuple(dict.fromkeys((*before.said_in, it.id)))
+                found[id] = msgspec.structs.replace(before, said_in=said_in)
                 continue
             found[id] = Proposal(
                 id=id,

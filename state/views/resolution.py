@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtape.schemas.slugs import ROOT
+from memtape.schemas.ids import ROOT
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
+from memtape.state.subjects.memories import ids_of, memory_of
 from memtape.state.subjects.tombstones import ban_of
 
 
@@ -19,9 +20,7 @@ def whole(scope: Scope, ids: Iterable[str]) -> list[Capture]:
     In the order of the log; unknown ids are left out.
     """
     found: dict[int, Capture] = {}
-    for capture in map(scope.captures.get, ids):
-        if capture is None:
-            continue
+    for capture in scope.captures.found(ids):
         for other in (capture, *map(scope.captures.by_seq.__getitem__, _tied(scope, capture.seq))):
             found[other.seq] = other
             if other.family and ban_of(other) in scope.tombstones.bans:
@@ -50,8 +49,8 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
     The captures of a memory that covers others, or is covered, are named too. An echo was not folded, so that
     it cannot be unfolded.
     """
-    memory = scope.memory_of(id)
-    members = () if memory is None else _ids(scope, (join.seq for join in memory.members))
+    memory = memory_of(scope, id)
+    members = () if memory is None else tuple(ids_of(scope, memory.members))
     covered = bool(scope.covers.touching(members))
     if (len(members) < 2 and not covered) or (only and id not in members):
         return ()
@@ -59,7 +58,7 @@ def named_by_unfolding(scope: Scope, id: str, only: bool) -> tuple[str, ...]:
 
 
 def _tied(scope: Scope, seq: int) -> list[int]:
-    """Return the versions of a page, else the captures of a memory and of all that it was made of; none of a turn."""
+    """Return the versions of a page, else the captures of a memory and of its sources; none of a turn."""
     page, memory = scope.pages.of(seq), scope.memories.of(seq)
     if page is not None:
         return page.versions

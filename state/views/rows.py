@@ -5,42 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from memtape.schemas import rows as values
 from memtape.schemas.events import PEOPLE, Captured, Kind
-from memtape.schemas.rows import (
-    ArchiveRow,
-    Change,
-    ConflictRow,
-    EdgeRow,
-    GoneRow,
-    Guarded,
-    Held,
-    MemberRow,
-    MemoryRow,
-    Provenance,
-    Row,
-    SummaryRow,
-    TableName,
-    TombstoneRow,
-    TurnRow,
-    UseRow,
-    VectorRow,
-    Wording,
-    made_from,
-)
+from memtape.schemas.rows import Change, Guarded, MemoryRow, Row, TableName, made_from
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.lifecycle.summing import summed
 from memtape.state.subjects import validity
-from memtape.state.subjects.aging import is_pinned
 from memtape.state.subjects.captures import REPLACING, Capture, whole_text
 from memtape.state.subjects.covers import Cover, has_ended
-from memtape.state.subjects.edges import UNLEARNED, Edge, row_id
+from memtape.state.subjects.edges import UNLEARNED, Edge
 from memtape.state.subjects.embeddings import vector_row_id
-from memtape.state.subjects.lifecycle import archive_id, sources_of, unit_of, window_end
-from memtape.state.subjects.memories import Join, Memory
+from memtape.state.subjects.lifecycle import is_pinned, sources_of, window_end
+from memtape.state.subjects.memories import Join, Memory, captures_of, ids_of, shown_of, unit_of
 from memtape.state.subjects.weights import importance_confirmed, other_row_id
 from memtape.state.text.categories import category_of
 from memtape.state.text.polarity import polarity
@@ -61,13 +43,12 @@ def guarded_rows(partition: Partition, changes: dict[Change, int]) -> list[Guard
 def all_changes(scope: Scope) -> dict[Change, int]:
     """Return every row and entry of the scope as a change, for comparing whole views."""
     changes = {Change(table, scope.name, id): 0 for table, made in ROWS.items() for id in made.ids(scope)}
-    captures = scope.captures.by_seq.values()
-    life = scope.lifecycle
+    captures, life = scope.captures.by_seq.values(), scope.lifecycle
     journal = [capture.id for capture in captures if capture.kind == "journal" and not capture.made]
     # The pages of days keep the turns that have left the tables.
     journal += [capture.id for capture in captures if capture.kind == "turn" and life.is_purged(capture.seq)]
     # A text that stands for nothing, and a project that was dormant once, have had `MEMORY.md` written too.
-    whole = [Change("scope", scope.name, "")] if scope.captures.by_seq or life.project.since else []
+    whole = [Change("scope", scope.name, "")] if captures or life.project.since else []
     whole += [Change("threads", scope.name, "")] if scope.threads.open else []
     whole += [Change("people", scope.name, key) for key in scope.people.told]
     whole += [Change("buffer", scope.name, "")] if scope.passes.until else []
@@ -77,11 +58,10 @@ def all_changes(scope: Scope) -> dict[Change, int]:
 def row_of(scope: Scope, change: Change) -> Row:
     """Return the present content of a row; a given-up name or an ended ban is gone."""
     assert change.table in ROWS
-    return ROWS[change.table].row(scope, change.id) or GoneRow(**_named(scope, change.id))
+    return ROWS[change.table].row(scope, change.id) or values.GoneRow(**_named(scope, change.id))
 
 
 def _named(scope: Scope, id: str) -> dict[str, Any]:
-    """Return the columns that name a row."""
     return {"key": f"{scope.name}/{id}", "id": id, "scope": scope.name}
 
 
@@ -96,15 +76,15 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
     over = scope.covers.over(scope, memory)
     made = scope.covers.of_text(capture.id) if memory.made else None
     by_seq = scope.captures.by_seq
-    members = [by_seq[join.seq] for join in memory.members]
-    shown = [member for member in members if not member.hidden] or members
-    spoken = by_seq[memory.canonical] if memory.canonical >= 0 else capture
+    shown = shown_of(scope, memory.members)
+    spoken = by_seq[memory.canonical] if memory.lives else capture
     value = _value(scope, memory, spoken)
+    origins = (values.Provenance(it.actor.origin, it.session) for it in shown_of(scope, memory.joins))
     importances = (scope.captures.body(member).importance_given for member in shown)
-    family = capture.family
     return made_from(
         MemoryRow,
         scope.captures.body(spoken),
+        spoken.actor,
         **_named(scope, capture.id),
         importance_given=max((given for given in importances if given is not None), default=None),
         seq=capture.seq,
@@ -114,22 +94,20 @@ def memory_row(scope: Scope, id: str) -> MemoryRow | None:
         first_at=min(member.at for member in shown),
         last_at=max(member.at for member in shown),
         confirmations=len(shown) - 1,
-        ids=tuple(by_seq[join.seq].id for join in memory.joins),
+        ids=tuple(ids_of(scope, memory.joins)),
         members=_ties(scope, memory.members),
         echoes=_ties(scope, memory.echoes),
-        replaced=family in REPLACING and scope.validity.current.get(family) != memory.birth,
-        hidden=memory.canonical < 0,
-        provenance=_provenance(scope, memory),
+        hidden=not memory.lives,
+        provenance=tuple(dict.fromkeys(origins)),
         into=None if over is None else over.by,
         made_of=() if made is None else tuple(dict.fromkeys(_made_of(scope, made))),
         wordings=_wordings(scope, memory),
         canonical=spoken.id,
         actor=spoken.actor.name,
-        origin=spoken.actor.origin,
         session=spoken.session,
         at=spoken.at,
         **value,
-        **_standing(scope, memory, shown, is_ended=value["replaced_by"] is not None),
+        **_standing(scope, memory, shown, spoken, is_ended=value["replaced_by"] is not None),
     )
 
 
@@ -139,42 +117,39 @@ def _value(scope: Scope, memory: Memory, spoken: Capture) -> dict[str, Any]:
     after, before = validity.successor(scope, memory), validity.predecessors(scope, memory)
     outdated = validity.outdated(scope, memory) if after is None else None
     stronger = validity.contradicted(scope, memory) if after is None else None
-    since = validity.valid_from(scope, memory)
+    since, text = validity.valid_from(scope, memory), scope.captures.body(spoken).text
+    older = scope.captures.body(by_seq[before[0].canonical]).text if before else ""
+    found = replaces(older, text) if older else None  # None if the value is not separable from its text.
     return {
         "valid_from": since,
         # The replacement may have been said before the memory, which then never held.
         "valid_to": None if after is None else max(since, validity.valid_from(scope, after)),
         "replaced_by": None if after is None else by_seq[after.name].id,
         "replaces": tuple(by_seq[other.name].id for other in before),
-        "held": tuple(Held(*times) for times in validity.held(scope, memory)),
+        "held": tuple(values.Held(*times) for times in validity.held(scope, memory)),
         "outdated_by": None if outdated is None else by_seq[outdated.name].id,
         "contradicts": None if stronger is None else by_seq[stronger.name].id,
-        "before": _value_before(scope, before[0], spoken) if before else "",
+        "before": "" if found is None else found.older,
     }
 
 
-def _standing(scope: Scope, memory: Memory, shown: Sequence[Capture], *, is_ended: bool) -> dict[str, Any]:
+def _standing(
+    scope: Scope, memory: Memory, shown: Sequence[Capture], spoken: Capture, *, is_ended: bool
+) -> dict[str, Any]:
     """Return the derived columns of a memory shown by these members; a goal not in force has ended."""
-    family = shown[0].family
-    is_ended |= family in REPLACING and scope.validity.current.get(family) != memory.birth
+    replaced = spoken.family in REPLACING and scope.validity.current.get(spoken.family) != memory.birth
     uses = [use for join in memory.joins if (use := scope.usage.own.get(join.seq)) is not None and use.used]
     is_stable = len(shown) > 1 or bool(uses) or any(member.actor.origin in PEOPLE for member in shown)
-    spoken = scope.captures.by_seq[memory.canonical] if memory.canonical >= 0 else shown[0]
     body = scope.captures.body(spoken)
     return {
+        "replaced": replaced,
         "importance_confirmed": importance_confirmed(len(shown) - 1),
-        "status": "deprecated" if is_ended else "stable" if is_stable else "draft",
+        "status": "deprecated" if is_ended or replaced else "stable" if is_stable else "draft",
         "category": category_of(body.kind, body.tags, body.text),
         "polarity": polarity(body.text),
         "uses": sum(use.used for use in uses),
         "used_at": max((use.last for use in uses if use.last is not None), default=None),
     }
-
-
-def _value_before(scope: Scope, older: Memory, newer: Capture) -> str:
-    """Return the value of a replaced memory, as said; empty if the value is not separable from its text."""
-    found = replaces(scope.captures.body(scope.captures.by_seq[older.canonical]).text, scope.captures.body(newer).text)
-    return "" if found is None else found.older
 
 
 def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
@@ -186,75 +161,59 @@ def _made_of(scope: Scope, cover: Cover) -> Iterator[str]:
         waiting += () if inner is None else reversed(inner.ids)
 
 
-def _wordings(scope: Scope, memory: Memory) -> tuple[Wording, ...]:
+def _wordings(scope: Scope, memory: Memory) -> tuple[values.Wording, ...]:
     """Return the living texts of a memory except its canonical one; none if it is hidden."""
-    if memory.canonical < 0 or len(memory.joins) == 1:
+    if not memory.lives or len(memory.joins) == 1:
         return ()
-    by_seq = scope.captures.by_seq
-    spoken = by_seq[memory.canonical]
-    living = [capture for join in memory.joins if not (capture := by_seq[join.seq]).hidden]
+    spoken = scope.captures.by_seq[memory.canonical]
     best: dict[str, Capture] = {}
-    for capture in (spoken, *sorted(living, key=lambda capture: capture.rank, reverse=True)):
+    for capture in (spoken, *sorted(shown_of(scope, memory.joins), key=lambda it: it.rank, reverse=True)):
         best.setdefault(" ".join(scope.captures.body(capture).text.split()), capture)
-    return tuple(Wording(it.id, scope.captures.body(it).text) for it in best.values() if it is not spoken)
+    others = (it for it in best.values() if it is not spoken)
+    return tuple(values.Wording(it.id, scope.captures.body(it).text) for it in others)
 
 
-def _provenance(scope: Scope, memory: Memory) -> tuple[Provenance, ...]:
-    """Return the origins and sessions of a memory's living captures, each once, echoes last."""
-    captures = [scope.captures.by_seq[join.seq] for join in memory.joins]
-    shown = [capture for capture in captures if not capture.hidden] or captures
-    return tuple(dict.fromkeys(Provenance(capture.actor.origin, capture.session) for capture in shown))
+def _ties(scope: Scope, joins: list[Join]) -> tuple[values.MemberRow, ...]:
+    pairs = zip(joins, captures_of(scope, joins), strict=True)
+    return tuple(values.MemberRow(it.id, join.how, join.similarity, it.offset) for join, it in pairs)
 
 
-def _ties(scope: Scope, joins: list[Join]) -> tuple[MemberRow, ...]:
-    captures = (scope.captures.by_seq[join.seq] for join in joins)
-    return tuple(
-        MemberRow(capture.id, join.how, join.similarity, capture.offset)
-        for join, capture in zip(joins, captures, strict=True)
-    )
-
-
-def _turn_row(scope: Scope, id: str) -> TurnRow | None:
+def _turn_row(scope: Scope, id: str) -> values.TurnRow | None:
     capture = scope.captures.get(id)
     if capture is None or scope.lifecycle.is_purged(capture.seq):
         return None
     body = scope.captures.body(capture)
     return made_from(
-        TurnRow,
+        values.TurnRow,
         body,
+        capture,
+        capture.actor,
         **_named(scope, capture.id),
         captions=captions(body),
         actor=capture.actor.name,
-        origin=capture.actor.origin,
-        session=capture.session,
-        seq=capture.seq,
-        at=capture.at,
         pinned=scope.pins.has_any([capture.id]),
         tier=scope.lifecycle.tier(capture.seq),
         archived_at=_archived_at(scope, capture.seq),
         offset_of=capture.offset,
-        hidden=capture.hidden,
         polarity=polarity(body.text) if capture.actor.origin in PEOPLE else "fact",
     )
 
 
-def _tombstone_row(scope: Scope, row_id: str) -> TombstoneRow | None:
-    tombstone = scope.tombstones.bans.get(row_id)
-    if tombstone is None:
-        return None
-    return TombstoneRow(**_named(scope, row_id), forgotten_by=tombstone.event_id, at=tombstone.at)
+def _tombstone_row(scope: Scope, row_id: str) -> values.TombstoneRow | None:
+    at = scope.tombstones.bans.get(row_id)
+    return None if at is None else values.TombstoneRow(**_named(scope, row_id), at=at)
 
 
-def _vector_row(scope: Scope, row_id: str) -> VectorRow | None:
+def _vector_row(scope: Scope, row_id: str) -> values.VectorRow | None:
     id, _, embedder = row_id.partition(":")
     capture = scope.captures.get(id)
     vector = None if capture is None else scope.embeddings.vectors.get(embedder, {}).get(capture.seq)
     if vector is None or capture is None or scope.lifecycle.is_purged(unit_of(scope, capture)):
         return None
-    return VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
+    return values.VectorRow(**(_named(scope, row_id) | {"id": id}), embedder=embedder, vector=vector)
 
 
-def _use_row(scope: Scope, row_id: str) -> UseRow | None:
+def _use_row(scope: Scope, row_id: str) -> values.UseRow | None:
     seq = scope.captures.seq_of(row_id)
     if seq is not None:
         use = scope.usage.own.get(seq)
@@ -262,10 +221,10 @@ def _use_row(scope: Scope, row_id: str) -> UseRow | None:
         use = next((use for id, use in scope.usage.others.items() if other_row_id(id) == row_id), None)
     if use is None or use.last is None:
         return None
-    return UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
+    return values.UseRow(**_named(scope, row_id), used=use.used, last_at=use.last, times=use.times)
 
 
-def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
+def _edge_row(scope: Scope, row_id: str) -> values.EdgeRow | None:
     source, _, target = row_id.partition("~")
     low, high = scope.captures.seq_of(source), scope.captures.seq_of(target)
     if low is None or high is None:
@@ -274,26 +233,24 @@ def _edge_row(scope: Scope, row_id: str) -> EdgeRow | None:
     if edge is None and learned is None:
         return None
     edge, learned = edge or Edge(0, 0, 0), learned or UNLEARNED
-    return EdgeRow(
+    return values.EdgeRow(
         **_named(scope, row_id),
         source=source,
         target=target,
-        weight=edge.weight,
-        at=edge.at,
-        count=edge.count,
+        **msgspec.structs.asdict(edge),
         learned=learned.weight,
         learned_windows=learned.windows,
         learned_at=learned.at,
     )
 
 
-def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
+def conflict_row(scope: Scope, id: str) -> values.ConflictRow | None:
     """Return the row of a conflict, None where the scope has none of this id."""
     conflict = scope.conflicts.by_id.get(id)
     if conflict is None:
         return None
     return made_from(
-        ConflictRow,
+        values.ConflictRow,
         conflict,
         **_named(scope, id),
         a=conflict.ids[0],
@@ -303,7 +260,7 @@ def conflict_row(scope: Scope, id: str) -> ConflictRow | None:
     )
 
 
-def summary_row(scope: Scope, id: str) -> SummaryRow | None:
+def summary_row(scope: Scope, id: str) -> values.SummaryRow | None:
     """Return the row of a summary, None without a visible source."""
     summary = scope.lifecycle.summaries.get(id)
     spoken = sources_of(scope, summary) if summary is not None else []
@@ -313,7 +270,7 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
     ordered = sorted(spoken, key=lambda its: (its.at, its.seq))
     made = summed(tuple((whole_text(scope.captures.body(its)), its.actor.name) for its in ordered))
     times = [capture.at for capture in spoken]
-    return SummaryRow(
+    return values.SummaryRow(
         **_named(scope, id),
         level=group.level,
         kind=_SUMMED_KINDS[group.kind],
@@ -333,13 +290,13 @@ def summary_row(scope: Scope, id: str) -> SummaryRow | None:
 _SUMMED_KINDS: dict[str, Kind] = {"turn": "turn", "journal": "journal", "fact": "fact"}
 
 
-def _archive_row(scope: Scope, id: str) -> ArchiveRow | None:
+def _archive_row(scope: Scope, id: str) -> values.ArchiveRow | None:
     capture = scope.captures.get(id)
     unit = None if capture is None else unit_of(scope, capture)
     archiving = None if unit is None else scope.lifecycle.archived.get(unit)
     if capture is None or archiving is None or unit != capture.seq:
         return None
-    return ArchiveRow(
+    return values.ArchiveRow(
         **_named(scope, id),
         kind=capture.kind,
         at=capture.at,
@@ -360,19 +317,18 @@ def captions(body: Captured) -> tuple[str, ...]:
     return tuple(media.caption for media in body.media if media.caption)
 
 
+def _ids(scope: Scope, seqs: Iterable[int]) -> Iterator[str]:
+    return (scope.captures.by_seq[seq].id for seq in seqs)
+
+
 def _turn_ids(scope: Scope) -> Iterator[str]:
     captures, life = scope.captures.by_seq.values(), scope.lifecycle
     return (it.id for it in captures if it.kind == "turn" and not life.is_purged(it.seq))
 
 
 def _memory_ids(scope: Scope) -> Iterator[str]:
-    for memory in scope.memories.by_birth.values():
-        if not (has_ended(scope, scope.covers, memory) or scope.lifecycle.is_purged(memory.birth)):
-            yield scope.captures.by_seq[memory.name].id
-
-
-def _tombstone_ids(scope: Scope) -> Iterator[str]:
-    yield from scope.tombstones.bans
+    kept = (it for it in scope.memories.by_birth.values() if not scope.lifecycle.is_purged(it.birth))
+    return _ids(scope, (it.name for it in kept if not has_ended(scope, scope.covers, it)))
 
 
 def _vector_ids(scope: Scope) -> Iterator[str]:
@@ -383,34 +339,35 @@ def _vector_ids(scope: Scope) -> Iterator[str]:
 
 
 def _use_ids(scope: Scope) -> Iterator[str]:
-    yield from (scope.captures.by_seq[seq].id for seq, use in scope.usage.own.items() if use.used)
+    yield from _ids(scope, (seq for seq, use in scope.usage.own.items() if use.used))
     yield from (other_row_id(id) for id, use in scope.usage.others.items() if use.used)
 
 
 def _edge_ids(scope: Scope) -> Iterator[str]:
-    by_seq = scope.captures.by_seq
-    return (row_id(by_seq[low].id, by_seq[high].id) for low, high in scope.edges.pairs | scope.edges.learned)
+    return ("~".join(_ids(scope, pair)) for pair in scope.edges.pairs | scope.edges.learned)
+
+
+def _summary_ids(scope: Scope) -> Iterator[str]:
+    return (id for id, summary in scope.lifecycle.summaries.items() if sources_of(scope, summary))
 
 
 class Made(NamedTuple):
     """The functions that make the rows of a table: one of an id, None for none, and the ids of all."""
 
     row: Callable[[Scope, str], Row | None]
-    ids: Callable[[Scope], Iterator[str]]
+    ids: Callable[[Scope], Iterable[str]]
 
 
 ROWS: dict[TableName, Made] = {
     "memories": Made(memory_row, _memory_ids),
     "turns": Made(_turn_row, _turn_ids),
-    "tombstones": Made(_tombstone_row, _tombstone_ids),
+    "tombstones": Made(_tombstone_row, lambda scope: scope.tombstones.bans),
     "vectors": Made(_vector_row, _vector_ids),
     "uses": Made(_use_row, _use_ids),
     "edges": Made(_edge_row, _edge_ids),
-    "conflicts": Made(conflict_row, lambda scope: iter(scope.conflicts.by_id)),
-    "summaries": Made(
-        summary_row, lambda scope: (id for id, it in scope.lifecycle.summaries.items() if sources_of(scope, it))
-    ),
-    "archive": Made(_archive_row, lambda scope: (archive_id(scope, unit) for unit in scope.lifecycle.archived)),
+    "conflicts": Made(conflict_row, lambda scope: scope.conflicts.by_id),
+    "summaries": Made(summary_row, _summary_ids),
+    "archive": Made(_archive_row, lambda scope: _ids(scope, scope.lifecycle.archived)),
     "pages": Made(page_row, page_ids),
 }
 """Every table of `schemas.rows.TABLES`, and how its rows are made of a scope's state."""

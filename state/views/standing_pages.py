@@ -9,6 +9,7 @@ it to its length; `pages` decides which change touches which page.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
@@ -18,18 +19,18 @@ from typing import Any
 
 from memtape.schemas.events import OWN_TAGS, SPEAKING, STATED_TAG
 from memtape.schemas.patterns import lazy
-from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
-from memtape.schemas.scopes import slug
-from memtape.schemas.standing_pages import (
+from memtape.schemas.places import (
     ARCHIVE,
     BUFFER,
     ESSENTIALS,
     LIMITS,
-    PEOPLE,
-    PROJECTS,
+    PEOPLE_PAGES,
+    PROJECT_PAGES,
     RECENT,
     THREADS,
 )
+from memtape.schemas.rows import MemoryRow, PageLine, StandingPage, made_from, marks, signature
+from memtape.schemas.scopes import slug
 from memtape.schemas.times import DAY_US, format_day
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
@@ -57,17 +58,20 @@ LEAST_RECURRING = 3
 """Facts on a page with a common name that form a section."""
 _GOAL, _PLAN, _RULES, _PINNED = "Goal", "Plan", "Standing instructions", "Pinned"
 _DECIDED, _WANTED, _WHO, _ALSO = "Decided", "Preferences and conventions", "Who is who", "Also"
-_OPEN: dict[EndKind, str] = {"question": "Questions without an answer", "promise": "Promises", "task": "Tasks"}
+_OPEN: dict[EndKind, str] = {
+    "question": "Questions without an answer", "promise": "Promises", "task": "Tasks"
+}  # fmt: skip
 _SAYS, _NAMED = "Says", "Named in"
 _PLAIN_KEY = lazy(r"[a-z0-9]+(?: [a-z0-9]+)*")
-_BACK = "To bring one back: `memtape archive --undo ID`. All that went by age: `memtape archive --undo --all-of age`."
+_UNDO = "memtape archive --undo"
+_BACK = f"To bring one back: `{_UNDO} ID`. All that went by age: `{_UNDO} --all-of age`."
 _WHY = {"age": "by age", "asked": "since somebody asked for it"}
 
 
 def day_path(scope: Scope, capture: Capture) -> str:
     """Return the path of the daily log of a turn or an entry of the journal."""
-    day, place = scope.captures.day_place(capture)
-    part = place // ENTRIES_PER_PAGE
+    day = format_day(capture.at)
+    part = bisect_left(scope.captures.days[day], capture.seq) // ENTRIES_PER_PAGE
     return f"logs/{day}.md" if not part else f"logs/{day}.{part + 1}.md"
 
 
@@ -77,20 +81,24 @@ def zone_captures(scope: Scope, path: str) -> list[Capture]:
     return [capture for capture in captures if not capture.hidden]
 
 
-def zone_texts(scope: Scope, path: str) -> tuple[str, ...]:
-    """Return the living texts from the zone of a page, in the order of the log."""
-    return tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
+def page_at(scope: Scope, path: str) -> dict[str, Any]:
+    """Return the fields that every page has."""
+    zone = tuple(scope.captures.body(capture).text for capture in zone_captures(scope, path))
+    return {"scope": scope.name, "path": path, "zone": zone}
 
 
 def is_told(scope: Scope, memory: Memory) -> bool:
     """Return whether a memory is shown by itself, holds, and is not archived."""
-    return is_shown(scope, scope.covers, memory) and holds(scope, memory) and not is_archived(scope, memory.birth)
+    is_valid = is_shown(scope, scope.covers, memory) and holds(scope, memory)
+    return is_valid and not is_archived(scope, memory.birth)
 
 
 def place_of(scope: Scope, capture: Capture) -> str:
     """Return the path of the page with a turn, or with the memory of a capture."""
     memory = scope.memories.of(capture.seq)
-    return day_path(scope, capture) if memory is None else memory_path(scope.captures.by_seq[memory.name].ordinal)
+    if memory is None:
+        return day_path(scope, capture)
+    return memory_path(scope.captures.by_seq[memory.name].ordinal)
 
 
 def memory_path(ordinal: int) -> str:
@@ -133,7 +141,8 @@ def names_left_out(scope: Scope) -> list[frozenset[str]]:
 
 def person_path(key: str) -> str:
     """Return the path of a person's or project's page: a plain name as it is, any other with its digest."""
-    folder, key = (PROJECTS, key.removeprefix(PROJECT_KEY)) if key.startswith(PROJECT_KEY) else (PEOPLE, key)
+    folder = PROJECT_PAGES if key.startswith(PROJECT_KEY) else PEOPLE_PAGES
+    key = key.removeprefix(PROJECT_KEY)
     if _PLAIN_KEY.fullmatch(key):
         return f"{folder}/{key.replace(' ', '-')}.md"
     return f"{folder}/{slug(key)[:40]}.{blake2b(key.encode(), digest_size=6).hexdigest()}.md"
@@ -156,11 +165,8 @@ def person_page(scope: Scope, path: str) -> StandingPage:
 def _page(
     scope: Scope, path: str, title: str, lines: Iterable[PageLine], sections: tuple[str, ...], **more: Any
 ) -> StandingPage:
-    """Return a page of a scope with the zone and the limit that its path has."""
-    limit, zone = LIMITS.get(path, PERSON_CHARS), zone_texts(scope, path)
-    return StandingPage(
-        scope=scope.name, path=path, title=title, limit=limit, lines=tuple(lines), sections=sections, zone=zone, **more
-    )
+    more |= {"limit": LIMITS.get(path, PERSON_CHARS), "lines": tuple(lines), **page_at(scope, path)}
+    return StandingPage(title=title, sections=sections, **more)
 
 
 def _essentials(scope: Scope) -> StandingPage:
@@ -183,7 +189,8 @@ def _essential(scope: Scope) -> Iterator[PageLine]:
 def _has_essential(scope: Scope) -> bool:
     """Return whether `_essential` yields anything, in the time of one line."""
     names, said = names_left_out(scope), dict[str, None]()
-    return any(True for _ in chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said)))
+    parts = chain(_aims(scope, names), _facts(scope, names, said), _rules(scope, names, said))
+    return next(parts, None) is not None
 
 
 def _aims(scope: Scope, names: list[frozenset[str]]) -> Iterator[PageLine]:
@@ -208,7 +215,8 @@ def _facts(scope: Scope, names: list[frozenset[str]], said: dict[str, None]) -> 
     for birth in scope.leading.worthiest(scope):
         memory = scope.memories.by_birth[birth]
         body = scope.captures.body(scope.captures.by_seq[memory.canonical])
-        if body.tags[:2] == (STATED_TAG, "task") or not is_told(scope, memory) or is_left_out(body.text, names):
+        is_task = body.tags[:2] == (STATED_TAG, "task")
+        if is_task or not is_told(scope, memory) or is_left_out(body.text, names):
             continue
         row = memory_row(scope, scope.captures.by_seq[memory.name].id)
         if row is not None and row.id not in said:
@@ -244,13 +252,14 @@ def _subjects(row: MemoryRow) -> Iterator[str]:
 
 
 _NAME = lazy(
-    r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})(?![\w/])"
+    r"(?<![\w/.-])(?:[A-Za-z][\w.-]*[_/.][\w/.-]*\w|[A-Z]+[a-z]*[A-Z]\w*|(?<=[a-z,;] )[A-Z][a-z]{2,})"
+    r"(?![\w/])"
 )
 
 
 def _threads(scope: Scope) -> StandingPage:
-    sections = tuple(_OPEN.values())
-    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how="`memtape search`")
+    sections, how = tuple(_OPEN.values()), "`memtape search`"
+    return _page(scope, THREADS, f"Open in {scope.name}", _open_ends(scope), sections, how=how)
 
 
 def _open_ends(scope: Scope) -> Iterator[PageLine]:
@@ -263,7 +272,9 @@ def _open_ends(scope: Scope) -> Iterator[PageLine]:
         if not _is_open(scope, capture):
             continue
         text = text_of(scope, seq, end)
-        if text in told or not _holds_as_said(scope, capture, text) or is_left_out(text, names):
+        stated = map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(seq, ()))
+        alike = (it for it in stated if scope.captures.body(it).text == text)
+        if text in told or not all(_is_open(scope, it) for it in alike) or is_left_out(text, names):
             continue
         told[text] = None
         since = (f"{signature(capture.actor.name, capture.actor.origin)}, since {format_day(capture.at)}",)
@@ -276,19 +287,6 @@ def _is_open(scope: Scope, capture: Capture) -> bool:
         return False
     memory = scope.memories.of(capture.seq)
     return not is_archived(scope, capture.seq) if memory is None else is_told(scope, memory)
-
-
-def _holds_as_said(scope: Scope, capture: Capture, text: str) -> bool:
-    """Return whether the statement of a turn of this text, if any, is neither forgotten nor replaced."""
-    for seq in scope.captures.stated.get(capture.seq, ()):
-        stated = scope.captures.by_seq[seq]
-        if scope.captures.body(stated).text == text and not _is_open(scope, stated):
-            return False
-    return True
-
-
-def _recents(scope: Scope) -> StandingPage:
-    return _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",))
 
 
 def _recent(scope: Scope) -> Iterator[PageLine]:
@@ -309,23 +307,20 @@ def _recent(scope: Scope) -> Iterator[PageLine]:
 
 def _said(scope: Scope, capture: Capture) -> Iterator[PageLine]:
     """Yield the lines of a turn: its valid decisions and corrections, else its beginning."""
-    path, told = day_path(scope, capture), _who_when(capture)
-    decided = False
-    for seq in scope.captures.stated.get(capture.seq, ()):
-        stated = scope.captures.by_seq[seq]
+    texts = []
+    for stated in map(scope.captures.by_seq.__getitem__, scope.captures.stated.get(capture.seq, ())):
         body = scope.captures.body(stated)
         if body.tags[1:2] in (("decision",), ("correction",)) and _is_open(scope, stated):
-            decided = True
-            yield PageLine("", f"decided: {body.text}", told, capture.id, path)
-    if not decided:
-        yield PageLine("", scope.captures.body(capture).text, told, capture.id, path)
+            texts.append(f"decided: {body.text}")
+    for text in texts or [scope.captures.body(capture).text]:
+        yield PageLine("", text, _who_when(capture), capture.id, day_path(scope, capture))
 
 
 def _buffer(scope: Scope) -> StandingPage:
     lines = tuple(islice(_waiting(scope), BUFFERED))
     since = f"since {format_day(scope.passes.at)}" if scope.passes.until else "so far"
-    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`." if lines else ""
-    title = f"Not yet consolidated in {scope.name}"
+    about = f"What was captured {since} and waits for the next pass: `memtape admin consolidate`."
+    title, about = f"Not yet consolidated in {scope.name}", about if lines else ""
     return _page(scope, BUFFER, title, lines, ("",), about=about, how="`memtape search`")
 
 
@@ -336,7 +331,7 @@ def _waiting(scope: Scope) -> Iterator[PageLine]:
         if seq < scope.passes.until:
             return
         capture, memory = scope.captures.by_seq[seq], scope.memories.of(seq)
-        if memory is None or memory.made or memory.canonical < 0 or memory.name != seq:
+        if memory is None or memory.made or not memory.lives or memory.name != seq:
             continue
         if capture.family == CONSOLIDATED and is_told(scope, memory):
             text = scope.captures.body(scope.captures.by_seq[memory.canonical]).text
@@ -379,8 +374,8 @@ def _gone_lines(scope: Scope, found: list[tuple[int, ArchiveState, Capture]]) ->
 def _of_person(scope: Scope, key: str, left_out: list[frozenset[str]]) -> Iterator[PageLine]:
     """Yield the valid facts that a person stated, then captures that mention the person."""
     told = (scope.memories.by_birth[birth] for birth in scope.leading.worthiest(scope, key))
-    names = (scope.captures.by_seq[it.name].id for it in told if is_told(scope, it))
-    rows = (row for id in names if (row := memory_row(scope, id)) is not None and not is_left_out(row.text, left_out))
+    found = (memory_row(scope, scope.captures.by_seq[it.name].id) for it in told if is_told(scope, it))
+    rows = (row for row in found if row is not None and not is_left_out(row.text, left_out))
     yield from (_line(scope, _SAYS, row) for row in islice(rows, SAYS))
     for capture in _naming(scope, key, left_out):
         text = scope.captures.body(capture).text
@@ -413,29 +408,22 @@ def _wanted(scope: Scope) -> Iterator[Known]:
         speaks = capture.kind == "turn" if memory is None else memory.canonical == capture.seq
         if speaks and _is_open(scope, capture):
             body = scope.captures.body(capture)
-            yield made_from(
-                Known,
-                body,
-                id=scope.captures.by_seq[memory.name].id if memory is not None else capture.id,
-                scope=scope.name,
-                at=capture.at,
-                last_at=capture.at,
-                order=capture.seq,
-                actor=capture.actor.name,
-                origin=capture.actor.origin,
-            )
+            name = capture if memory is None else scope.captures.by_seq[memory.name]
+            by, told = capture.actor, {"last_at": capture.at, "order": capture.seq}
+            yield made_from(Known, body, by, capture, id=name.id, scope=scope.name, actor=by.name, **told)
 
 
 def _line(scope: Scope, section: str, row: MemoryRow) -> PageLine:
     told = () if section == _SAYS or row.origin in INSTRUCTING else (signature(row.actor, row.origin),)
     about = tuple(mark for mark in marks(row) if mark != "pinned" or section != _PINNED)
-    return PageLine(section, row.text, told + about, row.id, memory_path(scope.captures.by_seq[row.seq].ordinal))
+    path = memory_path(scope.captures.by_seq[row.seq].ordinal)
+    return PageLine(section, row.text, told + about, row.id, path)
 
 
 STANDING: dict[str, Callable[[Scope], StandingPage]] = {
     ESSENTIALS: _essentials,
     THREADS: _threads,
-    RECENT: _recents,
+    RECENT: lambda scope: _page(scope, RECENT, f"Lately in {scope.name}", _recent(scope), ("",)),
     BUFFER: _buffer,
     ARCHIVE: _archive,
 }

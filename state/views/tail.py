@@ -10,20 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from memtape.schemas.events import (
-    EVENT_TYPES,
-    Captured,
-    Decided,
-    Edited,
-    Erased,
-    Event,
-    Forgotten,
-    Restored,
-    Withdrawn,
-    may_write,
-)
+from memtape.schemas import events
+from memtape.schemas.events import Event, may_write
+from memtape.schemas.ids import is_slug
 from memtape.schemas.rows import MemoryRow, TurnRow, Wording
-from memtape.schemas.slugs import is_slug
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import ends_ban, text_row_id
 
@@ -64,21 +54,23 @@ class Bans:
     gives the time of a ban in the views, None for none.
     """
 
-    def __init__(self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]) -> None:
+    def __init__(
+        self, keys_of: Callable[[str], list[str] | None], banned_at: Callable[[str], int | None]
+    ) -> None:  # fmt: skip
         self._keys_of = keys_of
         self._banned_at = banned_at
         self._own: dict[str, list[str]] = {}
         self._shown: set[str] = set()
         self._erased: set[str] = set()
         self._withdrawn: set[str] = set()
-        self._set: dict[str, int] = {}
-        self._ended: set[str] = set()
+        self._bans: dict[str, int | None] = {}
+        """The time of each ban that the tail has set, None for one that it has ended."""
         self.paths: dict[str, str] = {}
         """The id of the last page captured by the tail at each slug; all other texts of such a page are
         hidden.
         """
         self.moves_pages = False
-        """Whether the tail has an edit that may let another version of a page be shown: then all pages wait."""
+        """Whether an edit of the tail may let another version of a page be shown: then all pages wait."""
         self.touched: dict[str, None] = {}
         """Every id named by the tail, whose rows may be hidden or shown by now."""
 
@@ -90,7 +82,7 @@ class Bans:
             if not may_write(event):
                 continue
             match event.body:
-                case Captured(text=text, kind=kind, path=path):
+                case events.Captured(text=text, kind=kind, path=path):
                     if event.id not in captured and self._keys_of(event.id) is None:
                         if kind == "page" and path is not None and is_slug(path) and not event.refs:
                             self.paths[path] = event.id
@@ -98,28 +90,29 @@ class Bans:
                         texts = [text_row_id(normal_digest(text))] if kind in FAMILIES else []
                         self._own[event.id] = [f"id:{event.id}", *texts]
                         self._cover(event, event.body, texts)
-                case Edited(base=base, by=by, slug=slug):
+                case events.Edited(base=base, by=by, slug=slug):
                     self.moves_pages |= (base or by or slug) is not None
-                case Decided(operations=operations):
+                case events.Decided(operations=operations):
                     made |= dict.fromkeys(operation.by for operation in operations)
-                case Forgotten(ids=ids):
+                case events.Forgotten(ids=ids):
                     self._forget(ids, event.at)
-                case Restored(ids=ids):
+                case events.Restored(ids=ids):
                     self._restore(ids)
-                case Withdrawn(ids=ids, on=on):
+                case events.Withdrawn(ids=ids, on=on):
                     self._withdraw(ids, on)
-                case Erased(ids=ids):
-                    self._erase(ids)
-                case _:
-                    pass
+                case events.Erased(ids=ids):
+                    # Every row goes that may speak with the text of an erased id.
+                    keys = (key for id in ids for key in self._keys(id) if not key.startswith("text:"))
+                    self._erased.update(keys)
         found = (event for event in captured.values() if event.id not in made and not self._waits(event))
         return [event for event in found if not self.hide(self._own[event.id], False)]
 
     def _waits(self, event: Event) -> bool:
         """Return whether a capture of the tail is a page that may be a decision's, or is no longer shown."""
-        if not isinstance(event.body, Captured) or event.body.kind != "page":
+        if not isinstance(event.body, events.Captured) or event.body.kind != "page":
             return False
-        return self.moves_pages or bool(event.refs) or self.paths.get(event.body.path or "", event.id) != event.id
+        is_last = self.paths.get(event.body.path or "", event.id) == event.id
+        return self.moves_pages or bool(event.refs) or not is_last
 
     def _keys(self, id: str) -> list[str]:
         """Return the keys by which an id's capture can be hidden; of an unknown id its own ban's."""
@@ -130,10 +123,9 @@ class Bans:
 
     def _since(self, key: str) -> int | None:
         """Return the time of the latest ban in force, None for none."""
-        before = None if key in self._ended else self._banned_at(key)
-        return max((at for at in (before, self._set.get(key)) if at is not None), default=None)
+        return self._bans[key] if key in self._bans else self._banned_at(key)
 
-    def _cover(self, event: Event, body: Captured, texts: Sequence[str]) -> None:
+    def _cover(self, event: Event, body: events.Captured, texts: Sequence[str]) -> None:
         """Apply the bans in force to a capture, and end that of a text which a person says again.
 
         Older captures of the text stay as they are until the projector shows them.
@@ -145,26 +137,22 @@ class Bans:
         for key in texts:
             since = self._since(key)
             if since is not None and ends_ban(event.actor.origin, body.source, event.at, since):
-                self._set.pop(key, None)
-                self._ended.add(key)
+                self._bans[key] = None
 
     def _forget(self, ids: Iterable[str], at: int) -> None:
         """Apply a tombstone to ids and all that shares a key with them."""
         for id in ids:
             keys = self._keys(id)
             self._shown.difference_update(keys)
-            self._set.update((key, max(at, self._set.get(key, at))) for key in keys)
-            self._ended.difference_update(keys)
+            self._bans |= {key: max(at, self._since(key) or at) for key in keys}
 
     def _restore(self, ids: Iterable[str]) -> None:
         """End the tombstones on ids and all that shares a key with them."""
         for id in ids:
             keys = self._keys(id)
             self._shown.update(keys)
-            for key in keys:
-                self._set.pop(key, None)
             self._withdrawn.difference_update(keys)
-            self._ended.update(keys)
+            self._bans |= dict.fromkeys(keys)
 
     def _withdraw(self, ids: Iterable[str], on: bool) -> None:
         """Hide the rows of captured ids and rows that may show their text; with `on` false, show them."""
@@ -172,11 +160,6 @@ class Bans:
             if id in self._own or self._keys_of(id) is not None:
                 keys = [key for key in self._keys(id) if not key.startswith("text:")]
                 self._withdrawn = self._withdrawn.union(keys) if on else self._withdrawn.difference(keys)
-
-    def _erase(self, ids: Iterable[str]) -> None:
-        """Hide ids for good, and every row that may speak with the text of one of them."""
-        for id in ids:
-            self._erased.update(key for key in self._keys(id) if not key.startswith("text:"))
 
     def hide(self, keys: Sequence[str], hidden_in_view: bool) -> bool:
         """Return whether a row with these keys is hidden (erased, withdrawn, banned) by the tail, else by the
@@ -189,11 +172,11 @@ class Bans:
 
     def texts(self) -> list[str]:
         """Return the bans on texts that the tail has set or ended."""
-        return sorted(key for key in sorted(self._ended | self._set.keys()) if key.startswith("text:"))
+        return sorted(key for key in self._bans if key.startswith("text:"))
 
 
 def _with_effect(*effects: Literal["nothing", "views", "answers", "visible"]) -> tuple[str, ...]:
-    return tuple(name for name, known in EVENT_TYPES.items() if known.effect in effects)
+    return tuple(name for name, known in events.EVENT_TYPES.items() if known.effect in effects)
 
 
 QUIET_TYPES = _with_effect("nothing")

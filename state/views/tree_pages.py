@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtape.schemas.events import CHILD, SYSTEM
+from memtape.schemas.ids import ROOT
 from memtape.schemas.patterns import lazy
 from memtape.schemas.rows import Beside, ListedPage, PageEdge, PageEnd, PageRow, TreePage
-from memtape.schemas.slugs import ROOT
 from memtape.schemas.visible import one_line
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.pages import NOWHERE, Link, Page
+from memtape.state.subjects.pages import Link, Page
 from memtape.state.text.markdown import without_markup
 from memtape.state.text.own_words import sentences
 
@@ -71,7 +71,7 @@ def listed_of(scope: Scope, page: Page) -> Iterator[ListedPage]:
 def edges_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
     """Yield the links of a page, except children that exist."""
     for link, other in _linked(scope, page):
-        yield PageEnd(link.relation, name_of(other) if other else link.slug, other is not None)
+        yield PageEnd(link.relation, name_of(other) if other else str(link.to), other is not None)
 
 
 def backlinks_of(scope: Scope, page: Page) -> Iterator[PageEnd]:
@@ -103,6 +103,7 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         return None
     by_seq = scope.captures.by_seq
     spoken, first = by_seq.get(page.standing.current), by_seq.get(page.birth)
+    by = SYSTEM if spoken is None else spoken.actor
     return PageRow(
         key=f"{scope.name}/{page.id}",
         id=page.id,
@@ -113,16 +114,16 @@ def page_row(scope: Scope, id: str) -> PageRow | None:
         hints=page.told("hints", ()),
         refs=page.told("refs", ()),
         children=tuple(child.id for child in children_of(scope, page)),
-        parents=tuple(parent.id for parent in parents_of(scope, page)),
+        parents=tuple(it.id for link, it in scope.pages.sources(page) if link.relation == CHILD and it.lives),
         edges=tuple(
-            PageEdge(link.relation, other.id if other else None, "" if other else link.slug)
+            PageEdge(link.relation, other.id if other else None, "" if other else str(link.to))
             for link, other in _linked(scope, page)
         ),
         version=None if spoken is None else spoken.id,
         beside=tuple(by_seq[seq].id for seq in page.standing.beside),
         versions=len(page.versions),
-        actor=spoken.actor.name if spoken else SYSTEM.name,
-        origin=spoken.actor.origin if spoken else SYSTEM.origin,
+        actor=by.name,
+        origin=by.origin,
         at=spoken.at if spoken else 0,
         first_at=first.at if first else 0,
     )
@@ -166,20 +167,14 @@ def text_of(scope: Scope, page: Page) -> str:
 
 def children_of(scope: Scope, page: Page) -> Iterator[Page]:
     """Yield the living pages below a page, in the order of their links."""
-    by_birth = scope.pages.by_birth
-    found = (by_birth[it.to] for it in page.links.values() if it.relation == CHILD and it.to != NOWHERE)
-    return (child for child in found if child.lives)
-
-
-def parents_of(scope: Scope, page: Page) -> Iterator[Page]:
-    """Yield the living pages above a page, in the order of their links."""
-    return (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+    found = (scope.pages.end(link) for link in page.links.values() if link.relation == CHILD)
+    return (child for child in found if child is not None and child.lives)
 
 
 def _linked(scope: Scope, page: Page) -> Iterator[tuple[Link, Page | None]]:
     """Yield the links of a page with their pages, None for one not yet written; no existing children."""
     for link in page.links.values():
-        other = None if link.to == NOWHERE else scope.pages.by_birth[link.to]
+        other = scope.pages.end(link)
         if other is None or (link.relation != CHILD and other.lives):
             yield link, other
 

@@ -208,7 +208,7 @@ def meaning(home: Path, count: int) -> Figures:
     with Client(home, scope=SCOPE, origin="user") as client:
         found, _ = client.reader.held(lambda views: views.found(SCOPE))
         texts = found.texts
-        corpus = Corpus(texts, found.text, texts.called, text_vectors(drawn_vectors(texts.size)))
+        corpus = Corpus(texts, found.text, text_vectors(drawn_vectors(texts.size)))
         asked = questions()
 
         def ask(question: str) -> float:

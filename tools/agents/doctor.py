@@ -21,7 +21,7 @@ from typing import Any, Literal
 import msgspec
 import uuid_utils
 
-from memtape.flows.model.choice import choose_model
+from memtape.flows.models import choose_model
 from memtape.schemas.errors import MemtapeError, ModelTimeout
 from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import many
@@ -31,7 +31,7 @@ from memtape.sinks.home.pauses import pauses_of, stores_nothing
 from memtape.sinks.home.settings import local_settings, trial_settings
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
-from memtape.sinks.zone_notes import zone_problems
+from memtape.sinks.page_files import zone_problems
 from memtape.tools.agents.connecting import LINK, is_connected, own_command, plugin_folder, run_host
 from memtape.tools.agents.errors import ERRORS_NAME, homeless, latest_errors
 from memtape.tools.agents.hosts import CODEX_WAITS, HOSTS, PLUGIN, SELECTOR, Host

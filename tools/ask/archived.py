@@ -25,8 +25,8 @@ from memtape.sinks.home.folders import Home
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
-from memtape.state.subjects.aging import is_pinned
-from memtape.state.subjects.lifecycle import spoken_of, unit_of
+from memtape.state.subjects.lifecycle import is_pinned, spoken_of
+from memtape.state.subjects.memories import unit_of
 from memtape.state.views.ages import Age, Pass, UnitCounts, age_of, next_pass, standing
 from memtape.state.views.resolution import named_by_decision
 from memtape.tools.ask.looking import check_limit

@@ -17,22 +17,29 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtape.flows.workers.worker import OnNote, Worker
+from memtape.schemas import lanes
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import SYSTEM, Event, Filters, Mark, Recalled, Used, make_event
 from memtape.schemas.ids import derived_id
-from memtape.schemas.lanes import LANES, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
+from memtape.schemas.lanes import ORDINARY, SHADOW, ShadowLanes, shadow_lanes, shadow_of, unasked_by
 from memtape.schemas.log import Log, Slot, events_between
 from memtape.schemas.metrics import OnPhase
-from memtape.schemas.retrievers import ORDINARY, Ranks, Recipe, recipe_of
 from memtape.schemas.scopes import partition_of, scopes_read
 from memtape.schemas.settings import Settings
-from memtape.schemas.times import US_PER_S
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.marks import OffsetMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.erasures import erasures_of
-from memtape.state.ranking.baselines import PlainBm25, PlainCosine, reciprocal_rank_fusion
-from memtape.state.ranking.evaluation import OVERLAP_CUTS, mean, overlap, percentile, recall
+from memtape.state.ranking.evaluation import (
+    OVERLAP_CUTS,
+    PlainBm25,
+    PlainCosine,
+    mean,
+    overlap,
+    percentile,
+    recall,
+    reciprocal_rank_fusion,
+)
 from memtape.state.views.filters import NO_FILTERS, passes
 from memtape.state.views.tail import PENDING_TYPES
 from memtape.tools.ask.as_of import PastViews, Positions
@@ -47,7 +54,7 @@ MOST = 50
 CUTS = (5, 10, 25, 50)
 MARGINAL_CUT = "10"
 SHOWN = ("shadow", "deprecated")
-LESS = {lane: Recipe(ORDINARY, (lane,)).name for lane in LANES}
+LESS = {lane: lanes.Recipe(ORDINARY, (lane,)).name for lane in lanes.LANES}
 """The name of the ordinary retriever without each lane."""
 Ask = Callable[[SearchQuery], Sequence[str]]
 
@@ -59,13 +66,13 @@ def asks_of(
 
     `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense` (cosine
     alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without lanes
-    (`schemas.retrievers`). Raises `MemtapeError` where a retriever needs vectors and none exist.
+    (`schemas.lanes`). Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
-    recipes = {name: recipe_of(name) for name in names}
+    recipes = {name: lanes.recipe_of(name) for name in names}
     ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}
     plain = _plain_ranks(by or views, scope, filters, needs_vectors=bool(ranks - {"bm25"})) if ranks else None
 
-    def ask_of(recipe: Recipe) -> Ask:
+    def ask_of(recipe: lanes.Recipe) -> Ask:
         if plain is not None and recipe.ranks != ORDINARY:
             return lambda asked: plain(recipe.ranks, asked.query)[: asked.limit]
         return lambda asked: [it.id for it in views.answer(scope, asked._replace(lanes=recipe.lanes)).results]
@@ -75,7 +82,7 @@ def asks_of(
 
 def _plain_ranks(
     views: Retriever, scope: str, filters: Filters, *, needs_vectors: bool
-) -> Callable[[Ranks, str], list[str]]:
+) -> Callable[[lanes.Ranks, str], list[str]]:
     """Return the plain rankings of the filtered texts of a scope, by name from a question to ids."""
     documents, vectors, of_query = views.plain(scope)
     if vectors is None and needs_vectors and documents:
@@ -84,7 +91,7 @@ def _plain_ranks(
     bm25 = PlainBm25([embedded_text(documents[place]) for place in places])
     cosine = PlainCosine(vectors[places]) if vectors is not None else None
 
-    def ranked(ranks: Ranks, query: str) -> list[int]:
+    def ranked(ranks: lanes.Ranks, query: str) -> list[int]:
         if ranks == "rrf":
             return reciprocal_rank_fusion([ranked("bm25", query), ranked("dense", query)], MOST)
         if ranks == "bm25":
@@ -239,28 +246,28 @@ def _beside(answers: Collection[Pair | None]) -> dict[str, Any]:
 
 
 NAME = "shadows"
-AGAIN_US = 60 * US_PER_S
-"""Interval between rounds: a search waits for none, and a round makes texts ready anew."""
 MOVING = (*PENDING_TYPES, "embedded")
 """Events after which a search may find otherwise."""
 
 
 class Shadows(Worker):
-    """Asks the shadows of a log the searches since the settings last changed; `done` counts answers and failures."""
+    """Asks a log's shadows the searches since the settings last changed; `done` counts answers and failures."""
+
+    poll_s = 60.0  # A search waits for no round, and a round makes texts ready anew.
+    failure = "The shadow retrievers could not be asked, and searches answer as ever"
 
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
         self._marks = OffsetMarks(home.shadows_path, log)
         self._ends: list[int] = []
-        self._asked_us: int | None = None
         self._present: dict[str, Retriever] = {}
         """The retrievers over the current texts, by embedder; in a round they stay ready."""
 
     def catch_up(self) -> None:
         """Append the shadows' answers to the sampled searches since the last round."""
-        ends, now = self.log.ends(), now_us()
-        if ends == self._ends or (self._asked_us is not None and 0 <= now - self._asked_us < AGAIN_US):
+        ends = self.log.ends()
+        if ends == self._ends:
             return
         settings, self._ends = settings_on(self.log), ends
         if not settings.shadows():
@@ -273,10 +280,6 @@ class Shadows(Worker):
         finally:
             self._present.clear()
             self._marks.write(NAME, offsets)
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"The shadow retrievers could not be asked: {error} It is tried again; searches answer as ever."
 
     def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
         """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
@@ -294,10 +297,8 @@ class Shadows(Worker):
             for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
                 if self.stopping.is_set():
                     return slot.offset
-                self._asked_us = now_us()
                 self.log.append([self._answer(slot, event, name)])
                 self.done += 1
-                self.changed = True
         return max(start, end)
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:
@@ -314,7 +315,7 @@ class Shadows(Worker):
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
         Raises the retriever's errors.
         """
-        recipe, body, scope = recipe_of(name), event.body, event.scope
+        recipe, body, scope = lanes.recipe_of(name), event.body, event.scope
         assert isinstance(body, Recalled) and scope is not None
         numbers = dict.fromkeys(partition_of(read, self.log.partitions) for read in scopes_read(scope))
         positions = {number: self.log.offset_after(number, event.sent) for number in numbers}
@@ -331,7 +332,7 @@ class Shadows(Worker):
         return ShadowLanes(name, took_us), results, marks
 
     @contextmanager
-    def _views(self, recipe: Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
+    def _views(self, recipe: lanes.Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
         dense = RecordedVectors(self._home, recipe.embedder)
         numbers = {name: partition_of(name, self.log.partitions) for name in scopes_read(scope)}
         reads = ((number, positions[number], name) for name, number in numbers.items())

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Event, Mark
+from memtape.schemas.places import THREADS
 from memtape.schemas.rows import LifeMark, MemoryRow, TurnRow
 from memtape.schemas.scopes import scopes_read
-from memtape.schemas.standing_pages import THREADS
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.markdown import SHORT_ID_CHARS, TEXT_CHARS, escape, ids_told, tells_of

@@ -589,7 +589,7 @@ def make_ready(
     view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
     uses = {row.id: row for row in found.opened.rows(UseRow)}
     use = partial(uses_at, uses, found) if uses else None
-    corpus = Corpus(found.texts, found.text, found.texts.called, vectors)
+    corpus = Corpus(found.texts, found.text, vectors)
     return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
 
 

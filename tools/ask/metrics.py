@@ -1,7 +1,8 @@
 """The metrics of a home in the format OpenMetrics, and their server on loopback for `memtape run`.
 
 Values from the log, watermarks and tallies are read at each scrape. Measurements of processes are in the
-home's samples. No table is read. `schemas/metrics.py` describes each metric.
+home's samples. No table is read. `metrics.toml` describes each metric: `docs/metrics.md` is written from it, and
+tests compare dashboards and alerts with it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
-from typing import get_args
+from typing import Literal, get_args
 
+import msgspec
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 
@@ -21,7 +24,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Log
-from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, METRICS, MICROSECONDS, OUTCOMES, STEPS
+from memtape.schemas.metrics import BUCKETS_S, DOORS, FAULTS, MICROSECONDS, OUTCOMES, STEPS
 from memtape.sinks.home.counts import FlushOutcome, HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.state.views.health import HealthState
@@ -29,6 +32,18 @@ from memtape.tools.ask.reading import Reader
 from memtape.tools.ask.status import Status, status
 from memtape.tools.capture.noise import BINARY, OF_HOST, TOOL_ERROR
 
+
+class MetricText(msgspec.Struct, frozen=True):
+    """The description of one metric: kind, help text, names of labels, and source of values."""
+
+    kind: Literal["counter", "gauge", "histogram"]
+    help: str
+    labels: tuple[str, ...] = ()
+    source: Literal["log", "watermark", "home", "samples"] = "samples"
+
+
+METRICS = msgspec.toml.decode(Path(__file__).with_name("metrics.toml").read_bytes(), type=dict[str, MetricText])
+"""The metrics by name. A counter's samples end in `_total`, a histogram's in `_bucket`, `_count` and `_sum`."""
 OTHER = "other"
 """Stands for a label's value that this version does not know."""
 REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)

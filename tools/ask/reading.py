@@ -181,7 +181,7 @@ class Reader:
 
     def _work_later(self) -> None:
         """Start a projector in the background where texts wait for vectors, or a model for talk; each once a minute."""
-        from memtape.flows.model.choice import is_configured
+        from memtape.flows.models import is_configured
 
         settings = local_settings(self._home)
         if not settings.catch_up:

@@ -15,22 +15,19 @@ import msgspec
 from memtape.schemas.codec import event_of
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recalled
-from memtape.schemas.lanes import shadow_of, unasked_by
+from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
-from memtape.schemas.retrievers import State
 from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark, made_from
 from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
-from memtape.sinks.home.marks import OffsetMarks
-from memtape.sinks.home.model_use import ModelUse, UseAmounts, model_use
+from memtape.sinks.home.marks import ModelUse, OffsetMarks, UseAmounts, model_use
 from memtape.sinks.home.pauses import Pause, pauses_of
 from memtape.sinks.home.settings import local_settings
 from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.spool import Spool
-from memtape.sinks.page_files import kept
+from memtape.sinks.page_files import kept, zone_problems
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import zone_problems
 from memtape.state.consolidation.clusters import gate
 from memtape.state.subjects.captures import FAMILIES
 from memtape.state.views.health import Health, HealthState, health, worst

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import CHILD, EDGES, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, Origin, refs_of_edit
+from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow
-from memtape.schemas.slugs import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page

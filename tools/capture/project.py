@@ -29,8 +29,7 @@ import orjson
 from memtape.schemas.errors import MemtapeError, NotAdopted
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import PROJECT_PREFIX, check_scope, slug
-from memtape.sinks.home.folders import Home, write_whole
-from memtape.sinks.home.locks import FileLock
+from memtape.sinks.home.folders import FileLock, Home, write_whole
 
 if TYPE_CHECKING:
     from memtape.tools.capture.secrets.redaction import Redactor
@@ -395,4 +394,4 @@ def repositories_of(home: Home) -> Repositories:
 
 def _lock(home: Home) -> FileLock:
     """Return the lock for changes of the lists of folders and repositories."""
-    return FileLock(home.path / "folders.lock", "The list of folders")
+    return home.lock("folders")

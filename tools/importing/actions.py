@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from memtape.schemas.actions import Act, action_tags
+from memtape.schemas.events import Act, action_tags
 from memtape.schemas.placeholders import head_of
 from memtape.schemas.private import without_private
 from memtape.tools.capture.injected import asks_memory, clean, host_regex, host_words, is_memory_tool, said

@@ -21,13 +21,12 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import Denied, InvalidEvent, MemtapeError
 from memtape.schemas.events import CHILD, MAX_TEXT_BYTES, Edited, Event, Linked
-from memtape.schemas.ids import derived_id
+from memtape.schemas.ids import derived_id, is_slug, root_id, slug_of
 from memtape.schemas.patterns import lazy
-from memtape.schemas.slugs import is_slug, root_id, slug_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import Capture
-from memtape.state.subjects.pages import NOWHERE, Page
+from memtape.state.subjects.pages import Page
 from memtape.state.views.tree_pages import READ_CHARS
 from memtape.tools.capture.documents import headings
 from memtape.tools.capture.writing import Writer
@@ -253,7 +252,8 @@ def _imported(scope: Scope) -> Iterator[tuple[str, _ImportedFile]]:
 def _ends(scope: Scope, page: Page) -> Iterator[tuple[str, str]]:
     """Yield where a page leads, by relation and slug."""
     for link in page.links.values():
-        yield link.relation, link.slug if link.to == NOWHERE else scope.pages.by_birth[link.to].slug
+        end = scope.pages.end(link)
+        yield link.relation, str(link.to) if end is None else end.slug
 
 
 class Layout(NamedTuple):

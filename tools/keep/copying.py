@@ -67,7 +67,7 @@ def copy_log(
 def _open_target(source: Log, to: str) -> Log:
     if URL_MARK in to or to.startswith("kafka:"):
         from memtape.sinks.logs.kafka import KafkaLog
-        from memtape.sinks.logs.kafka_url import parse_kafka_url
+        from memtape.sinks.logs.kafka_topic import parse_kafka_url
 
         _check_other(source, parse_kafka_url(to).url)
         return KafkaLog(to, source.partitions, copy_of=source.log_id)

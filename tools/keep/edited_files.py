@@ -12,9 +12,8 @@ from abc import ABC, abstractmethod
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.log import Log
 from memtape.sinks.home.folders import Home
-from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
+from memtape.sinks.page_files import PageBytes, PageNote, ScopeFiles, Stamp, ZoneNotes
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote, ZoneNotes
 from memtape.tools.capture.writing import Writer
 
 

@@ -112,13 +112,12 @@ class Embedding(Worker):
             if self._serves and is_on_battery():
                 self.note("The machine runs on its battery: texts get their vectors when it does not.")
                 return
-            ended = queue.look()
-            if queue.waiting:
-                self._embed(queue)
-                if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
-                    queue, then = self._prepare()
-            elif ended:
+            queue.look()
+            if not queue.waiting:
                 break
+            self._embed(queue)
+            if self._wanted() != self._prepared_for:  # Somebody has changed it meanwhile.
+                queue, then = self._prepare()
         if queue is not None and then and not self.stopping.is_set():
             self._take_over(queue.key)
 
@@ -142,7 +141,8 @@ class Embedding(Worker):
             # Nothing is loaded or asked where nothing waits.
             queue = self._queue_for(settings.embedder)
             self._try_again_if_due(queue)
-            if queue.look() and not queue.waiting:
+            queue.look()
+            if not queue.waiting:
                 return None, False
         if settings.embedder == FLOOR and settings.embedder_next is None and is_offered(self._home, history):
             return None, False  # `status` offers it.
@@ -214,14 +214,12 @@ class Embedding(Worker):
         finally:
             tried = queue.tried - before
             self.done += tried
-            self.changed = self.changed or tried > 0
         rate = local_settings(self._home).embedder.texts_per_s
         if rate:
             self.stopping.wait(max(0.0, tried / rate - (time.monotonic() - started)))
 
     def _take_over(self, key: str) -> None:
         if configure(self.log, lambda now: taken_over(now, key)).embedder == key:
-            self.changed = True
             self.note(f"The embedder {key} has taken over.")
 
 

@@ -17,7 +17,7 @@ from memtape.schemas.events import DISTILLED_TAG, Actor, Captured, Event
 from memtape.schemas.placeholders import head_of, tail_of
 from memtape.schemas.times import format_time
 from memtape.sinks.home.folders import Home
-from memtape.sinks.home.model_use import Outcome, count_window
+from memtape.sinks.home.marks import Outcome, count_window
 from memtape.sinks.home.settings import local_settings
 from memtape.state.text.statements import IMPORTANCE, Label
 from memtape.tools.capture.injected import said

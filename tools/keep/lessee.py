@@ -13,8 +13,7 @@ from pathlib import Path
 import msgspec
 
 from memtape.schemas.errors import MemtapeError
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import all_of
+from memtape.sinks.home.folders import Home, all_of
 from memtape.sinks.logs.opening import open_log
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.child import obey, reporter

@@ -9,8 +9,8 @@ import msgspec
 
 from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.lanes import ORDINARY, State, recipe_of
 from memtape.schemas.log import Log
-from memtape.schemas.retrievers import ORDINARY, State, recipe_of
 from memtape.schemas.settings import Settings
 from memtape.sinks.logs.configuring import configure, configured_on, settings_on
 

@@ -14,8 +14,7 @@ from memtape.flows.workers.worker import OnNote
 from memtape.schemas.errors import Locked, MemtapeError, StillHeld
 from memtape.schemas.log import Log
 from memtape.schemas.metrics import OnPhase
-from memtape.sinks.home.folders import Home
-from memtape.sinks.home.locks import FileLock, all_of
+from memtape.sinks.home.folders import FileLock, Home, all_of
 from memtape.sinks.page_files import kept, kept_beside
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.operations import failure, operation
@@ -126,7 +125,7 @@ class Owner:
 
         A worker's unfinished work is noted, and still waits. `without` are the names of workers to skip.
         """
-        before = self._done
+        before, ends = self._done, self._log.ends()
         workers = {name: self._beside[name] for name, kind in self._kinds.items() if kind.once == "after"}
         for name, worker in workers.items():
             if name in without:
@@ -138,7 +137,7 @@ class Owner:
                 thread.join(ASK_POLL_S)
                 on_progress(self._done - before)
             thread.join(STOP_S)
-        if any(worker.changed for worker in self._beside.values()) and not self._stopped:
+        if self._log.ends() != ends and not self._stopped:
             self._run(once=True, on_progress=None)
         return {name: worker.done for name, worker in workers.items()}
 

@@ -10,9 +10,8 @@ import re
 from msgspec.structs import replace
 
 from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked, refs_of_edit
-from memtape.schemas.ids import ID_PATTERN, derived_id
+from memtape.schemas.ids import ID_PATTERN, ROOT, derived_id, root_id
 from memtape.schemas.rows import TreePage
-from memtape.schemas.slugs import ROOT, root_id
 from memtape.schemas.visible import one_line
 from memtape.sinks.logs.admission import check_admissible
 from memtape.sinks.page_reading import Fields

@@ -14,9 +14,8 @@ from memtape.flows.projection import basis_of
 from memtape.schemas.log import Log, events_between, strayed, trail_of
 from memtape.schemas.metrics import OnPhase
 from memtape.sinks.home.folders import Build, Home, make_folder, read_json, write_whole
-from memtape.sinks.page_files import forget_taken
+from memtape.sinks.page_files import forget_lost
 from memtape.sinks.snapshots import Snapshots
-from memtape.sinks.zone_notes import forget_lost
 from memtape.state.core.erasures import erasures_of
 from memtape.tools.keep.build_views import BuildViews
 from memtape.tools.keep.rebuild import rebuild
@@ -83,7 +82,6 @@ def _blank_slots(views: BuildViews) -> int:
     if due:
         with home.lock("imports"):
             forget_lost(home)
-            forget_taken(home)
         log.blank(due)
     if marks != before:
         make_folder(build.state)

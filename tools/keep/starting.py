@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from memtape.schemas.log import Log
-    from memtape.sinks.home.folders import Home
-    from memtape.sinks.home.locks import FileLock
+    from memtape.sinks.home.folders import FileLock, Home
 
 NOWHERE = os.path.abspath(os.sep)
 """Working directory of detached processes."""

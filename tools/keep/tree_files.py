@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from hashlib import blake2b
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,17 +16,16 @@ from msgspec.structs import replace
 from memtape.flows.workers.worker import Worker
 from memtape.schemas.errors import Denied, InvalidEvent
 from memtape.schemas.events import CHILD, NO_EDIT, Edited, Event, Linked
+from memtape.schemas.ids import ROOT, digest_of, root_id, slug_of
 from memtape.schemas.log import Log
 from memtape.schemas.private import without_private
 from memtape.schemas.rows import TreePage
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.slugs import ROOT, root_id, slug_of
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import Home
-from memtape.sinks.page_files import TREE_FOLDER, PageBytes, Stamp
+from memtape.sinks.page_files import TREE_FOLDER, PageBytes, PageNote, Stamp
 from memtape.sinks.page_markdown import body_of, index_of
 from memtape.sinks.page_reading import Fields, PageFile, page_file
-from memtape.sinks.zone_notes import PageNote
 from memtape.state.core.partition import Partition
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.pages import Page
@@ -140,7 +138,7 @@ class TreeFiles(EditedFiles):
         new = [event for event in events if event.id not in known]
         if new:
             self._log.append(new)
-            self._worker.done, self._worker.changed = self._worker.done + 1, True
+            self._worker.done += 1
             self.__dict__.pop("_now", None)
         else:
             self._again = True  # Nothing follows that would write the file anew.
@@ -303,5 +301,4 @@ def _quoted(told: str) -> list[str]:
 
 
 def _digest(said: str | bytes) -> str:
-    data = said if isinstance(said, bytes) else said.encode("utf-8", "replace")
-    return blake2b(data, digest_size=16).hexdigest()
+    return digest_of(said if isinstance(said, bytes) else said.encode("utf-8", "replace"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from memtape.flows.projection import LoggedBodies
@@ -15,8 +14,8 @@ from memtape.sinks.search_index import OpenIndex
 from memtape.sinks.tables import Shard, foreign
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.digests import RULES, digest, logical_row, root, rows_digest, state_leaves
-from memtape.state.core.partition import Partition
-from memtape.state.core.replay import replay
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, fold
 from memtape.state.views.index_proof import (
     are_sound_vectors,
     content,
@@ -149,9 +148,12 @@ def _read(build: Build, vault: Vault | None, log: Log, number: int) -> _ViewRows
 
 
 def _oracle(log: Log, number: int, end: int) -> Partition:
-    slots = slots_between(log, number, 0, end)
-    partitions = replay(slots, log.erased(number), partial(LoggedBodies, log)).partitions
-    return partitions.get(number) or Partition(number)
+    """Return the state of a partition, its log folded anew in plain Python."""
+    state = Partition(number, erasures_of(log.erased(number)))
+    state.bodies = LoggedBodies(log, number)
+    for slot in slots_between(log, number, 0, end):
+        fold(state, (slot,))
+    return state
 
 
 def _compare_tables(state: Partition, views: _ViewRows, leaves: dict[str, str]) -> Iterator[Difference]:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from memtape.flows.workers.clock import Clock
-from memtape.flows.workers.commits import Commits
+from memtape.flows.workers.clock import Clock, Commits
 from memtape.flows.workers.consolidate import Consolidation
 from memtape.flows.workers.distill import Ask, Distillation, Window, WindowAnswer
 from memtape.flows.workers.extract import Extraction
@@ -32,6 +31,8 @@ from memtape.tools.keep.zones import Zones
 class Delivery(Worker):
     """Appends the captures in a home's spool to the log, with their ids, once the broker answers."""
 
+    failure = "Captures wait in the spool"
+
     def __init__(self, home: Home, log: Log, on_note: OnNote) -> None:
         super().__init__(log, on_note)
         self._home = home
@@ -41,12 +42,7 @@ class Delivery(Worker):
         if self._home.spool_path.exists():
             from memtape.sinks.logs.spool import SpoolingLog  # A home with a log of its own has no use for it.
 
-            count = self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
-            self.done, self.changed = self.done + count, self.changed or count > 0
-
-    def failed(self, error: Exception) -> str:
-        """See `Worker.failed`."""
-        return f"Captures wait in the spool: {error} It is tried again."
+            self.done += self.log.deliver() if isinstance(self.log, SpoolingLog) else 0
 
 
 class WorkerKind(NamedTuple):

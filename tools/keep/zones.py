@@ -16,15 +16,14 @@ from memtape.schemas.errors import DamagedLog, InvalidEvent
 from memtape.schemas.events import Captured, Event, Withdrawn
 from memtape.schemas.ids import derived_id
 from memtape.schemas.log import Log, slots_between
+from memtape.schemas.places import zone_path, zone_source
 from memtape.schemas.private import is_private, without_private
 from memtape.schemas.rows import ScopeMark
 from memtape.schemas.scopes import GLOBAL, partition_of
-from memtape.schemas.zones import zone_path, zone_source
 from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.admission import check_admissible
-from memtape.sinks.page_files import PageBytes, ScopeFiles, Stamp
+from memtape.sinks.page_files import PageBytes, PageNote, ScopeFiles, Stamp
 from memtape.sinks.vault import Vault
-from memtape.sinks.zone_notes import PageNote
 from memtape.sinks.zones import inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.injected import said as without_injected

@@ -19,11 +19,11 @@ import orjson
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EVENT_TYPES, Kind, Origin, Tier
+from memtape.schemas.ids import root_id
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.slugs import root_id
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
 from memtape.schemas.visible import many, visible_json
 from memtape.state.subjects.weights import ONE, decayed

@@ -11,9 +11,8 @@ from msgspec import Meta
 
 from memtape.schemas.embedding import CHOICES
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.lanes import Lane
+from memtape.schemas.lanes import Lane, State
 from memtape.schemas.placeholders import head_of
-from memtape.schemas.retrievers import State
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.home.folders import Home
 from memtape.sinks.home.settings import local_settings

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import EDGES, NO_EDIT, Linked, edit_of
-from memtape.schemas.slugs import ROOT
+from memtape.schemas.ids import ROOT
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem

@@ -102,14 +102,11 @@ class RecentAsks(ListAsks, frozen=True):
 def search(world: World, asked: SearchAsks) -> Answer:
     """Return the results of the scope and of `global` for a query, best first.
 
-    Pending events are projected first if quick; else the answer covers them by words and has the lag of the
-    views. Unless `quiet`, a `recalled` event is appended, if the project has anything. With `as_of` (a position or
-    a time) the past answers; with `valid_at` the facts valid then answer, as known now. Both append nothing.
-    `without` names lanes to leave out, `explain` adds the reading of the question, and `archived` finds archived
-    texts too. Summaries follow few results (`Result.sums`). `quotas` give the most results of a source, as
-    `turns=3`. `cursor` is the `next` of an answer to the same question; raises `MemtapeError` for a damaged
-    cursor, or one of another question, scope or home. A `deep` search looks up to three times, follows edges, and
-    has one page (`Answer.trace`); it may ask a configured model.
+    Pending events are projected first if quick; else the answer covers them by words and has the lag of the views.
+    Unless `quiet`, a `recalled` event is appended, if the project has anything; the past (`as_of`, `valid_at`) is
+    asked without one. Summaries follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same
+    question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises
+    `MemtapeError` for a damaged cursor, or one of another question, scope or home.
     """
     query, began_ns = _query(world, asked), ask.measuring.began(world.door)
     answer = world.read(

@@ -27,7 +27,7 @@ from memtape.tools.verbs.searching import RecentAsks, recent
 from memtape.tools.verbs.settling import waiting_rules
 
 if TYPE_CHECKING:
-    from memtape.sinks.home.model_use import ModelUse, UseAmounts
+    from memtape.sinks.home.marks import ModelUse, UseAmounts
     from memtape.state.views.health import Health
     from memtape.tools.ask.status import DayStats, ScopeCount, Stats, Status
     from memtape.tools.world import World

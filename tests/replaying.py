@@ -1,19 +1,15 @@
-"""The oracle: the whole of a log folded in plain Python, which every flow and every view is tested against."""
+"""The oracle: a whole log folded in plain Python. Every flow and every view is tested against it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import DeadLetter
-from memtape.state.core.bodies import Bodies
 from memtape.state.core.digests import root, state_leaves
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
-
-MakeBodies = Callable[[int], Bodies]
-"""Returns the store of the bodies of a partition's turns."""
 
 
 class Replay(NamedTuple):
@@ -28,24 +24,15 @@ class Replay(NamedTuple):
         return root(state_leaves(self.partitions[number] for number in sorted(self.partitions)))
 
 
-def replay(
-    slots: Iterable[Slot], erased: Iterable[Slot] | None = None, bodies: MakeBodies = lambda _: Bodies()
-) -> Replay:
-    """Return the state of these slots, each partition's in order; the partitions may interleave in any way.
-
-    `erased` are the slots of the `erased` events, if the log has an index of them; otherwise they are
-    searched for.
-    """
-    if erased is None:
-        slots = list(slots)
-        erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
-    erased = list(erased)
+def replay(slots: Iterable[Slot]) -> Replay:
+    """Return the state of these slots, each partition's in order; the partitions may interleave in any way."""
+    slots = list(slots)
+    erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
     replayed = Replay({}, [])
     for slot in slots:
         number = slot.partition
         if number not in replayed.partitions:
             erasures = erasures_of(it for it in erased if it.partition == number)
             replayed.partitions[number] = Partition(number, erasures)
-            replayed.partitions[number].bodies = bodies(number)
         replayed.dead_letters.extend(fold(replayed.partitions[number], (slot,)).dead_letters)
     return replayed

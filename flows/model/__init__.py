@@ -1,1 +1,0 @@
-"""Models: a prompt goes in, a text comes out, within a time limit."""

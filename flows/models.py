@@ -1,0 +1,241 @@
+"""Models that write text: a prompt goes in, a text comes out, within a time limit. The answer is only data.
+
+A model is an OpenAI-compatible endpoint for chat, or any command that reads a prompt on stdin.
+`MEMTAPE_MODEL_URL` is the base of an endpoint, `MEMTAPE_MODEL` its model, `MEMTAPE_MODEL_KEY` a key if it has
+one; `MEMTAPE_MODEL_COMMAND` is a command. They go before the settings. Plain http beyond this machine needs
+`MEMTAPE_MODEL_INSECURE=yes`. Prompts, and the use of answers, are elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from memtape.flows.endpoint import Endpoint, HttpTarget, Limits, Names, Unanswered, target_of
+from memtape.schemas.errors import BadAnswer, MemtapeError, ModelTimeout
+from memtape.schemas.model import ModelOptions, StepOptions
+from memtape.schemas.variables import HOOKS_OFF, HOOKS_VARIABLE
+
+if TYPE_CHECKING:
+    import subprocess
+
+_OF = "MEMTAPE_MODEL"
+NAMES = Names("model", "chat/completions", f"{_OF}_URL", _OF, f"{_OF}_KEY", f"{_OF}_INSECURE")
+COMMAND_VARIABLE = "MEMTAPE_MODEL_COMMAND"
+ANSWER_MAX_BYTES = 1024 * 1024
+ATTEMPTS = 2
+MAX_TOKENS = 10_000_000
+"""No model takes more tokens at once; a larger number from an endpoint is ignored."""
+_ANY = StepOptions()
+
+
+class Model(Protocol):
+    """A model that answers prompts. `name` signs its texts; errors call it by `place`.
+
+    `tokens` counts the tokens of all questions and answers so far, as the model reports; 0 without a report.
+    """
+
+    name: str
+    place: str
+    tokens: int
+
+    def answer(self, prompt: str, limit_s: float) -> str:
+        """Return the answer, never empty. Raises `ModelTimeout` after `limit_s` in all.
+
+        Raises `BadAnswer` for an unusable answer, and `MemtapeError` if the model cannot be reached. No error
+        holds any part of the prompt, the answer or a key.
+        """
+        ...
+
+
+def is_configured(options: ModelOptions) -> bool:
+    """Return whether a model is wanted here at all; it may still be named wrongly."""
+    return any(_named(options, os.environ))
+
+
+def choose_model(
+    options: ModelOptions, environment: Mapping[str, str] = os.environ, step: StepOptions = _ANY
+) -> Model | None:
+    """Return the model configured here, None for none. Sends no request. Raises `MemtapeError`.
+
+    The model of a `step` precedes the model for all steps, in the environment too.
+    """
+    url, command = _named(options, environment)
+    if step.command.strip():
+        url, command = "", step.command.strip()
+    name = step.model.strip() or environment.get(NAMES.model, "").strip() or options.model
+    if url and command:
+        raise MemtapeError("Both a URL and a command name a model.", "Keep the one that is meant.")
+    if command:
+        try:
+            return CommandModel(shlex.split(command), name)
+        except ValueError:
+            told = f"{COMMAND_VARIABLE} is no command: a quotation has no end."
+            raise MemtapeError(told, "Write it as you would in a shell.") from None
+    target = target_of({**environment, NAMES.url: url, NAMES.model: name}, NAMES)
+    return None if target is None else HttpModel(target)
+
+
+def _named(options: ModelOptions, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return URL and command of the environment if either is set there, else of the settings."""
+    url, command = (environment.get(name, "").strip() for name in (NAMES.url, COMMAND_VARIABLE))
+    return (url, command) if url or command else (options.url.strip(), options.command.strip())
+
+
+class HttpModel:
+    """A `Model` behind an endpoint (`/v1/chat/completions`)."""
+
+    def __init__(self, target: HttpTarget) -> None:
+        self._target = target
+        self.name = target.model
+        self.place = target.place
+        self.tokens = 0
+
+    def answer(self, prompt: str, limit_s: float) -> str:
+        """See `Model.answer`. A second try follows where the endpoint is busy or the connection broke."""
+        return _within(limit_s, lambda: self._ask(prompt, limit_s), self.place)
+
+    def _ask(self, prompt: str, limit_s: float) -> str:
+        limits = Limits(limit_s, limit_s, limit_s, ATTEMPTS, ANSWER_MAX_BYTES)
+        # Only the fields that every server and model accepts.
+        asked = {"messages": [{"content": prompt, "role": "user"}], "model": self.name, "stream": False}
+        try:
+            with Endpoint(self._target, NAMES, limits) as endpoint:
+                return self._text(endpoint.ask(msgspec.json.encode(asked), bytes))
+        except Unanswered as error:
+            if error.how == "long":
+                raise BadAnswer(f"{self.place} is of no use here: {error.reason}.") from None
+            if error.how == "late":
+                raise ModelTimeout(f"{self.place} has not answered in time.") from None
+            if error.how == "unreachable":
+                told = f"{self.place} cannot be reached: {error.reason}."
+                raise MemtapeError(told, f"Start it or check {NAMES.url}.") from None
+            told = f"{self.place} gives no answer: {error.reason}."
+            raise MemtapeError(told, f"Check {NAMES.model}.") from None
+
+    def _text(self, body: bytes) -> str:
+        try:
+            answer = msgspec.json.decode(body)
+            said = answer["choices"][0]["message"].get("content")
+            content = msgspec.convert(said, str | list[dict[str, Any]] | None)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError, LookupError, TypeError, AttributeError):
+            told = f"{self.place} answers in a form that is not that of chat completions."
+            raise BadAnswer(told, f"Check {NAMES.url}.") from None
+        self.tokens += _tokens(answer.get("usage"))
+        if isinstance(content, list):
+            return "".join(text for block in content if isinstance(text := block.get("text"), str))
+        return content or ""
+
+
+def _tokens(usage: Any) -> int:
+    """Return the tokens of a question and its answer, as reported by an endpoint; 0 for an invalid report."""
+    usage = usage if isinstance(usage, dict) else {}
+    counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return sum(count for count in counts if type(count) is int and 0 < count < MAX_TOKENS)
+
+
+class CommandModel:
+    """A `Model` behind a command, given as words: it reads a prompt on stdin and writes its answer to stdout.
+
+    Its stderr is discarded, because stderr may repeat the prompt. The command runs in the temporary folder
+    with `MEMTAPE_HOOKS=off`, so that an agent used as a model does not capture its own prompts.
+    """
+
+    def __init__(self, words: Sequence[str], name: str = "") -> None:
+        self._words = list(words)
+        program = Path(self._words[0]).name
+        self.name = name or program or "command"
+        self.place = f"The model command {program}"
+        self.tokens = 0
+
+    def answer(self, prompt: str, limit_s: float) -> str:
+        """See `Model.answer`. A command that takes longer is killed with its children."""
+        import subprocess  # A hook imports this file, and has no time for these.
+        import tempfile
+
+        try:
+            process = subprocess.Popen(
+                self._words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd=tempfile.gettempdir(),
+                env={**os.environ, HOOKS_VARIABLE: HOOKS_OFF},
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            told = f"{self.place} cannot be started: {reason}."
+            raise MemtapeError(told, f"Check {COMMAND_VARIABLE}.") from None
+        try:
+            return _within(limit_s, lambda: self._talk(process, prompt), self.place)
+        finally:
+            _end(process)
+
+    def _talk(self, process: subprocess.Popen[bytes], prompt: str) -> str:
+        """Write the prompt and read the answer at once, since either pipe may be full."""
+        assert process.stdin is not None and process.stdout is not None
+        threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True).start()
+        with process.stdout:
+            answer = process.stdout.read(ANSWER_MAX_BYTES + 1)
+        if len(answer) > ANSWER_MAX_BYTES:
+            raise BadAnswer(f"{self.place} answers more than {ANSWER_MAX_BYTES >> 20} MiB.")
+        code = process.wait()
+        if code:
+            raise MemtapeError(f"{self.place} ended with exit code {code}.", "Run it by hand to see why.")
+        return answer.decode("utf-8", "replace")
+
+
+def _write(stdin: Any, prompt: str) -> None:
+    # A command that does not read its prompt to the end may still answer.
+    with suppress(OSError, ValueError), stdin:
+        stdin.write(prompt.encode("utf-8", "replace"))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and its children if it still runs, then wait for it.
+
+    Until the wait, the system gives its process id to no other process.
+    """
+    if process.returncode is None:
+        import signal
+
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _within(limit_s: float, work: Callable[[], str], place: str) -> str:
+    """Run `work` in a thread and return its result, stripped. Raise `ModelTimeout` after `limit_s`.
+
+    Raises the errors of `work`, and `BadAnswer` for an empty result. A late thread is not cancelled; the
+    caller must close the connection or process.
+    """
+    ended: list[str | BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(work())
+        except BaseException as error:
+            ended.append(error)
+
+    # No library of futures: a hook imports this file, and they cost it 20 ms.
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if not ended:
+        raise ModelTimeout(f"{place} has not answered within {limit_s:g} s.")
+    answer = ended[0]
+    if isinstance(answer, BaseException):
+        raise answer
+    answer = answer.strip()
+    if not answer:
+        raise BadAnswer(f"{place} answered nothing.")
+    return answer
