@@ -1,7 +1,7 @@
 """A matcher of regular expressions that goes back as `re` does, and counts the steps of it.
 
-It walks the tree that `re` itself parses. A step is a node that is tried at a place, or a character that a repeat takes
-or gives back. A branch that cannot begin with the next character takes none, and nothing is remembered between places.
+It walks the tree that `re` parses. A step is a node tried at a place, or a character that a repeat takes or
+gives back. A branch that cannot begin with the next character takes none; nothing is kept between places.
 """
 
 from __future__ import annotations
@@ -26,11 +26,6 @@ CATEGORIES = {
     ops.CATEGORY_SPACE: str.isspace,
     ops.CATEGORY_WORD: lambda it: it.isalnum() or it == "_",
 }
-OPPOSITES = {
-    ops.CATEGORY_NOT_DIGIT: ops.CATEGORY_DIGIT,
-    ops.CATEGORY_NOT_SPACE: ops.CATEGORY_SPACE,
-    ops.CATEGORY_NOT_WORD: ops.CATEGORY_WORD,
-}
 
 
 class TooManySteps(Exception):
@@ -50,7 +45,7 @@ class Chars(dict[str, bool]):
         elif self._op is ops.IN:
             negated = self._value[0][0] is ops.NEGATE
             rest = self._value[negated:]
-            found = any(_is_in(its, op, value) for its in given if len(its) == 1 for op, value in rest) != negated
+            found = any(_is_in(its, *node) for its in given if len(its) == 1 for node in rest) != negated
         else:
             found = any(its == chr(self._value) for its in given) == (self._op is ops.LITERAL)
         self[char] = found
@@ -63,12 +58,12 @@ def _is_in(char: str, op: Any, value: Any) -> bool:
     if op is ops.RANGE:
         return bool(value[0] <= ord(char) <= value[1])
     assert op is ops.CATEGORY, op
-    kind = OPPOSITES.get(value, value)
+    kind = getattr(ops, str(value).replace("_NOT_", "_"))  # What a category is the opposite of.
     return bool(CATEGORIES[kind](char)) == (kind is value)
 
 
 class Backtracking:
-    """A pattern, matched at all places of a text as `finditer` does. Raises `AssertionError` for a node unknown."""
+    """A pattern, matched at all places of a text as `finditer` does; an unknown node fails an assertion."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.parsed = tree.parse(pattern, flags)
@@ -231,7 +226,7 @@ class Backtracking:
             def again() -> int:
                 if count >= most:
                     return -1
-                return body(at, lambda after: -1 if after == at and count >= least else match(after, end, count + 1))
+                return body(at, lambda to: -1 if to == at and count >= least else match(to, end, count + 1))
 
             if count < least:
                 return again()
@@ -248,7 +243,7 @@ class Backtracking:
         def match(at: int, end: End) -> int:
             self._step()
             begin = at - width
-            found = begin >= 0 and look(begin, lambda there: there if direction > 0 or there == at else -1) >= 0
+            found = begin >= 0 and look(begin, lambda to: to if direction > 0 or to == at else -1) >= 0
             return end(at) if found == wanted else -1
 
         return match

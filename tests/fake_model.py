@@ -1,6 +1,6 @@
-"""A model on loopback that hosts take for theirs: it calls a tool where a prompt says so and repeats the answer.
+"""A model on loopback that hosts take for theirs: it calls a tool if a prompt says so, and tells the answer.
 
-`REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; anything else is answered with one
+`REMEMBER: text` calls `add_memory`, `RECALL: words` calls `search_memories`; all else is answered with one
 sentence. It speaks the streams of Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's
 generateContent.
 """
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 _ORDER = re.compile(r"^\"?(REMEMBER|RECALL): ([^\n<\"\\]+)", re.MULTILINE)
 SEARCHING = "tool_search"
+NOTED = "Noted by the model."
 NO_TOOL = "There is no such tool among"
 _TOOLS = {"REMEMBER": ("add_memory", "text"), "RECALL": ("search_memories", "query")}
 
@@ -29,7 +30,7 @@ class Seen(NamedTuple):
 
 
 Decide = Callable[[list[tuple[str, str]], list[str]], tuple[str, str, dict[str, str]]]
-"""From a conversation as (role, text) and the names of tools to (words, tool, arguments): words come before a tool."""
+"""From a conversation as (role, text) and names of tools to (words, tool, arguments): words come first."""
 
 
 class Loopback:
@@ -80,27 +81,28 @@ class FakeModel(Loopback):
     def reply(self, to: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
         """Answer in the form of whoever asks."""
         self.seen.append(Seen(to.path, json.dumps(asked), tuple(_tool_names(asked))))
-        if "count_tokens" in to.path or "countTokens" in to.path:
-            send(to, "application/json", b'{"input_tokens": 10, "totalTokens": 10}')
-        elif "/messages" in to.path:
-            if asked.get("stream"):
-                send(to, "text/event-stream", b"".join(map(_sse, _messages(asked, self.decide))))
-            else:
-                send(to, "application/json", json.dumps(_whole_message(asked)).encode())
-        elif "/chat/completions" in to.path:
-            chunks = _chunks(asked, self.decide)
-            if asked.get("stream"):
-                send(to, "text/event-stream", b"".join(map(_data, chunks)) + b"data: [DONE]\n\n")
-            else:
-                send(to, "application/json", json.dumps(_whole_completion(chunks)).encode())
-        elif "/responses" in to.path:
-            send(to, "text/event-stream", b"".join(map(_sse, _responses(asked, self.decide))))
-        elif "treamGenerateContent" in to.path:
-            send(to, "text/event-stream", b"data: " + json.dumps(_generated(asked, self.decide)).encode() + b"\r\n\r\n")
-        elif "enerateContent" in to.path:
-            send(to, "application/json", json.dumps(_generated(asked, self.decide)).encode())
-        else:
-            send(to, "application/json", b"{}")
+        streams, data = _answer(to.path, asked, self.decide)
+        send(to, "text/event-stream" if streams else "application/json", data)
+
+
+def _answer(path: str, asked: dict[str, Any], decide: Decide) -> tuple[bool, bytes]:
+    """Return whether an answer is a stream, and its bytes."""
+    streams = bool(asked.get("stream"))
+    if "count_tokens" in path or "countTokens" in path:
+        return False, b'{"input_tokens": 10, "totalTokens": 10}'
+    if "/messages" in path:
+        message = json.dumps(_message(asked, [{"type": "text", "text": NOTED}], "end_turn")).encode()
+        return streams, b"".join(map(_sse, _messages(asked, decide))) if streams else message
+    if "/chat/completions" in path:
+        chunks = _chunks(asked, decide)
+        whole = json.dumps(_whole_completion(chunks)).encode()
+        return streams, b"".join(map(_data, chunks)) + b"data: [DONE]\n\n" if streams else whole
+    if "/responses" in path:
+        return True, b"".join(map(_sse, _responses(asked, decide)))
+    if "enerateContent" in path:
+        made, streams = _generated(asked, decide), "treamGenerateContent" in path
+        return streams, _data(made).replace(b"\n", b"\r\n") if streams else json.dumps(made).encode()
+    return False, b"{}"
 
 
 def send(to: BaseHTTPRequestHandler, kind: str, data: bytes, status: int = 200, **headers: str) -> None:
@@ -123,7 +125,7 @@ def _data(event: Any) -> bytes:
 
 
 def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Return (words, tool, arguments) for a conversation as (role, text): a tool to be called, or else words."""
+    """Return (words, tool, arguments) for a conversation as (role, text): a tool, or else words."""
     order, answers = None, 0
     for role, text in turns:
         found = _ORDER.findall(text) if role == "user" else []
@@ -132,7 +134,7 @@ def _decided(turns: list[tuple[str, str]], tools: list[str]) -> tuple[str, str, 
         elif role == "tool" and order is not None:
             answered, answers = text, answers + 1
     if order is None:
-        return "Noted by the model.", "", {}
+        return NOTED, "", {}
     suffix, argument = _TOOLS[order[0]]
     name = next((tool for tool in tools if tool.endswith(suffix)), "")
     # One host keeps the tools of servers back until they are searched for.
@@ -197,14 +199,11 @@ def _messages(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     return events
 
 
-def _whole_message(asked: dict[str, Any]) -> dict[str, Any]:
-    return _message(asked, [{"type": "text", "text": "Noted by the model."}], "end_turn")
-
-
 def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> dict[str, Any]:
     return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"), "content": content,
-        "stop_reason": reason, "stop_sequence": None, "usage": {"input_tokens": 5, "output_tokens": 5},
+        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"),
+        "content": content, "stop_reason": reason, "stop_sequence": None,
+        "usage": {"input_tokens": 5, "output_tokens": 5},
     }  # fmt: skip
 
 
@@ -228,7 +227,7 @@ def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
     usage = {"input_tokens": 5, "output_tokens": 5, "total_tokens": 10}
     return [
         {"type": "response.created", "response": {"id": "resp_1"}},
-        *({"type": "response.output_item.done", "output_index": at, "item": item} for at, item in enumerate(done)),
+        *({"type": "response.output_item.done", "output_index": n, "item": it} for n, it in enumerate(done)),
         {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": []}},
     ]
 
@@ -245,7 +244,7 @@ def _chunks(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
             "tool_calls": [{"index": 0, "id": f"call_{len(turns)}", "type": "function", "function": called}],
         }  # fmt: skip
     reason = "tool_calls" if tool else "stop"
-    common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "m")}
+    common = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model", "m")}
     usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
     return [
         common | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},

@@ -1,4 +1,4 @@
-"""The events and the answers of verbs as JSON Schema, for other languages: writes `schemas/json` (`make schemas`).
+"""The events and the answers of verbs as JSON Schema, for other languages: `make schemas` writes them.
 
 A test compares the files with the types. The file of an older version stays.
 """
@@ -24,10 +24,9 @@ FOLDER = Path(memtape.schemas.__file__).parent / "json"
 
 def files() -> dict[str, bytes]:
     """Return the bytes that each file of a newest version should have."""
-    return {
-        name: orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-        for name, schema in (json_schemas() | answer_schemas()).items()
-    }
+    how = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    schemas = json_schemas() | answer_schemas()
+    return {name: orjson.dumps(schema, option=how) for name, schema in schemas.items()}
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
@@ -47,7 +46,7 @@ def answer_schemas() -> dict[str, dict[str, Any]]:
 
 
 def portable_type(kind: Any, made: dict[Any, Any] | None = None) -> Any:
-    """Return a type of which msgspec can describe the JSON: an event, or one of several structs, is any object."""
+    """Return a type whose JSON msgspec can describe: an event, or one of several structs, is any object."""
     made = {} if made is None else made
     inner = get_args(kind)
     if kind is Event or (isinstance(kind, type) and hasattr(kind, "_fields")):

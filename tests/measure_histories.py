@@ -21,7 +21,7 @@ from memtape.schemas.times import parse_time
 
 
 class Outcome(NamedTuple):
-    """What the answer to one question shows: which facts, in order, and whether they are marked as perhaps."""
+    """What the answer to one question shows: which facts, in order, and whether they are marked perhaps."""
 
     shown: list[int]
     is_perhaps: bool
@@ -34,7 +34,7 @@ def main(path: Path, limit: int = 10) -> None:
         os.environ["MEMTAPE_EMBEDDER"] = embedder
         with tempfile.TemporaryDirectory() as folder:
             outcomes = ask(Path(folder), histories, limit)
-        print(f"{path.stem} {embedder:5}", *(f"{name} {count}" for name, count in told(histories, outcomes).items()))
+        print(f"{path.stem} {embedder:5}", *(f"{name} {n}" for name, n in told(histories, outcomes).items()))
 
 
 def ask(home: Path, histories: list[dict[str, Any]], limit: int) -> list[Outcome]:
@@ -47,15 +47,15 @@ def ask(home: Path, histories: list[dict[str, Any]], limit: int) -> list[Outcome
     outcomes = []
     for history in histories:
         with Client(home, scope=f"project:{history['id']}") as client:
-            results = client.search(history["question"], limit, quiet=True).results
-            shown = [history["facts"].index(result.text) for result in results if result.text in history["facts"]]
+            results, facts = client.search(history["question"], limit, quiet=True).results, history["facts"]
+            shown = [facts.index(result.text) for result in results if result.text in facts]
             outcomes.append(Outcome(shown, any("perhaps" in result.marks for result in results)))
     return outcomes
 
 
 def told(histories: list[dict[str, Any]], outcomes: list[Outcome]) -> Counter[str]:
     """Count what became of the questions."""
-    counts: Counter[str] = Counter(dict.fromkeys(("of", "found", "first", "before replaced", "nothing", "perhaps"), 0))
+    counts = Counter(dict.fromkeys(("of", "found", "first", "before replaced", "nothing", "perhaps"), 0))
     for history, outcome in zip(histories, outcomes, strict=True):
         answer, replaced = history["answer"], history["replaced"]
         at = outcome.shown.index(answer) if answer in outcome.shown else None

@@ -1,7 +1,7 @@
 """The product, broken on purpose: each mutant of `mutants.toml` is one small change, and its test must fail.
 
-`make mutants` copies the checkout once for each mutant, puts the change in, and runs the test there. A mutant that
-survives names a promise that nothing holds. `python tests/mutants.py NAME …` tries those of some names.
+`make mutants` copies the checkout once for each mutant, puts the change in, and runs the test there. A
+survivor names a promise that nothing holds. `python tests/mutants.py NAME …` tries those of some names.
 
 No mutant may be put into the checkout itself, and nothing here is imported by the product.
 """
@@ -24,21 +24,14 @@ import msgspec
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("schemas", "state", "flows", "sinks", "tools")
 COPIED = (
-    *ROOMS,
-    "memtape",
-    "tests",
-    "docs",
-    "examples",
-    "pyproject.toml",
-    "README.md",
-    "CONTRIBUTING.md",
+    *ROOMS, "memtape", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md",
     "Makefile",
-)
+)  # fmt: skip
 TIMEOUT_S = 300
 
 
 class Mutant(msgspec.Struct, forbid_unknown_fields=True):
-    """A change: `old`, which stands once in `file`, becomes `new`; `test`, in pytest's words, must then fail."""
+    """A change: `old`, which stands once in `file`, becomes `new`; `test`, as pytest names it, then fails."""
 
     name: str
     why: str
@@ -48,7 +41,8 @@ class Mutant(msgspec.Struct, forbid_unknown_fields=True):
     test: str
 
 
-MUTANTS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, list[Mutant]])["mutant"]
+LISTED = Path(__file__).with_suffix(".toml").read_bytes()
+MUTANTS = msgspec.toml.decode(LISTED, type=dict[str, list[Mutant]])["mutant"]
 
 
 def why_not(mutant: Mutant, root: Path = ROOT) -> str:
@@ -69,18 +63,19 @@ def copy_checkout(folder: Path) -> None:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            left_out = shutil.ignore_patterns("__pycache__", ".*")
+            shutil.copytree(source, folder / name, symlinks=True, ignore=left_out)
         elif source.exists():
             shutil.copy(source, folder / name)
 
 
 def run_tests(folder: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
     """Run tests in a copy of the checkout, with the same examples every time."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("MEMTAPE_SEED", None)
+    env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    env.pop("MEMTAPE_SEED", None)
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow and not soak", "--no-header"]
     command += ["-p", "no:cacheprovider", f"--rootdir={folder}", "-k", "not mutant", *dict.fromkeys(tests)]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=TIMEOUT_S)
 
 
 def try_mutant(mutant: Mutant) -> Outcome:
@@ -106,13 +101,13 @@ def try_mutant(mutant: Mutant) -> Outcome:
 
 
 def check_unmutated(mutants: Iterable[Mutant]) -> str:
-    """Return what fails in a copy that nothing was put into, or nothing; otherwise no answer would mean anything."""
+    """Return what fails in a copy that nothing was put into, or nothing: only then answers mean anything."""
     with tempfile.TemporaryDirectory(prefix="memtape-") as name:
         folder = Path(name)
         copy_checkout(folder)
         where = [sys.executable, "-c", "import memtape.state.fold.candidates as fold; print(fold.__file__)"]
-        environment = {**os.environ, "PYTHONPATH": name}
-        found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
+        env = {**os.environ, "PYTHONPATH": name}
+        found = subprocess.run(where, cwd=folder, env=env, capture_output=True, text=True).stdout.strip()
         if not Path(found).resolve().is_relative_to(folder.resolve()):
             return f"the copy would test {found}"
         done = run_tests(folder, [mutant.test for mutant in mutants])

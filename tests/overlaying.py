@@ -1,4 +1,4 @@
-"""What a reader finds of rows and of the events behind them: by a search index in memory, as searches read one."""
+"""What a reader finds of rows and of the events behind them, by a search index in memory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from memtape.schemas.rows import TABLES, GoneRow, Guarded, MemoryRow, Row, Table
 from memtape.sinks.search_index import _IndexBuilder
 from memtape.tools.ask.found import found_of
 
+NAMES: dict[type[Row], TableName] = {row_type: name for name, row_type in TABLES.items()}
+
 
 def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[MemoryRow | TurnRow | Event]:
-    """Return the rows, and captures from `cut` on, that are shown once the events from there on are laid over the rows.
+    """Return the rows, and captures from `cut` on, that are shown once the events from there lie over them.
 
     Repetitions are left out of the tail, as `tail_of` does.
     """
@@ -24,17 +26,11 @@ def laid_over(rows: Iterable[Row], events: Sequence[Event], cut: int) -> list[Me
     shown: list[MemoryRow | TurnRow | Event] = []
     for scope, its in by_scope.items():
         making = _IndexBuilder(None)
-        making.add([Guarded(_table_of(row), row, 1, offset) for offset, row in enumerate(its)])
-        opened = making.opened()
-        found = found_of(
-            opened, [event for event in tail if event.scope == scope], lambda offset: _text(events[offset])
-        )
+        making.add([Guarded(NAMES[type(row)], row, 1, offset) for offset, row in enumerate(its)])
+        own = [event for event in tail if event.scope == scope]
+        found = found_of(making.opened(), own, lambda offset: _text(events[offset]))
         shown += map(found.row, found.places())
     return shown
-
-
-def _table_of(row: Row) -> TableName:
-    return next(name for name, row_type in TABLES.items() if type(row) is row_type)
 
 
 def _text(event: Event) -> str | None:

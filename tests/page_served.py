@@ -60,10 +60,10 @@ class Page(NamedTuple):
             time.sleep(0.05)
         return answer
 
-    def act(self, do: str, ids: list[str], *, meant: bool = True, scope: str = SCOPE, **given: str) -> httpx.Response:
+    def act(self, do: str, ids: list[str], *, meant: bool = True, **given: str) -> httpx.Response:
         """Send the form of an action, as its buttons do."""
-        form: dict[str, str | list[str]] = {"do": do, "id": ids, "scope": scope, **given}
-        return self.http.post("/act", data=form | ({"meant": "yes"} if meant else {}), headers={"origin": self.origin})
+        form = {"do": do, "id": ids, "scope": SCOPE, **given, **({"meant": "yes"} if meant else {})}
+        return self.http.post("/act", data=form, headers={"origin": self.origin})
 
     def ends(self) -> list[int]:
         """Where the partitions of the home's log end."""
@@ -103,7 +103,7 @@ def served(home: Path, scope: str = SCOPE) -> Iterator[Page]:
 
 @contextmanager
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
-    """Serve a page that opens a browser; give its first address, and the address of the file that the browser gets."""
+    """Serve a page that opens a browser; give its first address, and that of the browser's file."""
     named = queue.SimpleQueue[str]()
     monkeypatch.setattr("memtape.tools.page.app.webbrowser.open", named.put)
     with _serving(home, SCOPE, open_browser=True) as address:
@@ -112,7 +112,7 @@ def opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, s
 
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with life in it, which is looked at and never changed: the copy of one that all processes share."""
+    """A home with life in it, to be looked at and never changed: the copy of one that all processes share."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     made = shared / "living"

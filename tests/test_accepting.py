@@ -1,4 +1,4 @@
-"""Rules that a person says for all projects: proposed from what stands, answered by people alone, and asked once."""
+"""Rules that a person says for all projects: proposed from what stands, answered by people, asked once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from bench.instructing import Sentence, is_told
-from click.testing import CliRunner
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,6 @@ from memtape.state.text.instructions import heard_in, is_for_all_projects
 from memtape.state.views.context import Known
 from memtape.state.views.proposals import proposal_id, proposed
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.erasing import plan
 from memtape.tools.table import TOOLS
 
@@ -50,28 +49,20 @@ def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly(name: st
     assert len(told) * 2 >= sum(line.standing for line in read)
 
 
-texts = st.lists(st.sampled_from(["In all my projects, use tabs.", "Fix it.", "in all my projects use  tabs", "Hm. "]))
+texts = st.lists(st.sampled_from([RULE, "Fix it.", "in all my projects use  tabs", "Hm. "]))
 knowns = st.lists(
     st.builds(
-        Known,
-        id=st.sampled_from("abcdef"),
-        scope=st.sampled_from(["project:a", "global"]),
-        kind=st.sampled_from(["turn", "fact", "document"]),
-        text=texts.map(" ".join),
-        at=st.integers(0, 3),
-        last_at=st.just(0),
-        order=st.integers(0, 3),
-        actor=st.just(""),
+        Known, id=st.sampled_from("abcdef"), scope=st.sampled_from(["project:a", "global"]),
+        kind=st.sampled_from(["turn", "fact", "document"]), text=texts.map(" ".join), at=st.integers(0, 3),
+        last_at=st.just(0), order=st.integers(0, 3), actor=st.just(""), valid_to=st.none() | st.just(1),
         origin=st.sampled_from(["user", "operator", "agent", "tool", "web", "model"]),
-        valid_to=st.none() | st.just(1),
     ),
-    max_size=6,
-    unique_by=lambda it: it.id,
-)
+    max_size=6, unique_by=lambda it: it.id,
+)  # fmt: skip
 
 
 @given(knowns, st.randoms())
-def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(known: list[Known], rng: object) -> None:
+def test_proposals_follow_from_what_people_said(known: list[Known], rng: object) -> None:
     shuffled = sorted(known, key=lambda it: rng.random())  # type: ignore[attr-defined]
     found = proposed(known)
     assert proposed(shuffled) == found
@@ -88,9 +79,7 @@ def test_proposals_follow_from_what_people_said_in_whatever_order_it_is_read(kno
 
 
 def run(home: Path, *words: str, scope: str = "project:a", code: int = 0) -> str:
-    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", scope])
-    assert result.exit_code == code, result.output
-    return result.output
+    return call(*words, home=home, scope=scope, code=code).output
 
 
 def said(home: Path, text: str = TALK, origin: Origin = "user", scope: str = "project:a") -> str:
@@ -129,7 +118,7 @@ def test_an_answer_survives_a_rebuild_and_is_asked_once(tmp_path: Path, answer: 
         client.project()
         assert [how for _, how in client.proposals()] == [expected]
     said(tmp_path, "As I said: in all my projects, use tabs!", scope="project:b")
-    assert CliRunner().invoke(main, ["rebuild", "--home", str(tmp_path)]).exit_code == 0
+    call("rebuild", home=tmp_path)
     with Client(tmp_path, scope="project:a", origin="user") as client:
         assert client.verify().ok
         assert [how for _, how in client.proposals()] == [expected]

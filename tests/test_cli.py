@@ -12,12 +12,19 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
+import commanding
 import pytest
 from click.testing import CliRunner, Result
+from commanding import document
+from hypothesis import given
+from hypothesis import strategies as st
+from tables import table
 
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.times import parse_iso, parse_time
+from memtape.tools.ask.naming import shortened
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import main
 
@@ -35,14 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call(*words: str, input: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=input)
-
-
-def document(*words: str, input: str | bytes | None = None) -> Any:
-    """What a command prints with --json, which must be one document and nothing else."""
-    result = call(*words, "--json", input=input)
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return commanding.call(*words, input=input, code=None)
 
 
 def capture(text: str, *words: str) -> str:
@@ -58,8 +58,8 @@ def every_command(group: click.Group = main, before: str = "") -> Iterator[tuple
             yield f"{before}{name}", command
 
 
-@pytest.mark.parametrize(("name", "command"), [pytest.param(*found, id=found[0]) for found in every_command()])
-def test_every_command_has_help_with_an_example_json_and_a_place_in_the_docs(name: str, command: click.Command) -> None:
+@pytest.mark.parametrize(("name", "command"), [pytest.param(*it, id=it[0]) for it in every_command()])
+def test_every_command_has_help_and_a_place_in_the_docs(name: str, command: click.Command) -> None:
     help = call(*name.split(), "--help").output
     assert all(part in help for part in ("Example:", f"memtape {name}", "--json", "--home"))
     assert all(getattr(option, "help", "x") for option in command.params if isinstance(option, click.Option))
@@ -112,30 +112,16 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert kept == {"count": 1, "refused": [], "redacted": {}, "profile": "prod"}
 
 
-REFUSED = {
-    "10 MB of text": (["capture", "x" * 100_000], "65,536"),
-    "empty": (["capture", "  "], "empty"),
-    "NUL": (["capture", "a\x00b"], "NUL"),
-    "too many tags": (["capture", "x", *(word for n in range(65) for word in ("--tag", f"t{n}"))], "tags"),
-    "2099": (["capture", "x", "--at", "2099-01-01"], "future"),
-    "no time": (["capture", "x", "--at", "yesterday-ish"], "not a time"),
-    "scope with a path": (["capture", "x", "--scope", "project:../../etc"], "not a scope"),
-    "empty scope": (["search", "x", "--scope", ""], "'' is not a scope"),
-    "empty scope of stats": (["admin", "stats", "--scope", ""], "'' is not a scope"),
-    "empty scope of tail": (["admin", "tail", "--scope", ""], "'' is not a scope"),
-    "global": (["capture", "x", "--scope", "global"], "operator"),
-    "unknown id": (["show", "019ab0c4-9a3c-7000-8000-0123456789ab"], "no memory"),
-    "id with a path": (["forget", "../../../etc/passwd"], "no memory"),
-    "id with a quote": (["show", "--why", "x' OR 1=1 --"], "no memory"),
-    "empty query": (["search", "   "], "empty"),
-    "limit of a million": (["search", "x", "--limit", "1000000"], "limit"),
-    "offset beyond the end": (["log", "--from", "999"], "no offset"),
-}
+REFUSED = [
+    *table("refused-words")["commands"],
+    (["capture", "x" * 100_000], "65,536"),
+    (["capture", "a\x00b"], "NUL"),
+    (["capture", "x", *(word for n in range(65) for word in ("--tag", f"t{n}"))], "tags"),
+]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_bad_input_is_refused_in_one_sentence(name: str) -> None:
-    words, expected = REFUSED[name]
+@pytest.mark.parametrize(("words", "expected"), REFUSED)
+def test_bad_input_is_refused_in_one_sentence(words: list[str], expected: str) -> None:
     result = call(*words, *(() if "--scope" in words else SCOPE))
     assert result.exit_code in (1, 2) and expected in result.stderr, result.output
     assert "Traceback" not in result.output and len(result.stderr) < 500
@@ -153,7 +139,7 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert call("capture", *SCOPE, input="piped text").exit_code == 0
 
 
-def test_wrong_usage_is_exit_code_2() -> None:
+def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
     for words in (
         ("show",),
         ("search", "--deep"),
@@ -162,6 +148,10 @@ def test_wrong_usage_is_exit_code_2() -> None:
         ("nonsense",),
     ):
         assert call(*words).exit_code == 2
+    for group in ("agents", "admin", "project"):
+        told = call(group)
+        assert f"{group} [OPTIONS] COMMAND" in told.output and "Error" not in told.output
+    assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
 
 
 def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> None:
@@ -185,16 +175,18 @@ def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "MEMTAPE_HOME": str(home)})
 
 
-def test_json_errors_are_one_document_too() -> None:
+def test_errors_and_settings_are_one_document() -> None:
     result = call("show", "nothing", *SCOPE, "--json")
     assert result.exit_code == 1
     assert set(json.loads(result.stdout)) == {"error", "hint", "code"}
+    assert document("admin", "settings")["log"]["fold_cosine_hundredths"] == 85
 
 
 def test_the_daemon_projects_what_comes_and_ends_cleanly(home: Path) -> None:
     capture("Before it started.")
     for signal_name in ("SIGTERM", "SIGINT"):
-        daemon = subprocess.Popen([sys.executable, "-m", "memtape", "run", "--json"], stdout=subprocess.PIPE, text=True)
+        words = [sys.executable, "-m", "memtape", "run", "--json"]
+        daemon = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         capture(f"While it ran, {signal_name}.")
         deadline = time.monotonic() + 300
         while document("status")["lag"] and time.monotonic() < deadline:
@@ -212,13 +204,13 @@ def test_an_explained_search_adds_up() -> None:
     capture("The harbour gauge is broken.")
     told = document("search", "the harbour gauge, zebra", "--explain", *SCOPE)
     (read,) = told["read"]
-    assert list(read["terms"]) == ["harbour", "gaug"] and read["unheld"] == ["zebra"] and read["common"] == ["the"]
+    assert (list(read["terms"]), read["unheld"], read["common"]) == (["harbour", "gaug"], ["zebra"], ["the"])
     why = told["results"][0]["why"]
     share = (sum(why["parts"].values()) - read["least"]) / (read["most"] - read["least"])
     assert abs(share * read["strength"] - why["relevance"]) < 1e-6 and why["terms"] == ["harbour", "gaug"]
     assert not document("search", "harbour", *SCOPE)["read"]
     printed = call("search", "the harbour gauge, zebra", "--explain", *SCOPE).output
-    told_by = ("holds harbour, gaug", "no text has: zebra", "passed over, too common: the", "+1.000 words", "strength")
+    told_by = ("holds harbour, gaug", "no text has: zebra", "too common: the", "+1.000 words", "strength")
     assert all(line in printed for line in told_by)
 
 
@@ -234,34 +226,27 @@ def test_a_run_under_a_limit_of_file_sizes_ends_with_a_sentence(home: Path, limi
     assert not [words for words in ("panicked", "Traceback", ".rs:") if words in done.stderr]
 
 
-def test_an_error_of_a_library_is_told_without_its_own_lines(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_library_is_told_in_a_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
-        raise OSError("LanceError(IO): File too large (os error 27), /home/runner/lance/src/io/commit.rs:1663:50")
+        raise OSError("LanceError(IO): File too large (os error 27), /home/lance/src/io/commit.rs:1663:50")
 
     monkeypatch.setattr(Client, "reader", property(full))
     done = call("status")
     assert done.exit_code == 1 and "Error: LanceError(IO): File too large (os error 27)\n" in done.stderr
 
 
-def test_memtape_alone_says_what_is_remembered_and_what_waits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memtape_alone_says_what_there_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = call()
     assert begin.exit_code == 0 and "memtape agents connect" in begin.output and not home.exists()
     monkeypatch.chdir(home.parent)
-    for text, origin in (("The gate listens on port 7001.", "user"), ("The gate listens on port 7002.", "agent")):
+    for port, origin in ((7001, "user"), (7002, "agent")):
         for _ in range(2):
-            assert call("capture", text, "--origin", origin).exit_code == 0
-    assert call("capture", "In all my projects, use tabs.", "--origin", "user", "--kind", "turn").exit_code == 0
+            document("capture", f"The gate listens on port {port}.", "--origin", origin)
+    document("capture", "In all my projects, use tabs.", "--origin", "user", "--kind", "turn")
     told = call().output
     assert "remembers" in told and "port 7001" in told and "wait for you: `memtape settle`" in told
     found = json.loads(call("overview", "--json").stdout)
     assert len(found["rules"]) == 1 and found["next"] and len(found["latest"]) >= 2
-
-
-def test_groups_have_help_and_an_unknown_command_is_wrong_usage() -> None:
-    for group in ("agents", "admin", "project"):
-        told = call(group)
-        assert f"{group} [OPTIONS] COMMAND" in told.output and "Error" not in told.output
-    assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
 
 
 def test_what_is_forgotten_is_listed_until_it_is_restored() -> None:
@@ -295,8 +280,8 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
         (f"memtape pin {id[:4]}", id),
         (f"memtape forget {id[:4]}", id),
     ):
-        variables = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        assert f"plain,{found}" in CliRunner().invoke(main, [], env=variables, prog_name="memtape").output, words
+        env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        assert f"plain,{found}" in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])
     assert "_MEMTAPE_COMPLETE" in written.read_text() and written.is_relative_to(tmp_path / "user")
     assert call("admin", "completion", "zsh", "--print").output.startswith("#compdef memtape")
@@ -304,5 +289,79 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     assert "Name one" in call("admin", "completion").stderr
 
 
-def test_the_settings_of_the_log_are_printed() -> None:
-    assert document("admin", "settings")["log"]["fold_cosine_hundredths"] == 85
+def said(*words: str, input: str | bytes | None = None) -> str:
+    result = call(*words, input=input)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_diff_names_a_new_memory_once() -> None:
+    """Whatever happened to it since: folded into, revising, forgotten, restored."""
+    old = document("capture", "The harbour master is Mira.", *SCOPE)
+    start = f"{old['partition']}:{old['offset'] + 1}"
+    said_of = {"added": "The gauge fell into the harbour.", "revised": "The harbour master is Mara."}
+    said_of |= {"forgotten": "Lunch is at noon."}
+    ids = {what: document("capture", text, *SCOPE)["id"] for what, text in said_of.items()}
+    for text in ("the gauge fell into the harbour", "the harbour master is Mara"):
+        document("capture", text, *SCOPE)
+    document("forget", ids["forgotten"], *SCOPE)
+    document("run", "--once")
+    changes = document("admin", "diff", start, "0s", *SCOPE)
+    whats = ("added", "folded", "revised", "forgotten", "restored")
+    named = [(what, changed["id"]) for what in whats for changed in changes[what]]
+    assert sorted(named) == sorted(ids.items())
+    assert [len(changed["captures"]) for what in ("added", "revised") for changed in changes[what]] == [1, 1]
+    printed = said("admin", "diff", start, "0s", *SCOPE)
+    assert all(printed.count(id) == 1 for id in ids.values())
+
+
+@pytest.mark.parametrize(
+    "text", ["Deploy.", "\n\n  - a list\n- of two\n", "[1, 2]", '"quoted"', "a\n{not JSON}\n", "Größe: 3"]
+)
+def test_a_text_that_is_piped_to_a_dash_is_one_capture(text: str) -> None:
+    id = document("capture", "-", *SCOPE, "--tag", "x", input=text)["id"]
+    memory = document("show", id, *SCOPE)["memory"]
+    assert (memory["text"], memory["tags"]) == (text, ["x"])
+
+
+def test_lines_that_are_piped_to_a_dash_stay_lines() -> None:
+    lines = '\ufeff\n \n{"text": "First."}\n{broken\n\nnot JSON\n{"text": "Second."}'
+    result = call("capture", "-", *SCOPE, "--json", input=lines)
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["count"]) == (1, 2)
+    assert [refusal["line"] for refusal in told["refused"]] == [4, 6]
+    alone = call("capture", "-", *SCOPE, input="{ braces of a poem }")
+    assert alone.exit_code == 1 and "Line 1 was refused" in alone.stderr and "leave out the -" in alone.stderr
+    for nothing in ("", " \n\t\n"):
+        empty = call("capture", "-", *SCOPE, input=nothing)
+        assert empty.exit_code == 1 and "empty" in empty.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "ago"),
+    [
+        ("90m", 90 * 60), ("2 days ago", 2 * 86_400), ("2 days", 2 * 86_400), ("an hour ago", 3_600),
+        ("a week ago", 604_800), ("1 min ago", 60), ("3 hrs", 3 * 3_600), ("now", 0), ("Today", 36_000),
+        ("yesterday", 36_000 + 86_400),
+    ],
+)  # fmt: skip
+def test_a_time_is_told_as_people_tell_it(said: str, ago: int) -> None:
+    now = parse_iso("2026-11-23T10:00:00Z")
+    assert parse_time(said, now) == now - ago * 1_000_000
+
+
+def test_what_is_no_time_is_refused() -> None:
+    for said in ("am", "days ago", "ago", "two days ago", "", "3 moons ago", "tomorrow"):
+        with pytest.raises(MemtapeError, match="is not a time"):
+            parse_time(said, 0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**16), st.booleans()), max_size=20))
+def test_shortened_ids_tell_all_apart(made: list[tuple[int, int, bool]]) -> None:
+    """Ids that begin alike, as those of one millisecond do."""
+    ids = [f"0000000{n}-0000-{'7' if new else '8'}000-8000-{rest:012x}" for n, rest, new in made]
+    short = shortened(ids)
+    assert list(short) == sorted(set(ids))
+    for id, begin in short.items():
+        assert id.startswith(begin) and len(begin) >= (13 if id[14] == "7" else 8) and begin[-1] != "-"
+        assert [other for other in short if other.startswith(begin)] == [id]

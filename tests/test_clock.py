@@ -1,41 +1,42 @@
-"""The clock: any run that ends does the pass that is due. What workers and owners hold for life is bounded."""
+"""The clock: any run that ends does the pass that is due, and ranking's now is the hour of asking."""
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import START, captured
-from click.testing import CliRunner
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
+from met import events_of
+from msgspec.structs import replace
 
 from memtape.flows.workers.clock import EMPTY_WAIT_US, Clock
 from memtape.flows.workers.worker import NOTES_KEPT
 from memtape.schemas.codec import decode
-from memtape.schemas.events import Ticked
+from memtape.schemas.events import Recalled, Ticked
 from memtape.schemas.scopes import partition_of
-from memtape.schemas.times import DAY_US, HOUR_US
+from memtape.schemas.times import DAY_US, HOUR_US, format_time
 from memtape.sinks.logs.memory import MemoryLog
+from memtape.tools.ask.results import Answer
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:harbour"
-TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the second drawer.", "The gate closes late.")
+TEXTS = ("The lamp is green.", "Lunch is at noon.", "Tea stands in the drawer.", "The gate closes late.")
 
 
 def hours_of(log: MemoryLog) -> list[tuple[int, int]]:
     """Return the partition and the hour of each tick of a log, in order."""
-    events = [decode(slot.payload) for number in range(log.partitions) for slot in log.read(number, 0, 10_000)]
-    return [(event.body.partition, event.body.hour) for event in events if isinstance(event.body, Ticked)]
+    bodies = [event.body for event in events_of(log)]
+    return [(body.partition, body.hour) for body in bodies if isinstance(body, Ticked)]
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["say", "run", "serve"]), st.integers(0, 3), st.sampled_from([0, 1, 5, 800])),
+        st.tuples(st.sampled_from(["say", "run", "serve"]), st.integers(0, 3), st.sampled_from([0, 1, 800])),
         max_size=12,
     )
 )
@@ -70,15 +71,9 @@ class Machine:
         patch.setattr(time, "time_ns", lambda: self.now * 1_000)
         patch.setenv("MEMTAPE_HOME", str(home))
 
-    def call(self, *words: str) -> str:
-        """Return what a command prints."""
-        done = CliRunner().invoke(main, list(words))
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
     def told(self, *words: str) -> Any:
         """Return what a command prints as JSON."""
-        return json.loads(self.call(*words, "--scope", SCOPE, "--json"))
+        return document(*words, scope=SCOPE)
 
 
 @pytest.fixture
@@ -88,7 +83,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user") as client:
         for text in TEXTS:
             client.capture(text, "fact")
-    machine.call("run", "--once")
+    call("run", "--once")
     return machine
 
 
@@ -97,37 +92,37 @@ def test_a_run_does_the_pass_that_a_dry_run_tells(machine: Machine) -> None:
     for days in (30, 70, 280, 40):  # In all of which nothing is said.
         machine.now += days * DAY_US
         pass_ = machine.told("admin", "lifecycle", "--dry-run")["pass"]
-        machine.call("run", "--once")
+        call("run", "--once")
         told = machine.told("admin", "lifecycle")
         assert told["standing"][pass_["moves"][0]["to"]] == pass_["moving"] == len(TEXTS)
         assert machine.told("admin", "lifecycle", "--dry-run")["pass"]["moving"] == 0
-        ends, life = _ends(machine), json.loads(machine.call("status", "--json"))["lives"][SCOPE]
-        machine.call("run", "--once")
+        ends, life = _ends(machine), document("status")["lives"][SCOPE]
+        call("run", "--once")
         assert _ends(machine) == ends, "a second run in the same hour adds nothing"
         archive, purged = machine.told("archive", "--list"), machine.told("archive", "--list", "--purged")
         assert len(archive["archived"]) == told["standing"]["archived"]
         assert len(archive["archived"]) + len(purged["archived"]) == life.get("archived", 0)
-        assert [life.get(tier, 0) for tier in ("mid", "long")] == [told["standing"][tier] for tier in ("mid", "long")]
+        assert all(life.get(tier, 0) == told["standing"][tier] for tier in ("mid", "long"))
         places.append(pass_["moves"][0]["to"])
     assert places == ["mid", "long", "archived", "purged"]
 
 
 @pytest.mark.parametrize(("days", "speaks_first"), [(399, True), (401, False), (3_600, True)])
-def test_a_home_that_nobody_came_to_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
+def test_a_home_left_for_years_does_what_is_due(days: int, speaks_first: bool, machine: Machine) -> None:
     """After some days, also where a capture comes first, whose own hour the partition ignores."""
     machine.now += days * DAY_US
     due = machine.told("admin", "lifecycle", "--dry-run")["pass"]
     if speaks_first:
         machine.told("capture", "The bell is cracked.")
-    machine.call("run", "--once")
+    call("run", "--once")
     told = machine.told("admin", "lifecycle")
     assert told["ticked_at"] == machine.now // HOUR_US * HOUR_US
     assert told["standing"]["mid"] == due["moving"] == len(TEXTS)
     ends = _ends(machine)
-    machine.call("run", "--once")
+    call("run", "--once")
     assert _ends(machine) == ends, "a second run in the same hour adds nothing"
     machine.now += HOUR_US
-    machine.call("run", "--once")
+    call("run", "--once")
     assert machine.told("admin", "lifecycle")["ticked_at"] == machine.now // HOUR_US * HOUR_US
     with Client(machine.home, scope=SCOPE) as client:
         assert client.verify().ok
@@ -138,9 +133,6 @@ def _ends(machine: Machine) -> list[int]:
         return client.log.ends()
 
 
-# --- What a process that lives for long holds ---
-
-
 def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
     told: list[str] = []
     clock = Clock(MemoryLog(1), lambda: 0, told.append)
@@ -149,3 +141,93 @@ def test_a_worker_holds_a_bounded_number_of_its_notes() -> None:
         clock.note(f"note {number}")
     assert len(told) == 3 * NOTES_KEPT
     assert len(clock._noted) == NOTES_KEPT
+
+
+MINE = "project:mine"
+
+
+@pytest.fixture
+def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
+
+
+def scores(answer: Answer) -> list[tuple[str, float, object]]:
+    return [(result.text, result.score, result.why) for result in answer.results]
+
+
+def fill(client: Client) -> list[str]:
+    """Say the same twice, long ago and just now, and use both."""
+    then = time.time_ns() // 1_000 - 40 * DAY_US
+    said = [
+        client.capture("The harbour gauge is broken.", "turn", session="old", at=then).id,
+        client.capture("The harbour gauge is broken again.", "turn", session="new").id,
+        client.capture("Ada mends the harbour gauge.", "fact").id,
+    ]
+    client.project()
+    client.use(said[:2])
+    client.project()
+    return said
+
+
+def test_what_another_scope_of_the_partition_says_moves_nothing(tmp_path: Path, clock: Machine) -> None:
+    with Client(tmp_path, scope=MINE, session="s") as mine:
+        said = fill(mine)
+        partitions = mine.log.partitions
+        number, names = partition_of(MINE, partitions), (f"project:n{n}" for n in range(1_000))
+        neighbour = next(name for name in names if partition_of(name, partitions) == number)
+        position = f"{number}:{mine.log.ends()[number]}"
+        clock.now += 79 * HOUR_US
+        before = scores(mine.search("harbour gauge", quiet=True))
+        context, edges = mine.context(), mine.edges(said[0])
+        past = scores(mine.search("harbour gauge", as_of=position))
+        with Client(tmp_path, scope=neighbour, log=mine.log) as other:
+            other.capture("Something else entirely.", "turn")
+            other.project()
+        assert scores(mine.search("harbour gauge", quiet=True)) == before
+        assert replace(mine.context(), watermark=context.watermark) == context
+        assert mine.edges(said[0]) == edges
+        later = f"{number}:{mine.log.ends()[number]}"
+        assert scores(mine.search("harbour gauge", as_of=later)) == past
+
+
+def test_in_a_quiet_memory_what_was_fresh_and_hot_ceases_to_be(tmp_path: Path, clock: Machine) -> None:
+    with Client(tmp_path, scope=MINE, session="s") as mine:
+        ids = fill(mine)
+
+        def asked() -> dict[str, dict[str, float]]:
+            found = mine.search("harbour gauge", quiet=True).results
+            return {result.id: dict(result.why.lanes) for result in found if result.why}  # type: ignore[arg-type]
+
+        fresh = []
+        for _ in range(5):
+            fresh.append(asked()[ids[1]].get("fresh", 0))
+            clock.now += 20 * HOUR_US
+        assert fresh[0] == 1 and fresh[-1] == 0 and fresh == sorted(fresh, reverse=True)
+        assert asked()[ids[1]]["hot"] == 1
+        weight = mine.edges(ids[0]).edges[0].weight
+        clock.now += 16 * DAY_US
+        assert "hot" not in asked()[ids[1]]
+        assert [edge.weight < weight for edge in mine.edges(ids[0]).edges] in ([], [True])
+
+
+def test_a_search_can_be_asked_again_as_of_its_time(tmp_path: Path, clock: Machine) -> None:
+    with Client(tmp_path, scope=MINE, session="s") as mine:
+        fill(mine)
+        clock.now += 30 * HOUR_US
+        first = mine.search("harbour gauge")
+        (body,) = (
+            event.body
+            for number in range(mine.log.partitions)
+            for slot in mine.log.read(number, 0, 100, types=("recalled",))
+            if (event := decode(slot.payload)).id == first.recall_id
+        )
+        assert isinstance(body, Recalled) and body.now == clock.now - clock.now % HOUR_US
+        then = format_time(clock.now)
+        clock.now += 50 * HOUR_US
+        mine.capture("The harbour gauge is mended.", "turn")
+        assert scores(mine.search("harbour gauge", quiet=True)) != scores(first)
+        assert scores(mine.search("harbour gauge", as_of=then)) == scores(first)
+        told = mine.compare(["memtape"])["retrievers"]["memtape"]
+        clock.now += 50 * DAY_US
+        again = mine.compare(["memtape"])["retrievers"]["memtape"]
+        assert {**told, "latency_ms": 0} == {**again, "latency_ms": 0}

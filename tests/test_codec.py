@@ -1,4 +1,4 @@
-"""Events to bytes and back: what is written is read as it was, and what may not stand on a log is refused by both ways.
+"""Events to bytes and back: what is written is read as it was; what may not stand on a log is refused.
 
 The strategies here reach every field of every type. `tests/test_golden.py` has the bytes that never change.
 """
@@ -21,32 +21,12 @@ from hypothesis import strategies as st
 from json_schemas import json_schemas
 from msgspec import inspect
 from msgspec.structs import replace
+from tables import table
 
-from memtape.schemas import events as event_types
+from memtape.schemas import events as ev
 from memtape.schemas.codec import canonical, content_digest, decode, encode
 from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import (
-    EVENT_TYPES,
-    MAX_AT_LEAD_US,
-    MAX_TEXT_BYTES,
-    Actor,
-    Body,
-    Captured,
-    Decided,
-    Embedded,
-    Event,
-    Input,
-    Linked,
-    Operation,
-    Origin,
-    Part,
-    Settled,
-    Ticked,
-    make_configured,
-    make_tick,
-    tick_id,
-    version_of,
-)
+from memtape.schemas.events import EVENT_TYPES, Body, Captured, Decided, Embedded, Event, version_of
 from memtape.schemas.ids import ID_PATTERN, is_slug
 from memtape.schemas.scopes import SCOPE_PATTERN
 from memtape.schemas.settings import Settings
@@ -90,7 +70,8 @@ def values_of(type: Any, name: str = "") -> st.SearchStrategy[Any]:
         case inspect.StrType(pattern=None, min_length=least, max_length=most):
             return slugs if name == "slug" else texts(least or 0, most)
         case inspect.StrType(pattern=pattern):
-            return ids if pattern == ID_PATTERN else st.from_regex(str(pattern), alphabet=st.characters(codec="ascii"))
+            ascii = st.characters(codec="ascii")
+            return ids if pattern == ID_PATTERN else st.from_regex(str(pattern), alphabet=ascii)
         case inspect.LiteralType(values=values):
             return st.sampled_from(values)
         case inspect.UnionType(types=types):
@@ -112,8 +93,9 @@ def body_of(type: type[Body], **fields: st.SearchStrategy[Any]) -> st.SearchStra
 
 def embedded(vector: list[int], reason: str | None) -> Embedded:
     """A text's vector, or where there is a reason none."""
-    data = None if reason else struct.pack(f"<{len(vector)}h", *vector)
-    return Embedded(attempt=1, dimensions=len(vector), embedder=f"m@r/{len(vector)}", reason=reason, vector=data)
+    size = len(vector)
+    data = None if reason else struct.pack(f"<{size}h", *vector)
+    return Embedded(attempt=1, dimensions=size, embedder=f"m@r/{size}", reason=reason, vector=data)
 
 
 relations = st.sampled_from(("child", "related", "odd_one"))
@@ -122,41 +104,35 @@ relations = st.sampled_from(("child", "related", "odd_one"))
 @st.composite
 def decisions(draw: st.DrawFn) -> Decided:
     """What was decided of some inputs, why an attempt failed, or the end of a pass."""
-    inputs = tuple(Input(id=id, seq=draw(counts)) for id in draw(st.lists(ids, min_size=1, max_size=6, unique=True)))
-    attempt = draw(st.integers(1, 3))
+    named = draw(st.lists(ids, min_size=1, max_size=6, unique=True))
+    inputs, attempt = tuple(ev.Input(id=id, seq=draw(counts)) for id in named), draw(st.integers(1, 3))
     match draw(st.sampled_from(("decided", "failed", "ended"))):
         case "failed":
-            return Decided(attempt=attempt, inputs=inputs, operations=(), reason=draw(texts(1, 100)), until=None)
+            why = draw(texts(1, 100))
+            return Decided(attempt=attempt, inputs=inputs, operations=(), reason=why, until=None)
         case "ended":
             return Decided(attempt=attempt, inputs=(), operations=(), reason=None, until=draw(counts))
-    named = [given.id for given in inputs]
     by = draw(ids.filter(lambda id: id not in named))
-    operations = [Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
+    operations = [ev.Operation(by=by, ids=tuple(named[:2]), op=draw(st.sampled_from(("add", "replace"))))]
     if len(named) > 3:
         op = draw(st.sampled_from(("remove", "conflict")))
-        operations.append(Operation(by=named[2], ids=tuple(named[3:]), op=op))
+        operations.append(ev.Operation(by=named[2], ids=tuple(named[3:]), op=op))
     chosen = tuple(operations[draw(st.integers(0, 1)) :])
     return Decided(attempt=attempt, inputs=inputs, operations=chosen, reason=None, until=None)
 
 
+parts = st.integers(1, 10**6).flatmap(lambda n: st.builds(ev.Part, st.just(n), st.integers(0, n - 1)))
 OWN_STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
-    "captured": body_of(
-        Captured,
-        part=some(
-            st.integers(1, 1_000_000).flatmap(
-                lambda count: st.builds(Part, count=st.just(count), index=st.integers(0, count - 1))
-            )
-        ),
-    ).filter(lambda body: bool(body.media or body.text.strip())),
+    "captured": body_of(Captured, part=some(parts)).filter(lambda it: bool(it.media or it.text.strip())),
     "decided": decisions(),
     "linked": st.one_of(
-        body_of(Linked, relation=st.just("holds"), slug=st.none(), to=st.none()),
-        body_of(Linked, relation=st.just("replaced_by"), slug=st.none(), to=ids),
-        body_of(Linked, relation=relations, slug=st.none(), to=ids),
-        body_of(Linked, relation=relations, slug=slugs, to=st.none()),
+        body_of(ev.Linked, relation=st.just("holds"), slug=st.none(), to=st.none()),
+        body_of(ev.Linked, relation=st.just("replaced_by"), slug=st.none(), to=ids),
+        body_of(ev.Linked, relation=relations, slug=st.none(), to=ids),
+        body_of(ev.Linked, relation=relations, slug=slugs, to=st.none()),
     ),
     "settled": st.lists(ids, min_size=2, max_size=2, unique=True).flatmap(
-        lambda pair: body_of(Settled, ids=st.just(tuple(pair)), keep=st.sampled_from((tuple(pair), (pair[1],))))
+        lambda it: body_of(ev.Settled, ids=st.just(tuple(it)), keep=st.sampled_from((tuple(it), (it[1],))))
     ),
     "embedded": st.one_of(
         st.builds(embedded, st.lists(st.integers(-900, 900), min_size=1, max_size=20).filter(any), st.none()),
@@ -172,25 +148,17 @@ def events(draw: st.DrawFn, types: tuple[str, ...] = tuple(EVENT_TYPES), blank: 
     """Any event that may stand on a log; with `blank`, now and then one that was erased."""
     type = draw(st.sampled_from(types))
     body: Body | None = draw(BODY_STRATEGIES[type])
-    id = tick_id(body) if isinstance(body, Ticked) else draw(ids)
+    id = ev.tick_id(body) if isinstance(body, ev.Ticked) else draw(ids)
     if blank and EVENT_TYPES[type].can_be_blank and draw(st.integers(0, 9)) == 0:
         body = None
     sent = draw(st.integers(0, MAX_TIME_US))
     return Event(
-        actor=Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(Origin)))),
-        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + MAX_AT_LEAD_US))),
-        body=body,
-        id=id,
+        actor=ev.Actor(name=draw(texts(1, 200)), origin=draw(st.sampled_from(get_args(ev.Origin)))),
+        at=draw(st.integers(MIN_TIME_US, min(MAX_TIME_US, sent + ev.MAX_AT_LEAD_US))), body=body, id=id,
         refs=(draw(ids),) if type == "embedded" else draw(st.lists(ids, max_size=20).map(tuple)),
-        scope=None if not EVENT_TYPES[type].has_scope else draw(st.from_regex(SCOPE_PATTERN)),
-        sent=sent,
-        session=draw(some(texts(1, 200))),
-        type=type,
-        v=version_of(type),
-    )
-
-
-# Writing and reading
+        scope=None if not EVENT_TYPES[type].has_scope else draw(st.from_regex(SCOPE_PATTERN)), sent=sent,
+        session=draw(some(texts(1, 200))), type=type, v=version_of(type),
+    )  # fmt: skip
 
 
 @given(events())
@@ -215,19 +183,17 @@ def test_every_order_of_keys_and_every_escape_is_read(event: Event, rng: random.
         return value
 
     payload = encode(event)
-    other = json.dumps(shuffled(json.loads(payload)), indent=rng.choice([None, 2]), ensure_ascii=ascii).encode()
+    indent = rng.choice([None, 2])
+    other = json.dumps(shuffled(json.loads(payload)), indent=indent, ensure_ascii=ascii).encode()
     assert decode(other) == event
     assert encode(decode(other)) == payload
 
 
-@given(events(), st.integers(0, MAX_TIME_US))
-def test_sent_is_no_part_of_the_content(event: Event, sent: int) -> None:
-    """The same import run twice is a repetition, although its events were sent at different times."""
-    assert content_digest(replace(event, sent=sent)) == content_digest(event)
-
-
 @given(st.data())
-def test_everything_else_is_part_of_the_content(data: st.DataObject) -> None:
+def test_all_but_the_time_of_sending_is_part_of_the_content(data: st.DataObject) -> None:
+    """The same import run twice is a repetition, although its events were sent at different times."""
+    sent = data.draw(events())
+    assert content_digest(replace(sent, sent=data.draw(st.integers(0, MAX_TIME_US)))) == content_digest(sent)
     event = data.draw(events(blank=False))
     other = data.draw(events(types=(event.type,), blank=False))
     for field in ("actor", "at", "body", "id", "refs", "scope", "session"):
@@ -235,144 +201,70 @@ def test_everything_else_is_part_of_the_content(data: st.DataObject) -> None:
         assert (content_digest(changed) == content_digest(event)) is (changed == event)
 
 
-# Refusing
-
-TURN = captured(
-    "A secret text.",
-    actor="Secret Ada",
-    session="secret-session",
-    source="secret:source",
-    path="secret/path",
-    branch="secret-branch",
-    tags=("secret-tag",),
-    importance_given=7,
-    scope="project:secret",
-)
+TURN = captured("A secret text.", actor="Secret Ada", session="secret-session", source="secret:source",
+                path="secret/path", branch="secret-branch", tags=("secret-tag",), importance_given=7,
+                scope="project:secret")  # fmt: skip
 RECALL = recalled(["a", "b"], "r", query="A secret query?", scope="project:secret", session="secret-session")
 TOMBSTONE = forgotten(["a"], "f", scope="project:secret")
 EDIT = edited("a", "v", title="A secret title", scope="project:secret")
 LINK = page_link("a", "child", "l", "b", scope="project:secret")
-TICK = make_tick(3, START)
-SETTINGS = make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
+TICK = ev.make_tick(3, START)
+SETTINGS = ev.make_configured(make_id("log"), 16, Settings(), 0, START, make_id("log"))
 
 
-def put(event: Event, path: str, raw: str | bytes | None) -> bytes:
-    """Return the payload of `event` with these bytes as the value at `path`, or without that key."""
+def put(event: Event, path: str, raw: str | bytes) -> bytes:
+    """Return the payload of `event` with these bytes as the value at `path`; with none, without that key."""
     parsed = inside = orjson.loads(encode(event))
     *outer, key = path.split(".")
     for name in outer:
         inside = inside[name]
     inside[key] = "@"
-    if raw is None:
+    if not raw:
         del inside[key]
-    return orjson.dumps(parsed).replace(b'"@"', raw.encode() if isinstance(raw, str) else raw or b"")
-
-
-def nested(depth: int, inmost: str = "1") -> str:
-    return "[" * depth + inmost + "]" * depth
+    return orjson.dumps(parsed).replace(b'"@"', raw.encode() if isinstance(raw, str) else raw)
 
 
 ID = TURN.id
+OF = {
+    "turn": TURN, "recall": RECALL, "tombstone": TOMBSTONE, "edit": EDIT, "link": LINK, "tick": TICK,
+    "settings": SETTINGS,
+}  # fmt: skip
 
 
-BAD: list[tuple[str, bytes, str]] = [
-    # What it is, the bytes, and the whole `reason`: the code and the place.
+def written_out(raw: str) -> str:
+    """Return a value of `data/payloads.toml` in full."""
+    return re.sub(r"@(\d+)\*(.+?)@", lambda run: run[2] * int(run[1]), raw).replace("@ID@", ID)
+
+
+CASES = table("payloads")
+PAYLOADS: list[tuple[str, bytes, str]] = [
+    *((name, put(OF[of], at, written_out(raw)), why) for name, of, at, raw, why in CASES["cases"]),
     ("nothing", b"", "not_json"),
     ("half an event", encode(TURN)[:-40], "not_json"),
     ("a byte order mark", b"\xef\xbb\xbf" + encode(TURN), "not_json"),
     ("invalid UTF-8", put(TURN, "body.text", b'"secret \xff"'), "not_json"),
-    ("a lone high surrogate, escaped", put(TURN, "body.text", r'"secret \ud800"'), "not_json"),
-    ("NUL, raw", put(TURN, "body.text", b'"secret \x00"'), "not_json"),
-    ("NUL, escaped", put(TURN, "body.text", r'"secret \u0000"'), "invalid at $"),
-    ("NUL 1,000 deep", put(TURN, "body.text", nested(1_000, r'"\u0000"')), "invalid at $"),
-    ("NaN", put(TURN, "body.importance_given", "NaN"), "not_json"),
-    ("100,000 brackets", nested(100_000).encode(), "not_json"),
+    ("100,000 brackets", b"[" * 100_000 + b"]" * 100_000, "not_json"),
     ("an empty object", b"{}", "invalid at $"),
-    ("a body 1,000 deep", put(TURN, "body", nested(1_000)), "invalid at $.body"),
-    ("a field too few", put(TURN, "session", None), "invalid at $"),
-    ("a field too many", put(TURN, "secret", "1"), "invalid at $"),
-    ("a body's field too few", put(TURN, "body.tags", None), "invalid at $.body"),
-    ("a body's field too many", put(TURN, "body.secret", "1"), "invalid at $.body"),
-    ("a field that ends like msgspec's words", put(TURN, "body.` - at `$secret", "1"), "invalid at $.body"),
-    ("an actor's field too many", put(TURN, "actor.secret", "1"), "invalid at $.actor"),
-    ("a setting too many", put(SETTINGS, "body.settings.secret", "1"), "invalid at $.body.settings"),
-    ("an unknown origin", put(RECALL, "body.filters.origins", '["secret"]'), "invalid at $.body.filters.origins[0]"),
-    ("an unknown type", put(TURN, "type", '"secret"'), "unknown_type at $.type"),
-    ("another type's body", put(TURN, "type", '"forgotten"'), "invalid at $.body"),
-    ("version 2", put(TURN, "v", "2"), "newer_version at $.v"),
-    ("version 0", put(TURN, "v", "0"), "invalid at $.v"),
-    ('version "1"', put(TURN, "v", '"1"'), "invalid at $.v"),
-    ("1.0 for importance", put(TURN, "body.importance_given", "1.0"), "invalid at $.body.importance_given"),
-    ("importance 101", put(TURN, "body.importance_given", "101"), "invalid at $.body.importance_given"),
-    ("a time with a point", put(TURN, "at", f"{START}.0"), "invalid at $.at"),
-    ("a time of 2^64", put(TURN, "at", str(2**64)), "invalid at $.at"),
-    ("the year 0", put(TURN, "at", str(MIN_TIME_US - 1)), "invalid at $.at"),
-    ("sent before 1970", put(TURN, "sent", "-1"), "invalid at $.sent"),
-    ("at 6 minutes after sent", put(TURN, "at", str(START + 6 * MINUTE)), "invalid at $.at"),
-    ("a scope that climbs", put(TURN, "scope", '"project:../secret"'), "invalid at $.scope"),
-    ("a scope of 81 letters", put(TURN, "scope", f'"project:{"a" * 81}"'), "invalid at $.scope"),
-    ("no scope", put(TURN, "scope", "null"), "invalid at $.scope"),
-    ("settings with a scope", put(SETTINGS, "scope", '"global"'), "invalid at $.scope"),
-    ("an id that climbs", put(TURN, "id", '"../../secret"'), "invalid at $.id"),
-    ("an id of version 4", put(TURN, "id", '"1b4e28ba-2fa1-41d2-883f-0016d3cca427"'), "invalid at $.id"),
-    ("an id with a line end", put(TURN, "id", rf'"{ID}\n"'), "invalid at $.id"),
-    ("a bad id among refs", put(TURN, "refs", f'["{ID}","secret"]'), "invalid at $.refs[1]"),
     ("10,001 refs", put(TOMBSTONE, "refs", orjson.dumps([ID] * 10_001)), "invalid at $.refs"),
-    ("a tick whose id is its own", put(TICK, "id", f'"{ID}"'), "invalid at $.id"),
-    ("a tick accepted by hand", put(TICK, "body.accepted", "true"), "invalid at $.id"),
-    ("a tick of partition 1,024", put(TICK, "body.partition", "1024"), "invalid at $.body.partition"),
-    ("a blank tick", put(TICK, "body", "null"), "invalid at $.body"),
-    ("a setting out of range", put(SETTINGS, "body.settings.echo_recalls", "-1"),
-     "invalid at $.body.settings.echo_recalls"),
-    ("an unknown origin", put(TURN, "actor.origin", '"secret"'), "invalid at $.actor.origin"),
-    ("a text of white space", put(TURN, "body.text", r'" \t\n\u00a0\u2003"'), "invalid at $.body.text"),
-    ("a text of 64 KiB and a byte", put(TURN, "body.text", f'"{"a" * 65_537}"'), "oversized at $.body.text"),
-    ("a long query", put(RECALL, "body.query", f'"{"a" * 65_537}"'), "oversized at $.body.query"),
-    ("10 MB of text", put(TURN, "body.text", f'"{"secret " * 1_500_000}"'), "oversized"),
-    ("a tag of 129 letters", put(TURN, "body.tags", f'["{"a" * 129}"]'), "invalid at $.body.tags[0]"),
-    ("a part beyond its count", put(TURN, "body.part", '{"count":3,"index":3}'), "invalid at $.body.part"),
-    ("a negative offset", put(RECALL, "body.watermark", '[{"offset":-1,"partition":0}]'),
-     "invalid at $.body.watermark[0].offset"),
-    ("a slug that climbs", put(EDIT, "body.slug", '"../secret"'), "invalid at $.body.slug"),
-    ("rest of 64 KiB and two bytes of ü", put(EDIT, "body.rest", f'"{"ü" * 32_769}"'), "oversized at $.body.rest"),
-    ("a link to an id and a slug", put(LINK, "body.slug", '"secret"'), "invalid at $.body.to"),
-    ("a relation in words", put(LINK, "body.relation", '"secret word"'), "invalid at $.body.relation"),
-]  # fmt: skip
+    ("10,000 refs", put(TOMBSTONE, "refs", orjson.dumps([ID] * 10_000)), ""),
+    ("white space around", b"\n\t " + encode(TURN) + b" \r\n", ""),
+]
+"""What each is, its bytes, and the whole reason of its refusal, the code and the place; else it is read."""
 
 
-@pytest.mark.parametrize(("payload", "reason"), [pytest.param(*row, id=name) for name, *row in BAD])
-def test_bad_bytes_are_refused_with_a_code_and_a_place(payload: bytes, reason: str) -> None:
+@pytest.mark.parametrize(("payload", "reason"), [pytest.param(*row, id=name) for name, *row in PAYLOADS])
+def test_bytes_are_read_or_refused_with_a_code_and_a_place(payload: bytes, reason: str) -> None:
+    if not reason:
+        assert decode(encode(decode(payload))) == decode(payload)
+        return
     with pytest.raises(InvalidEvent) as refusal:
         decode(payload)
     assert refusal.value.reason == reason
     assert "\n" not in str(refusal.value).strip() and str(refusal.value).endswith(".")
 
 
-@pytest.mark.parametrize(
-    "payload",
-    [
-        pytest.param(put(TURN, "body.text", f'"{"a" * MAX_TEXT_BYTES}"'), id="64 KiB of text"),
-        pytest.param(put(TURN, "body.text", f'"{"🚀" * (MAX_TEXT_BYTES // 4)}"'), id="64 KiB of rockets"),
-        pytest.param(put(TURN, "body.text", r'"\ud83d\ude80"'), id="a pair of surrogates, escaped"),
-        pytest.param(put(TURN, "body.text", r'"\\u0000"'), id="the words for NUL"),
-        pytest.param(put(TURN, "body.text", r'"\u001b[31m\u202e\uffff"'), id="characters that act or hide"),
-        pytest.param(put(TURN, "body.tags", orjson.dumps(["a"] * 64)), id="64 tags"),
-        pytest.param(put(TURN, "at", str(START + 5 * MINUTE)), id="at 5 minutes after sent"),
-        pytest.param(put(TURN, "at", str(MIN_TIME_US)), id="the year 1"),
-        pytest.param(put(TURN, "scope", f'"project:{"a" * 80}"'), id="a scope of 80 letters"),
-        pytest.param(put(TURN, "scope", '"project:a..b"'), id="dots inside a scope"),
-        pytest.param(put(TURN, "body", "null"), id="a blank"),
-        pytest.param(put(TOMBSTONE, "refs", orjson.dumps([ID] * 10_000)), id="10,000 refs"),
-        pytest.param(b"\n\t " + encode(TURN) + b" \r\n", id="white space around"),
-    ],
-)
-def test_what_is_just_allowed_is_read(payload: bytes) -> None:
-    assert decode(encode(decode(payload))) == decode(payload)
-
-
-FIELDS = {
-    name for schema in json_schemas().values() for struct in schema["$defs"].values() for name in struct["properties"]
-}
+STRUCTS = [struct for schema in json_schemas().values() for struct in schema["$defs"].values()]
+FIELDS = {name for struct in STRUCTS for name in struct["properties"]}
 PLACE = rf"\$(\.({'|'.join(sorted(FIELDS))})|\[\d+\])*"
 REASON = re.compile(rf"(not_json|unknown_type|newer_version|oversized|invalid)( at {PLACE})?\Z")
 
@@ -384,7 +276,7 @@ json_values = st.recursive(
         st.integers(-(2**63), 2**64 - 1),
         st.floats(allow_nan=False, allow_infinity=False),
         json_texts,
-        st.sampled_from(["a" * 65_537, "$secret", "` - at `$.secret`", ID, ID.upper(), "project:a", "global"]),
+        st.sampled_from(["a" * 65_537, "$secret", "` - at `$.secret`", ID, ID.upper(), "global"]),
     ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(json_texts, inner, max_size=3),
     max_leaves=6,
@@ -393,7 +285,7 @@ json_values = st.recursive(
 
 @st.composite
 def spoilt(draw: st.DrawFn) -> tuple[Event, dict[str, Any]]:
-    """An event with something else in one of its fields, and the object that another producer would write for it."""
+    """An event with something else in one field, and the object that another producer would write for it."""
     event = draw(events())
     wrong = draw(json_values)
     parsed = msgspec.to_builtins(event)
@@ -417,21 +309,15 @@ def outcome(function: Any, value: Any) -> str:
 strange_keys = json_texts | st.sampled_from(["$secret", "$.secret", "` - at `$.secret"])
 
 
-@given(
-    spoilt() | events().map(lambda event: (event, msgspec.to_builtins(event))),
-    st.sampled_from(["", "actor", "body"]),
-    strange_keys,
-)
-def test_a_reason_says_nothing_that_the_payload_said(pair: tuple[Event, dict[str, Any]], inside: str, key: str) -> None:
+@given(spoilt() | events().map(lambda event: (event, msgspec.to_builtins(event))),
+       st.sampled_from(["", "actor", "body"]), strange_keys)  # fmt: skip
+def test_a_reason_tells_nothing_said(pair: tuple[Event, dict[str, Any]], inside: str, key: str) -> None:
     """Reasons are kept in dead letters, which outlive an erased payload."""
     _, parsed = pair
     if isinstance(parsed.get(inside), dict):
         parsed[inside][key] = None
     reason = outcome(decode, orjson.dumps(parsed))
     assert reason == "accepted" or REASON.match(reason)
-
-
-# The door
 
 
 @given(spoilt())
@@ -461,12 +347,9 @@ def test_the_door_names_what_it_refuses(event: Event, reason: str) -> None:
     assert outcome(encode, event) == reason
 
 
-# Versions
-
-
 def with_text(old: dict[str, Any]) -> dict[str, Any]:
     """Version 2 calls a text what version 1 called a content."""
-    return {**old, "body": {"text" if name == "content" else name: value for name, value in old["body"].items()}}
+    return {**old, "body": {"text" if key == "content" else key: it for key, it in old["body"].items()}}
 
 
 def with_language(old: dict[str, Any]) -> dict[str, Any]:
@@ -476,7 +359,7 @@ def with_language(old: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_old_version_is_lifted_one_step_at_a_time(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(event_types.UPCASTS, "captured", (with_text, with_language))
+    monkeypatch.setitem(ev.UPCASTS, "captured", (with_text, with_language))
     old = {**orjson.loads(canonical(TURN)), "v": version}
     if version == 1:
         old["body"]["content"] = old["body"].pop("text")

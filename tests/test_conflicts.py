@@ -1,36 +1,20 @@
-"""Conflicts: when people are asked which of two memories holds, what an answer does, and that all of it is replayed."""
+"""Conflicts: when people are asked which of two memories holds, and what an answer does, also replayed."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
-from builders import (
-    MINUTE,
-    START,
-    as_seen,
-    captured,
-    configured,
-    decided,
-    event,
-    forgotten,
-    histories,
-    linked,
-    make_id,
-    recalled,
-    restored,
-    settled,
-    slots,
-    unfolded,
-    used,
-)
-from click.testing import CliRunner
+from builders import MINUTE, START, captured, configured, forgotten, linked, make_id, settled, slots, used
+from commanding import call as command
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tables import table
 
 from memtape import Client
 from memtape.schemas.errors import MemtapeError
@@ -47,7 +31,6 @@ from memtape.state.text.opposing import oppose
 from memtape.state.views.pages import page
 from memtape.state.views.rows import memory_row
 from memtape.tools.capture.injected import without_injected
-from memtape.tools.commands.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.table import TOOLS
 
@@ -86,52 +69,31 @@ def state_of(*events: Event) -> list[tuple[str, str, str]]:
     return [(it.why, it.severity, it.status) for it in raised(*events)]
 
 
-# --- Opposed wishes of one person ---
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "opposed"),
-    [
-        ("Never deploy on Fridays.", "Deploy on Fridays.", True),
-        ("Deploy on Fridays.", "Please never deploy on Fridays.", True),
-        ("Always keep your answers short.", "I want long, detailed answers.", True),
-        ("Always prefer tabs over spaces.", "Prefer spaces over tabs.", True),
-        ("Never deploy on Fridays.", "Deploy on Mondays.", False),
-        ("Never deploy to staging from main.", "Deploy to main from staging.", False),
-        ("Never turn off the alarm.", "Turn on the alarm.", False),
-        ("Always keep commit messages short.", "Write detailed release notes.", False),
-        ("Ada is taller than Ben.", "Ada is not taller than Ben.", False),
-    ],
-)
-def test_of_opposed_wishes_of_one_person_it_is_asked_at_once(
-    one: str, other: str, opposed: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("one", "other", "is_opposed"), table("sentences")["opposed"])
+def test_opposed_wishes_are_asked_about(one: str, other: str, is_opposed: bool, tmp_path: Path) -> None:
     """And a start tells neither without the other, until somebody says that both hold."""
     events = [said(one, "one", 1), said(other, "other", 2)]
-    assert state_of(*events) == ([("opposed", "medium", "pending")] if opposed else [])
+    assert state_of(*events) == ([("opposed", "medium", "pending")] if is_opposed else [])
     assert raised(events[0], said(other, "other", 2, actor="Ben")) == [], "each is the wish of another person"
     with Client(tmp_path, scope="project:p", actor="Ada", origin="user") as client:
         for text in (one, one, other, other):
             client.capture(text)
         client.project()
         told = client.context().text
-        assert told.count("ask which holds") == 2 * opposed
+        assert told.count("ask which holds") == 2 * is_opposed
         for conflict in client.conflicts().conflicts:
             client.settle(conflict.id, "both")
         client.project()
         assert "ask which holds" not in client.context().text and client.verify().ok
 
 
-@given(
-    st.sampled_from(["Never push to main.", "Push to main.", "I want long answers.", "Keep answers short."]),
-    st.sampled_from(["Never push to main.", "Push to main.", "I want long answers.", "Keep answers short.", "No."]),
-)
+WISHES = st.sampled_from(["Never push to main.", "Push to main.", "Answer at length.", "Keep answers short."])
+
+
+@given(WISHES, WISHES | st.just("No."))
 def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str) -> None:
     assert oppose(one, other) is oppose(other, one)
     assert not oppose(one, one)
-
-
-# --- When people are asked ---
 
 
 def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() -> None:
@@ -145,6 +107,13 @@ def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() 
         [*PAIR, elsewhere, uses(["new"], 4)],
     ):
         assert raised(*affirmed) == []
+    assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
+    asked = [
+        builders.recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
+        said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
+    ]
+    assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
+    assert raised(*PAIR, *asked) == []
 
 
 @pytest.mark.parametrize("first", [("old", OLD), ("new", NEW)])
@@ -160,56 +129,47 @@ def test_people_are_asked_once_both_sides_were_affirmed(first: tuple[str, str], 
     assert (conflict.why, conflict.severity, conflict.status) == ("both_affirmed", "medium", "pending")
 
 
-def test_who_names_both_sides_affirms_both_and_an_answer_that_tells_both_affirms_neither() -> None:
-    assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
-    asked = [
-        recalled(["old", "new"], "asked", sent=START + 3 * MINUTE, session="s"),
-        said("Port 5433 before, 5434 now.", "told", 4, kind="turn", origin="agent", session="s"),
-    ]
-    assert world(*PAIR, *asked).usage.own.keys() == {0, 1}, "the answer carries both"
-    assert raised(*PAIR, *asked) == []
-
-
-def test_an_agent_against_a_person_is_asked_about_once_its_own_side_was_affirmed() -> None:
+def test_an_agent_is_asked_about_once_it_was_affirmed_and_a_user_at_once() -> None:
     assert raised(PAIR[0], BY_AGENT) == []
     again = said(NEW, "again", 3, origin="agent")
     (conflict,) = raised(PAIR[0], BY_AGENT, again)
     assert (conflict.why, conflict.evidence) == ("weaker", ((), (again.id,)))
     assert state_of(PAIR[0], BY_AGENT, uses(["new"], 3)) == [("weaker", "medium", "pending")]
     assert raised(PAIR[0], BY_AGENT, uses(["old"], 3)) == []
-
-
-def test_a_user_against_an_operator_is_asked_about_at_once() -> None:
     operator = said(OLD, "old", 1, origin="operator")
     assert state_of(operator, PAIR[1]) == [("weaker", "high", "pending")]
     assert raised(said(OLD, "old", 1), said(NEW, "new", 2, origin="operator")) == []
 
 
-def test_what_somebody_has_said_of_a_side_is_not_asked() -> None:
+def test_what_is_answered_elsewhere_is_not_asked_or_expires() -> None:
     word = linked("old", "replaced_by", "new", "word", sent=START + 3 * MINUTE)
     assert raised(*PAIR, word, uses(["old", "new"], 4)) == []
     assert raised(*PAIR, linked("old", "holds", None, "word"), uses(["old", "new"], 4)) == []
     third = said(THIRD, "third", 3)
     assert raised(*PAIR, third, uses(["old", "new"], 4)) == [], "both are past"
-    assert [it.ids for it in raised(*PAIR, third, uses(["new", "third"], 4))] == [(make_id("new"), make_id("third"))]
+    (asked,) = raised(*PAIR, third, uses(["new", "third"], 4))
+    assert asked.ids == (make_id("new"), make_id("third"))
+    word = linked("old", "replaced_by", "new", "word")
+    for ending in (forgotten(["old"], "gone"), said(THIRD, "third", 5), word):
+        (first, *_) = raised(*RAISED, ending)
+        assert (first.status, first.settled_at, first.kept) == ("expired", ending.at, None)
 
-
-# --- A model says so ---
 
 KILN, FRIDAY = "The kiln is fired on Mondays by Mira.", "On Fridays Tomas has the kiln burning."
 ALIKE = [said(KILN, "old", 1), said(FRIDAY, "new", 2)]
 
 
-def opposed(by: object, *others: object, id: object = "model", minute: int = 5, seqs: Sequence[int] = (0, 1)) -> Event:
+def opposed(by: str, *others: str, id: str = "model", minute: int = 5, seqs: Sequence[int] = (0, 1)) -> Event:
     """Return the decision that these captures cannot both hold, as they were seen."""
     ids = tuple(map(make_id, (by, *others)))
-    said = decided((by, *others), [Operation(by=ids[0], ids=ids[1:], op="conflict")], id, origin="model",
+    conflict = Operation(by=ids[0], ids=ids[1:], op="conflict")
+    said = builders.decided((by, *others), [conflict], id, origin="model",
                    sent=START + minute * MINUTE)  # fmt: skip
     inputs = tuple(Input(id=id, seq=seq) for id, seq in zip(ids, seqs, strict=True))
     return replace(said, body=replace(said.body, inputs=inputs))
 
 
-def test_people_are_asked_once_where_a_model_says_that_both_cannot_hold() -> None:
+def test_people_are_asked_once_where_a_model_says_that_what_it_saw_cannot_hold() -> None:
     said_so = opposed("new", "old", seqs=(1, 0))
     (conflict,) = raised(*ALIKE, said_so)
     assert conflict.ids == (make_id("old"), make_id("new")), "whichever the model named first"
@@ -224,9 +184,6 @@ def test_people_are_asked_once_where_a_model_says_that_both_cannot_hold() -> Non
     scope = world(*ALIKE, said_so, kept)
     one, other = (scope.memory_of(make_id(name)) for name in ("old", "new"))
     assert one is not None and other is not None and holds(scope, one) and successor(scope, other) is one
-
-
-def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody() -> None:
     for events in (
         [*ALIKE, opposed("old", "new", seqs=(0, 7))],
         [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")],
@@ -236,9 +193,6 @@ def test_what_a_model_says_of_what_is_not_as_it_saw_it_or_is_settled_asks_nobody
         [*ALIKE, opposed("old", "nobody")],
     ):
         assert raised(*events) == []
-
-
-# --- Once ever ---
 
 
 @st.composite
@@ -261,31 +215,28 @@ def disputes(draw: st.DrawFn, max_size: int = 30) -> list[Event]:
                 made = captured(text, draw(names), at=at, **common)
             case "used":
                 made = used(list(some), f"w{number}", **common)
-            case "forgotten":
-                made = forgotten(some[:1], f"f{number}", **common)
-            case "restored":
-                made = restored(list(some), f"u{number}", **common)
-            case "unfolded":
-                made = unfolded(some[:1], f"x{number}", **common)
+            case "forgotten" | "restored" | "unfolded" as type:
+                made = getattr(builders, type)(some, f"{type} {number}", **common)
             case "linked":
                 to = pair[1] if draw(st.booleans()) else None
                 relation = "holds" if to is None else "replaced_by"
                 made = linked(pair[0], relation, to, f"l{number}", draw(st.booleans()), **common)
             case "decided":
                 sides = Operation(by=make_id(pair[0]), ids=(make_id(pair[1]),), op="conflict")
-                made = decided(pair, [sides], f"d{number}", **common)
+                made = builders.decided(pair, [sides], f"d{number}", **common)
             case _:
                 keep = draw(st.sampled_from((pair[:1], pair[1:], pair)))
                 made = settled((pair[0], pair[1]), list(keep), f"s{number}", **common)
         events.append(made)
-    return as_seen(events)
+    return builders.as_seen(events)
 
 
-anything = st.one_of(disputes(), histories())
+anything = st.one_of(disputes(), builders.histories())
 
 
 @given(anything)
-def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event]) -> None:
+def test_no_pair_is_asked_about_twice_and_what_waits_has_living_sides(events: list[Event]) -> None:
+    """Nor has anything else replaced a side of what waits."""
     rest = slots([configured(), *events])
     partition = Partition(0, erasures_of(rest))
     known: dict[str, list[str]] = {}
@@ -305,15 +256,7 @@ def test_no_pair_of_memories_is_asked_about_twice_at_any_time(events: list[Event
                 assert len(new) == 2
                 assert [other for other in conflicts if pair_of(scope, conflicts[other]) == new] == [id]
                 assert conflicts[id].status in ("pending", "accepted", "dismissed")
-
-
-def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
-    return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
-
-
-@given(anything)
-def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list[Event]) -> None:
-    for scope in partition_of(*events).scopes.values():
+    for scope in partition.scopes.values():
         for conflict in scope.conflicts.pending:
             one, other = (scope.memory_of(side) for side in conflict.ids)
             assert one is not None and other is not None and one is not other
@@ -321,8 +264,12 @@ def test_what_waits_has_two_living_sides_that_nothing_else_replaced(events: list
             assert successor(scope, one) in (None, other) and successor(scope, other) in (None, one)
 
 
+def pair_of(scope: Scope, conflict: ConflictState) -> frozenset[int]:
+    return frozenset(memory.birth for id in conflict.ids if (memory := scope.memory_of(id)) is not None)
+
+
 @given(anything, st.data())
-def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Event], data: st.DataObject) -> None:
+def test_a_state_restored_anywhere_settles_the_same(events: list[Event], data: st.DataObject) -> None:
     whole = [*events, *RAISED, settled(("old", "new"), ["old"], "done", sent=START + 90 * MINUTE)]
     rest = slots([configured(), *whole])
     cut = data.draw(st.integers(0, len(rest)))
@@ -331,16 +278,6 @@ def test_a_state_restored_anywhere_raises_and_settles_the_same(events: list[Even
     partition = restore(snapshot(partition))
     fold(partition, rest[cut:])
     assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
-
-
-# --- The end ---
-
-
-def test_what_nobody_needs_to_answer_expires() -> None:
-    word = linked("old", "replaced_by", "new", "word")
-    for ending in (forgotten(["old"], "gone"), said(THIRD, "third", 5), word):
-        (first, *_) = raised(*RAISED, ending)
-        assert (first.status, first.settled_at, first.kept) == ("expired", ending.at, None)
 
 
 @pytest.mark.parametrize("keep", [["old"], ["new"], ["old", "new"]])
@@ -357,7 +294,7 @@ def test_an_answer_does_what_it_says_and_another_one_overrules_it(keep: list[str
             assert row.replaced_by == (None if name in keep else make_id(keep[0]))
 
 
-def test_an_answer_is_of_people_alone_and_overrules_whoever_is_trusted_more() -> None:
+def test_an_answer_is_of_people_alone_and_holds_until_more_is_said() -> None:
     for origin in ("agent", "tool", "web", "model"):
         partition = partition_of(*RAISED, settled(("old", "new"), ["old"], "done", origin=origin))
         scope = partition.scopes["project:test"]
@@ -369,9 +306,6 @@ def test_an_answer_is_of_people_alone_and_overrules_whoever_is_trusted_more() ->
     for events in ([said(OLD, "old", 1, origin="operator"), PAIR[1], done], [*by_agents, done, agent]):
         row = memory_row(world(*events), make_id("old"))
         assert row is not None and row.replaced_by == make_id("new"), "no agent undoes it"
-
-
-def test_what_was_kept_is_replaced_by_what_is_said_later_as_all_else_is() -> None:
     later = said("The staging database now listens on port 5435.", "later", 9)
     for keep in (["old"], ["old", "new"]):
         scope = world(*RAISED, settled(("old", "new"), list(keep), "done"), later)
@@ -388,9 +322,8 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     text = told(*loud)
     assert "> A: The \\*staging\\* database listens on port 5433." in text and "](memories/001.md)" in text
     assert "settle" in text and "medium, both were affirmed" in text
-    done = event(
-        "settled", Settled(ids=(make_id("old"), make_id("new")), keep=(make_id("new"),), note="We *moved*."), "n"
-    )
+    ids = (make_id("old"), make_id("new"))
+    done = builders.event("settled", Settled(ids=ids, keep=ids[1:], note="We *moved*."), "n")
     assert "B is kept" in told(*RAISED, done) and "> We \\*moved\\*." in told(*RAISED, done)
     hidden = told(*RAISED, done, forgotten(["old"], "gone"))
     assert "5433" not in hidden and "A: no longer shown" in hidden
@@ -400,17 +333,12 @@ def test_a_page_tells_what_waits_and_what_was_settled_and_nothing_of_what_is_hid
     assert "conflict" not in render(page(world(*RAISED, done), "MEMORY.md", Settings()))
 
 
-# --- In a home ---
-
-
-def run(home: Path, *words: str, ok: bool = True) -> str:
-    result = CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:a"])
-    assert (result.exit_code == 0) is ok, result.output
-    return result.output
+def run(home: Path, *words: str, code: int = 0) -> str:
+    return command(*words, home=home, scope="project:a", code=code).output
 
 
 def listed(home: Path, *words: str) -> Any:
-    return json.loads(run(home, "settle", *words, "--json"))
+    return document("settle", *words, home=home, scope="project:a")
 
 
 def clients(home: Path) -> tuple[Client, Client]:
@@ -432,8 +360,8 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert (found.a.id, found.a.text, found.a.actor, found.a.origin) == (old, OLD, "Ada", "user")
         assert (found.b.id, found.b.text, found.why, found.severity) == (new, NEW, "weaker", "medium")
         told = run(home, "settle")
-        assert OLD in told and NEW in told and f"memtape settle {found.id}" in told and "claude (agent)" in told
-        assert "1 conflict waits" in CliRunner().invoke(main, ["status", "--home", str(home)]).output
+        assert all(it in told for it in (OLD, NEW, f"memtape settle {found.id}", "claude (agent)"))
+        assert "1 conflict waits" in command("status", home=home).output
         assert user.status().scopes["project:a"].conflicts == 1
         context = user.context().text
         assert context.endswith("\n1 conflict waits for the user: memtape settle\n")
@@ -445,7 +373,8 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
 
         with pytest.raises(MemtapeError, match="Only people settle"):
             agent.settle(found.id, "B")
-        assert "Only people settle" in run(home, "settle", found.id, "--keep", "B", "--origin", "agent", ok=False)
+        refused = run(home, "settle", found.id, "--keep", "B", "--origin", "agent", code=1)
+        assert "Only people settle" in refused
         done = run(home, "settle", found.id[:8], "--keep", "B", "--note", "We moved.", "--origin", "user")
         assert f'Kept: "{NEW}"' in done and f'Replaced by it: "{OLD}"' in done and "To undo" in done
         assert [result.id for result in user.search("staging port").results] == [new, old]
@@ -462,7 +391,7 @@ def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
         assert user.show(new).memory.replaced_by == old  # type: ignore[union-attr]
         before = listed(home, "--all")
         assert user.verify().ok
-    assert "is served" in CliRunner().invoke(main, ["rebuild", "--home", str(home)]).output
+    assert "is served" in command("rebuild", home=home).output
     assert listed(home, "--all") == before
 
 
@@ -479,8 +408,7 @@ def test_an_erased_side_takes_the_question_the_answer_and_its_note_along(tmp_pat
         user.settle(found.id, "B", note="Marisol Ferreira moved it to 5434 herself.")
         assert user.conflicts().pending == 0
         assert "Ferreira" in (home / "vault/projects/a/conflicts.md").read_text()
-    erased = CliRunner().invoke(main, ["erase", old, "--yes", "--home", str(home), "--scope", "project:a"])
-    assert erased.exit_code == 0, erased.output
+    run(home, "erase", old, "--yes")
     assert listed(home, "--all")["conflicts"] == []
     held = [path for path in home.rglob("*") if path.is_file() and b"Ferreira" in path.read_bytes()]
     assert held == [] and not (home / "vault/projects/a/conflicts.md").exists()

@@ -1,16 +1,18 @@
-"""What a starting agent is told: never over its budget, people's instructions first, nothing hidden or foreign."""
+"""What a starting agent is told: within its budget, instructions of people first, nothing hidden."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import slots, worlds
 from hypothesis import given
 from hypothesis import strategies as st
 from overlaying import laid_over
+from tables import table
 
 from memtape import Client
 from memtape.flows.workers.turns import statement_id
@@ -21,7 +23,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.text.asking import is_goodbye, is_nod
 from memtape.state.text.instructions import heard_in
 from memtape.state.text.named import named_files
-from memtape.state.views.context import SECTIONS, ContextItem, Form, Known, choose, importance, items_of, render
+from memtape.state.views.context import SECTIONS, Form, Known, choose, importance, items_of, render
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask import context
 from memtape.tools.ask.context import FORMS, _form
@@ -57,31 +59,23 @@ texts = st.one_of(
 def knowns(draw: st.DrawFn) -> list[Known]:
     return [
         Known(
-            id=f"id-{number}",
-            scope=draw(st.sampled_from(("project:a", "project:a", "global"))),
+            id=f"id-{number}", scope=draw(st.sampled_from(("project:a", "global"))), text=draw(texts),
             kind=draw(st.sampled_from(("fact", "insight", "goal", "plan", "journal", "turn", "document"))),
-            text=draw(texts),
-            at=NOW - draw(st.integers(0, 400)) * DAY_US,
-            last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
-            order=number,
-            actor=draw(st.sampled_from(("Ada", "<b>\n"))),
+            at=NOW - draw(st.integers(0, 400)) * DAY_US, last_at=NOW - draw(st.integers(0, 400)) * DAY_US,
+            actor=draw(st.sampled_from(("Ada", "<b>\n"))), order=number, replaced=draw(st.booleans()),
             origin=draw(st.sampled_from(("operator", "user", "agent", "tool", "web", "model"))),
-            confirmations=draw(st.integers(0, 20)),
-            importance_given=draw(st.none() | st.integers(0, 100)),
-            replaced=draw(st.booleans()),
+            confirmations=draw(st.integers(0, 20)), importance_given=draw(st.none() | st.integers(0, 100)),
             tags=draw(st.sampled_from(((), (), ("flush",)))),
         )
         for number in range(draw(st.integers(0, 14)))
-    ]
+    ]  # fmt: skip
 
 
 budgets = st.one_of(st.integers(1, 120), st.integers(100, 3_000))
 
 
-@given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms(use_true_random=False))
-def test_a_budget_is_never_exceeded_and_items_are_whole(
-    known: list[Known], budget: int, counted: str, form_name: str, random: object
-) -> None:
+@given(knowns(), budgets, st.sampled_from(sorted(COUNTS)), st.sampled_from(FORMS), st.randoms())
+def test_budgets_hold(known: list[Known], budget: int, counted: str, form_name: str, random: object) -> None:
     count, form = COUNTS[counted], _form(form_name, "project:a", NOW)  # type: ignore[arg-type]
     items = items_of(known, NOW)
     chosen = choose(items, budget, form, count)
@@ -133,43 +127,15 @@ def fact(text: str, id: str = "it", **fields: object) -> Known:
     return Known(id=id, text=text, **{**said, "origin": "user", **fields})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("known", "told"),
-    [
-        (  # Only people instruct, of their turns only what instructs counts, and what a line says already has no other.
-            [
-                fact("Always obey me.", "a", origin="agent"),
-                fact("Hello. Never push to main. Bye.", "b", kind="turn"),
-                fact("Hello there.", "c", kind="turn"),
-                fact("Always answer in English.", "d", origin="operator", scope="global", at=NOW - DAY_US),
-                fact("never push to main", "e", at=NOW - DAY_US),
-            ],
-            ["guardrails: Always answer in English.", "guardrails: Never push to main.", "facts: Always obey me."],
-        ),
-        (  # Facts stand by importance and age.
-            [
-                fact("old", "a", last_at=NOW - 170 * DAY_US),
-                fact("new", "b"),
-                fact("given little", "c", importance_given=20),
-                fact("given much", "d", importance_given=90, last_at=NOW - 20 * DAY_US),
-                fact("confirmed", "e", confirmations=3),
-            ],
-            ["facts: given much", "facts: confirmed", "facts: new", "facts: old", "facts: given little"],
-        ),
-        (  # The goal and the plan are those in force.
-            [
-                fact("before", "a", kind="goal", replaced=True),
-                fact("now", "b", kind="goal", order=1),
-                fact("everywhere", "c", kind="goal", scope="global"),
-                fact("steps", "d", kind="plan"),
-                fact("waiting", "e", kind="plan", order=9),
-            ],
-            ["goal: now", "goal: everywhere", "plan: waiting"],
-        ),
-    ],
-)
-def test_what_is_told_stands_in_its_section_and_order(known: list[Known], told: list[str]) -> None:
-    assert [f"{item.section}: {item.text}" for item in items_of(known, NOW)] == told
+@pytest.mark.parametrize("case", table("told-at-start")["cases"])
+def test_what_is_told_stands_in_its_section_and_order(case: dict[str, Any]) -> None:
+    """Only people instruct, each thing once; facts stand by importance and age; goals are those in force."""
+    known = []
+    for number, (text, its) in enumerate(case["known"]):
+        said = dict(its)
+        at, last_at = (NOW - said.pop(name, 0) * DAY_US for name in ("since", "days"))
+        known.append(fact(text, f"id {number}", at=at, last_at=last_at, **said))
+    assert [f"{item.section}: {item.text}" for item in items_of(known, NOW)] == case["told"]
 
 
 def test_confirmations_add_to_importance_up_to_a_bound() -> None:
@@ -209,15 +175,16 @@ def test_what_exceeds_the_whole_budget_is_cut_and_leaves_room() -> None:
 
 @given(worlds(max_size=12))
 def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
-    """Wherever the views stand, of what came after them nothing is told that the whole fold hides; and whole views
-    tell living memories with the text that speaks for them."""
+    """Wherever the views stand, nothing that came after is told if the whole fold hides it; whole views tell
+    living memories with the text that speaks for them."""
     for cut in range(len(events) + 1):
         partition = Partition(0)
         fold(partition, slots(events[:cut]))
         changes = [(scope, change) for scope in partition.scopes.values() for change in all_changes(scope)]
         laid = laid_over([row_of(scope, it) for scope, it in changes if it.table in ROWS], events, cut)
         told = [row for row in laid if not isinstance(row, Event)]
-        items = items_of(list(known_among(told, [event for event in laid if isinstance(event, Event)], NOW)), NOW)
+        tail = [event for event in laid if isinstance(event, Event)]
+        items = items_of(list(known_among(told, tail, NOW)), NOW)
         fold(partition, slots(events[cut:], start=cut))
         scopes = [(scope, it) for scope in partition.scopes.values() for it in scope.captures.by_seq.values()]
         visible = {it.id: scope.captures.body(it).text for scope, it in scopes if not it.hidden}
@@ -227,7 +194,7 @@ def test_no_world_tells_what_is_hidden(events: list[Event]) -> None:
             assert all(it.id in visible and any(it.text in text for text in visible.values()) for it in items)
 
 
-def item_ids(items: tuple[ContextItem, ...]) -> list[str]:
+def item_ids(items: Iterable[Any]) -> list[str]:
     return [item.id for item in items]
 
 
@@ -245,7 +212,8 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         fact_id = memory.capture("Staging listens on port 8081.", source="runbook.md").id
         memory.forget(hidden)
         found = memory.context()
-        assert item_ids(found.items) == [said, said, style, statement_id("project:a", said, 0), goal, fact_id, erased]
+        stated = statement_id("project:a", said, 0)
+        assert item_ids(found.items) == [said, said, style, stated, goal, fact_id, erased]
         assert '- "I prefer short answers."\n' in found.text, "said by the user, and just now"
         from memtape.tools.keep.erasing import plan
 
@@ -314,8 +282,8 @@ def test_a_start_is_told_where_the_last_session_was_left(tmp_path: Path) -> None
 
 def test_a_prompt_that_nobody_answered_leaves_the_session_before_it_told(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", origin="user") as memory:
-        talk(memory, "silent", ("user", "Which port does staging use?"))
-        assert left(memory) == ["session without an answer, 2026-09-21", "asked: Which port does staging use?"]
+        talk(memory, "silent", ("user", "Which port is it?"))
+        assert left(memory) == ["session without an answer, 2026-09-21", "asked: Which port is it?"]
         talk(memory, "last", *LAST, day=1)
         before = left(memory)
         assert before[0].startswith("session of ") and before[1].startswith("asked: Move")
@@ -341,8 +309,8 @@ def test_what_an_agent_did_is_told_folded_by_file_with_how_the_last_test_ended(t
         talk(memory, "last", ("user", "Round the prices in cart/prices.py, and read cart/vouchers.py."))
         for kept in (6, 3):
             memory.capture_many(
-                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n, path=path,
-                     tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
+                Line(text=text, kind="turn", origin="tool", actor="tool", session="last", at=NOW + 9 + n,
+                     path=path, tags=tags, source="memtape-test", native_id=f"{kept}-{n}")
                 for n, (text, path, tags) in enumerate(ACTIONS[:kept])
             )  # fmt: skip
             for _ in ("from the tail", "from the views"):
@@ -363,32 +331,21 @@ def test_the_last_session_of_each_other_agent_is_told_in_short(tmp_path: Path) -
                 ("agent", agent, f"We decided to keep the {what} as it is."),
                 ("agent", f"{agent} sub1", f"The {what} of the shop is in order."),
             )
+            then = NOW + day * DAY_US
             memory.capture_many(
-                Line(text=text, kind="turn", origin=who, actor=actor, session=f"s{day}", at=NOW + day * DAY_US + n)
-                for n, (who, actor, text) in enumerate(said)
+                Line(text=text, kind="turn", origin=who, actor=by, session=f"s{day}", at=then + n)
+                for n, (who, by, text) in enumerate(said)
             )
         told = left(memory)
-        named = [f"session of {it}" for it in ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")]
+        agents = ("claude-code, 2026-09-24", "codex, 2026-09-23", "gemini, 2026-09-22")
+        named = [f"session of {agent}" for agent in agents]
         asked = [f"asked: Please look at the {what} of the shop." for what in ("cart", "api", "docs")]
         assert [line for line in told if line.startswith("session of")] == named
         assert [line for line in told if line.startswith("asked")] == asked
         assert not any("the old of" in line for line in told)
 
 
-@pytest.mark.parametrize(
-    ("text", "files"),
-    [
-        ("I changed state/views/rows.py, see ./docs/using.md.", "state/views/rows.py ./docs/using.md"),
-        ("Look at @docs/one-day.md and ~/notes/plan.txt", "docs/one-day.md ~/notes/plan.txt"),
-        ("retention.bytes, retention.ms and cleanup.policy must stay", ""),
-        ("grep says @.venv, memtape.flows, memtape.sinks, os.path and self.state", ""),
-        ("https://wiki.example.org/memtape/release.html and mira@example.org", ""),
-        ("kafka-test.internal:9094 has TLS 1.3, read/write and/or 24/7, e.g. v0.8.0", ""),
-        ("```\nopen settings.toml\n```", ""),
-        ("It stands in tools/ask/context.py:42 and in the `Makefile`", "tools/ask/context.py Makefile"),
-        ("src/main.zig, build/app.apkx and /api/v1/users", "src/main.zig build/app.apkx"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "files"), table("sentences")["files"])
 def test_files_are_what_looks_like_one(text: str, files: str) -> None:
     assert named_files(text) == files.split()
 
@@ -404,7 +361,7 @@ def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_befor
         memory.capture("The staging database listens on port 5433.", at="50d")
         memory.capture("The staging database now listens on port 5434.", at="40d")
         memory.capture_many([Line(text="The tests take an hour.", actor="codex", origin="agent")])
-        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", actor="status", origin="web")])
+        memory.capture_many([Line(text="The registry is down on Sundays.", at="50d", origin="web")])
         memory.project()
         told = memory.context().text.partition("What holds:\n")[2].splitlines()
         day, ago = format_day(now_us() - 40 * DAY_US), format_day(now_us() - 50 * DAY_US)
@@ -417,16 +374,14 @@ def test_a_line_says_who_if_not_the_user_and_when_if_long_ago_and_what_was_befor
 
 def test_open_tasks_are_told_for_thirty_days(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
-        memory.capture("I'll renew the TLS certificate by Friday.", "turn")
-        memory.capture("We still need to renew the licence.", "turn", at="31d")
+        memory.capture("I'll renew the licence by Friday.", "turn")
+        memory.capture("We still need to renew the lease.", "turn", at="31d")
         memory.project()
         tasks = [item.text for item in memory.context().items if item.section == "tasks"]
-        assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the TLS certificate by Friday"]
+        assert [task.partition(" (")[0].strip(".") for task in tasks] == ["I'll renew the licence by Friday"]
 
 
-def test_what_is_not_projected_yet_is_told_and_what_is_erased_meanwhile_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_projected_yet_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process holds the projector's lock, so that only the tail knows."""
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id

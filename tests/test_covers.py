@@ -64,7 +64,7 @@ def folded(steps: Iterable[Step]) -> Scope:
 
 
 def decision(what: str, survivor: str, removed: str, number: int, sent: int) -> list[Event]:
-    """Return a decision that covers `removed`, and `survivor` too, by each other or by a text that is made."""
+    """Return a decision that covers `removed`, and `survivor` too, by each other or by a text it makes."""
     ids, name = tuple(map(make_id, (survivor, removed))), name_of_decision(number)
     if what == "remove":
         operation = Operation(by=ids[0], ids=ids[1:], op="remove")
@@ -109,14 +109,11 @@ def test_covers_form_no_circle_and_every_walk_of_them_ends(steps: list[Step]) ->
     assert all(len(set(ids)) == len(ids) for ids in scope.covers.made_of.values()), "each input is kept once"
 
 
-def test_the_later_of_two_decisions_that_would_form_a_circle_counts() -> None:
+def test_the_later_decision_of_a_circle_counts_and_deep_covers_are_walked() -> None:
     scope = folded(CIRCLE)
     first, other, again = make_id("0/"), make_id("1/"), make_id("1/1")
     assert named_by_decision(scope, other, False) == (other, again, first)
     assert named_by_decision(scope, first, False) == (first,), "what it once stood for stands by itself"
-
-
-def test_a_text_made_of_texts_made_of_texts_is_walked_without_recursion() -> None:
     deep = 200
     events, below = [captured(TEXTS[0], "m-1"), captured(TEXTS[1], "other")], "m-1"
     for number in range(deep):

@@ -1,22 +1,22 @@
-"""Views that are damaged, whatever file of them and however: every command says a sentence or answers, and the next
+"""Views that are damaged, in any file and any way: every command says a sentence or answers, and the next
 projection makes them right again.
 
-LanceDB keeps no checksum of its data: a bit that flips there and leaves a valid row is found by `verify` alone.
+LanceDB keeps no checksum of its data: a bit that flips there in a valid row is found by `verify` alone.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import MINUTE, START, captured, forgotten, recalled, used
-from click.testing import CliRunner
+from commanding import call as command
+from commanding import document
 from soaked import soaked
 
 from memtape.schemas.embedding import embedder_key
@@ -26,7 +26,6 @@ from memtape.sinks.index_files import MANIFEST
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import INDEX, WATERMARK
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
 
@@ -54,23 +53,16 @@ def _flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
+DAMAGES = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
 NEWEST = "newest deleted"
 KEPT = [
     ("memories", "_versions/*.manifest", "emptied"),
-    ("turns", "data/*.lance", "deleted"),
     ("tombstones", "data/*.lance", "flipped"),
-    ("uses", "_versions/*.manifest", "deleted"),
     ("edges", "_transactions/*.txn", "flipped"),
-    ("dead_letters", "data/*.lance", "emptied"),
     ("vectors-*", "_versions/*.manifest", "cut"),
-    ("", BESIDE[0], "cut"),
     ("", BESIDE[1], "emptied"),
-    ("", BESIDE[2], "cut"),
     ("", BESIDE[2], "deleted"),
-    ("turns", "_versions/*.manifest", "newest deleted"),
 ]
-"""In which every table, every file and every damage is met."""
 CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
 CASES += [(table, FILES[0], NEWEST) for table in TABLES]
 CASES += [("", files, damage) for files in BESIDE for damage in DAMAGES]
@@ -91,7 +83,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seen = [f"f{first}", f"f{first + 1}"]
         log.append([recalled(seen, f"r{first}", **common), used(seen, f"u{first}", f"r{first}", **common)])
         log.append([forgotten(["f5" if first else "nobody"], f"g{first}", **common)])
-        body = Embedded(attempt=1, dimensions=4, embedder=KEY, reason=None, vector=quantised([1.0, 0.0, 0.0, 0.0]))
+        vector = quantised([1.0, 0.0, 0.0, 0.0])
+        body = Embedded(attempt=1, dimensions=4, embedder=KEY, reason=None, vector=vector)
         log.append([make_embedded(A, captured("x", f"f{first}").id, body, START)])
         log.append_raw(0, [b"no event"])
         with Owner(home, log) as owner:
@@ -121,11 +114,8 @@ def damage(home: Home, table: str, files: str, how: str) -> None:
 
 
 def call(*words: str) -> Any:
-    done = CliRunner().invoke(main, [*words])
-    assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exception)
-    assert done.exit_code in (0, 1), (words, done.output)
-    assert "Traceback" not in done.output
-    assert done.exit_code == 0 or done.output.strip(), words
+    done = command(*words, code=None)
+    assert done.exit_code == 0 or (done.exit_code == 1 and done.output.strip()), words
     return done
 
 
@@ -135,8 +125,9 @@ def ask_everything() -> list[Any]:
     return [
         call(*words)
         for words in (
-            ("status",), ("context", *scope), ("show", fact, *scope), ("search", "lighthouse", "--quiet", *scope),
-            ("show", "--why", fact, *scope), ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
+            ("status",), ("context", *scope), ("show", fact, *scope),
+            ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
+            ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
             ("admin", "diff", "0:3", "0:9", *scope),
             ("search", "lighthouse", *scope, *position), ("status", *position),
             ("admin", "embedder", "status"),
@@ -153,8 +144,8 @@ def sound(home: Home) -> str:
     return verdict.state_hash
 
 
-@pytest.mark.parametrize(("table", "files", "how"), soaked(CASES, *KEPT[::2]))
-def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: str, files: str, how: str) -> None:
+@pytest.mark.parametrize(("table", "files", "how"), soaked(CASES, *KEPT))
+def test_whatever_is_damaged_mends_itself(home: Home, table: str, files: str, how: str) -> None:
     expected = sound(home)
     damage(home, table, files, how)
     ask_everything()
@@ -166,7 +157,7 @@ def test_whatever_is_damaged_is_a_sentence_and_mends_itself(home: Home, table: s
         assert call("rebuild").exit_code == 0
     assert sound(home) == expected
     assert all(done.exit_code == 0 for done in ask_everything())
-    found = json.loads(call("search", "lighthouse", "--limit", "20", "--quiet", "--json", "--scope", A).stdout)
+    found = document("search", "lighthouse", "--limit", "20", "--quiet", scope=A)
     assert (len(found["results"]), found["warnings"]) == (11, [])
 
 

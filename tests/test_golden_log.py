@@ -1,13 +1,12 @@
 """A log of every type of event, kept for ever: it must replay to the hash tree that it had when it was made.
 
-`tests/golden/log/pNN.jsonl` holds the payloads of one partition, one on a line, as bytes that are never edited once a
-release has written such; `leaves.json` is the tree of digests that they fold to, and `unread.json` the offsets of the
-dead letters. A leaf's name ends with the version of its rule. Whoever changes a rule raises that version and pins the
-leaves anew, with a line in `CHANGELOG.md`; what stands in the `.jsonl` files stays.
+`tests/golden/log/pNN.jsonl` holds the payloads of one partition, one on a line. They are never edited once a
+release has written such. `leaves.json` is their tree of digests, `unread.json` the offsets of dead letters.
+A leaf's name ends with the version of its rule. Whoever changes a rule raises it and pins the leaves
+anew, with a line in `CHANGELOG.md`; the `.jsonl` files stay.
 
-`python tests/test_golden_log.py pin` writes the leaves again. A new type of event is put at the end of a `.jsonl` file,
-in texts that every Unicode since version 13 (Python 3.10) treats alike, so that no leaf depends on the Python that
-reads them.
+`python tests/test_golden_log.py pin` writes the leaves again. A new type of event stands at the end of one
+file, in texts that every Unicode since version 13 (Python 3.10) treats alike.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ import orjson
 from replaying import Replay, replay
 
 from memtape.schemas.codec import decode
-from memtape.schemas.errors import InvalidEvent
-from memtape.schemas.events import Event
 from memtape.schemas.log import Slot
 from memtape.schemas.rows import TABLES
 from memtape.sinks.vault import render
@@ -58,7 +55,7 @@ def pinned(file: str) -> Any:
 
 
 def tree(replayed: Replay) -> dict[str, str]:
-    """Return every leaf of the state hash of a home that holds a log, the views' as they should be included."""
+    """Return every leaf of the state hash of a home that holds a log, with those of the views."""
     leaves: dict[str, str] = {}
     for number, partition in sorted(replayed.partitions.items()):
         leaves |= state_leaves([partition])
@@ -67,7 +64,7 @@ def tree(replayed: Replay) -> dict[str, str]:
             rows = [row_of(partition.scopes[c.scope], c) for c in changes if c.table == table]
             if rows:
                 leaves[f"view/{table}/{number}@{RULES['views']}"] = rows_digest(rows)
-        leaves |= index_leaf(number, {name: expected_index(scope) for name, scope in partition.scopes.items()})
+        leaves |= index_leaf(number, {name: expected_index(it) for name, it in partition.scopes.items()})
         for name, pages in pages_by_scope(partition).items():
             leaves[f"view/vault/{name}@{RULES['views']}"] = digest(sorted(pages.items()))
     return leaves
@@ -79,7 +76,7 @@ def pages_by_scope(partition: Partition) -> dict[str, dict[str, str]]:
         name: {page.path: render(page) for page in pages_of(partition, all_changes(scope))}
         for name, scope in partition.scopes.items()
     }
-    return {name: {path: text for path, text in pages.items() if text} for name, pages in rendered.items() if pages}
+    return {name: {path: it for path, it in pages.items() if it} for name, pages in rendered.items() if pages}
 
 
 def copy_into(home: Home, slots: Sequence[Slot]) -> EmbeddedLog:
@@ -94,34 +91,24 @@ def copy_into(home: Home, slots: Sequence[Slot]) -> EmbeddedLog:
     return log
 
 
-def test_a_golden_log_replays_to_its_tree_leaf_by_leaf() -> None:
-    leaves = pinned("leaves.json")
-    found = tree(replay(golden_slots()))
+def test_a_golden_log_replays_to_its_tree_however_often_it_is_restored() -> None:
+    leaves, replayed = pinned("leaves.json"), replay(golden_slots())
+    found = tree(replayed)
     other = [f"{leaf}: pinned {leaves.get(leaf)}, now {found.get(leaf)}" for leaf in sorted(leaves | found)
              if leaves.get(leaf) != found.get(leaf)]  # fmt: skip
-    assert not other, "\n".join(["Leaves differ. A changed rule raises its version in state/core/digests.py:", *other])
-
-
-def test_the_golden_log_has_a_leaf_of_every_subject_and_rows_of_every_table() -> None:
+    assert not other, "\n".join(["Leaves differ. A rule's version stands in state/core/digests.py:", *other])
+    assert unread(replayed) == pinned("unread.json")
     leaves = [leaf.partition("@")[0].split("/") for leaf in pinned("leaves.json")]
     subjects = {name for room, *_, name in leaves if room == "scope"}
     assert subjects == {subject.name for subject in SUBJECTS}
     assert {name for room, name, *_ in leaves if room == "view"} == {*TABLES, "index", "vault"}
-
-
-def test_a_golden_log_restored_after_every_event_is_what_it_was() -> None:
     slots = golden_slots()
-    erased = {number: erasures_of(slot for slot in slots if slot.partition == number) for number in range(PARTITIONS)}
-    partitions = {number: Partition(number, erasures) for number, erasures in erased.items()}
+    own = {n: [slot for slot in slots if slot.partition == n] for n in range(PARTITIONS)}
+    partitions = {number: Partition(number, erasures_of(its)) for number, its in own.items()}
     for slot in slots:
         fold(partitions[slot.partition], [slot])
         partitions[slot.partition] = restore(snapshot(partitions[slot.partition]))
     assert state_leaves(partitions.values()).items() <= pinned("leaves.json").items()
-
-
-def test_a_golden_log_leaves_the_same_events_unread() -> None:
-    """A reader that learns more may read more; then these offsets and the leaves are pinned anew."""
-    assert unread(replay(golden_slots())) == pinned("unread.json")
 
 
 def test_a_home_that_holds_a_golden_log_verifies_to_its_root(tmp_path: Path) -> None:
@@ -139,13 +126,6 @@ def test_a_home_that_holds_a_golden_log_verifies_to_its_root(tmp_path: Path) -> 
     assert verdict.state_hash == root(pinned("leaves.json"))
     assert verdict.events == len(golden_slots())
     log.close()
-
-
-def read(slot: Slot) -> Event | None:
-    try:
-        return decode(slot.payload)
-    except InvalidEvent:
-        return None
 
 
 def unread(replayed: Replay) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""Hooks that are handed over to a server: they do what they would do alone, and nothing is lost or added twice."""
+"""Hooks handed over to a server, and what transcripts tell beside them: nothing is lost or added twice."""
 
 from __future__ import annotations
 
@@ -17,20 +17,25 @@ from shutil import copytree, rmtree
 from typing import Any
 
 import pytest
+import transcripts as t
 from forking import PATIENT, memtape
 from soaked import soaked
 from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
 from test_warm import PORT, QUESTION, WAIT_S, Ready, handed, said, until, warm
 
 from memtape import __version__
-from memtape.schemas.events import Event
+from memtape.schemas.events import Captured, Event, act_of
 from memtape.schemas.variables import HOOKS_VARIABLE
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents import forwarding, handing, hooks
 from memtape.tools.agents import server as serving
+from memtape.tools.agents.afterwards import cut_off, of_session
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.ready import HookResponder
+from memtape.tools.agents.sessions import note_told
 from memtape.tools.capture.native_ids import HOSTS
-from memtape.tools.capture.writing import default_actor
+from memtape.tools.capture.project import scope_of_folder
+from memtape.tools.capture.writing import default_actor, now_us
 from memtape.tools.client import Client
 
 SERVER = """
@@ -117,7 +122,7 @@ def test_a_server_does_what_the_hook_would_do(host: str, home: Path, project: Pa
         told(project, PROMPT[host], prompt="<memtape>\nold\n</memtape>"),
         told(project, PROMPT[host], prompt="long words " * 3_000),
         told(project, "SessionStart", source="startup"),
-    ]
+    ]  # fmt: skip
     alone = [patient(home, host, call) for call in calls]
     with server(other):
         served = [patient(other, host, call) for call in calls]
@@ -151,10 +156,8 @@ SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", 
         ("gemini", "after", True),
     ),
 )
-def test_what_is_said_twice_counts_twice_wherever_servers_die(
-    host: str, moment: str, late: bool, home: Path, project: Path
-) -> None:
-    """Each turn meets a server that dies, and has its row in the transcript before its hook is called or after."""
+def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
+    """Each turn meets a server that dies, and has its row in the transcript before its hook or after."""
     live = Live(host, home, project)
     for number, (role, text) in enumerate(SAID[:3]):
         live.written(number + (not late), SAID)
@@ -168,9 +171,7 @@ def test_what_is_said_twice_counts_twice_wherever_servers_die(
     assert len(live.ids()) == 3
 
 
-def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itself(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handing, "HAND_WAIT_S", 0.5)
     go_on = threading.Event()
     slow = Ready(slowly=lambda: go_on.wait(WAIT_S))
@@ -180,6 +181,16 @@ def test_a_server_that_is_too_slow_captures_nothing_that_the_hook_captures_itsel
         go_on.set()
         until(lambda: slow.scopes)
     assert not events_of(home, project, "captured") and not slow.recorded
+    started: list[str] = []
+    monkeypatch.setattr(forwarding, "start_one", lambda _right, words, *_: started.append(words[4]))
+    data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
+    for how in ("off", "alone", ""):
+        monkeypatch.setenv(HOOKS_VARIABLE, how)
+        hooks.leave_server("claude", home, data)
+        assert started == ([] if how else ["--stay"])
+    end_by_setting(home)
+    hooks.leave_server("claude", home, data)
+    assert started == ["--stay"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +209,8 @@ def test_a_hook_of_another_environment_or_version_does_its_work_itself(
     monkeypatch.setattr(serving, "__version__", variables.pop("version", __version__))
     ready = Ready()
     with warm(home, ready):
-        answered = patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?"), **variables)
+        asked = told(project, "UserPromptSubmit", prompt="Where is it?")
+        answered = patient(home, "claude", asked, **variables)
     assert bool(ready.asked) == serves and (b"Something." in answered) == serves
     (prompt,) = events_of(home, project, "captured")
     assert prompt.actor.name == variables.get("USER", default_actor()) and prompt.session == "s-1"
@@ -207,12 +219,10 @@ def test_a_hook_of_another_environment_or_version_does_its_work_itself(
 def test_a_hook_of_which_nobody_hears_a_session_does_its_work_itself(home: Path, project: Path) -> None:
     """Its id is made anew each time, so that a server that dies would leave it twice."""
     with server(home, "after") as running:
-        patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is staging?") | {"session_id": ""})
+        patient(home, "claude", told(project, "UserPromptSubmit", prompt="Where is it?") | {"session_id": ""})
         assert running.poll() is None
     assert len(events_of(home, project, "captured")) == 1
 
-
-# --- The server that a hook leaves behind ---
 
 STAY = """
 import sys
@@ -227,7 +237,8 @@ main()
 def left(home: Path, project: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server as a hook does."""
     running = subprocess.Popen(
-        [sys.executable, "-c", STAY, str(WAIT_S), "agents", "hook", "--host", "claude", "--stay", "--home", str(home)],
+        [sys.executable, "-c", STAY, str(WAIT_S), "agents", "hook", "--host", "claude", "--stay",
+         "--home", str(home)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), HOOKS_VARIABLE: ""},
         stdin=subprocess.PIPE, cwd="/",
     )  # fmt: skip
@@ -251,9 +262,10 @@ def test_a_hook_leaves_one_server_behind_which_answers_the_next(home: Path, proj
     try:
         with Client(home) as client:
             assert client.status().hook_server_pid == pid
-        with ThreadPoolExecutor(10) as hooks_of_a_host:
-            calls = [told(project, "UserPromptSubmit", prompt=QUESTION) | {"session_id": f"s-{n}"} for n in range(10)]
-            answers = list(hooks_of_a_host.map(lambda call: patient(home, "claude", call, MEMTAPE_HOOKS=""), calls))
+        with ThreadPoolExecutor(10) as threads:
+            call = told(project, "UserPromptSubmit", prompt=QUESTION)
+            calls = [call | {"session_id": f"s-{n}"} for n in range(10)]
+            answers = list(threads.map(lambda call: patient(home, "claude", call, MEMTAPE_HOOKS=""), calls))
         assert all(PORT in answer.decode() for answer in answers)
         assert len(events_of(home, project, "captured")) == 11 and lock.holder() == pid
         assert len(list(home.glob("serving/*.sock"))) == 1
@@ -268,7 +280,7 @@ def end_by_setting(home: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [rmtree, end_by_setting], ids=["home", "setting"])
-def test_the_server_that_was_left_behind_ends_by_itself(end: Callable[[Path], None], home: Path, project: Path) -> None:
+def test_a_server_left_behind_ends_by_itself(end: Callable[[Path], None], home: Path, project: Path) -> None:
     said(home, project, PORT)
     with left(home, project) as running:
         until(lambda: list(home.glob("serving/*.sock")))
@@ -279,16 +291,109 @@ def test_the_server_that_was_left_behind_ends_by_itself(end: Callable[[Path], No
     assert end is not rmtree or not home.exists()
 
 
-def test_no_server_is_left_behind_where_none_is_wanted(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[str] = []
-    monkeypatch.setattr(forwarding, "start_one", lambda right, words, environment, data: started.append(words[4]))
-    data = json.dumps(told(project, "UserPromptSubmit", prompt="Where is staging?")).encode()
-    for how in ("off", "alone", ""):
-        monkeypatch.setenv(HOOKS_VARIABLE, how)
-        hooks.leave_server("claude", home, data)
-        assert started == ([] if how else ["--stay"])
-    end_by_setting(home)
-    hooks.leave_server("claude", home, data)
-    assert started == ["--stay"]
+SESSION = "7f3a2b10-0000-4000-8000-000000000009"
+OTHER = "7f3a2b10-0000-4000-8000-00000000000a"
+
+
+def row(project: Path, type: str, uuid: str, content: Any, second: int, **more: Any) -> dict[str, Any]:
+    return {"type": type, "uuid": uuid, "sessionId": SESSION, "timestamp": t.at(second), "cwd": str(project),
+            "message": {"content": content}, **more}  # fmt: skip
+
+
+def worked(project: Path) -> list[dict[str, Any]]:
+    calls = [
+        ("t1", "Edit", {"file_path": f"{project}/cart/prices.py"}, "The file has been updated.", False),
+        ("t2", "Bash", {"command": "pytest -q"}, "Exit code 1\n1 failed, 4 passed", True),
+    ]
+    rows = [row(project, "user", "u1", "Round the prices once.", 1, promptSource="typed", promptId="p-1")]
+    for number, (id, name, given, output, failed) in enumerate(calls):
+        call = [{"type": "tool_use", "id": id, "name": name, "input": given}]
+        result = [{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]
+        rows += [
+            row(project, "assistant", f"a{id}", call, 2 + number),
+            row(project, "user", f"r{id}", result, 3 + number),
+        ]
+    return [*rows, row(project, "assistant", "z1", [{"type": "text", "text": "One test fails."}], 9)]
+
+
+@pytest.fixture
+def transcript(home: Path, project: Path) -> Path:
+    Home(home)
+    path = home.parent / "projects" / "p" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(t.lines(worked(project)))
+    return path
+
+
+def called(project: Path, transcript: Path, event: str, **more: Any) -> dict[str, Any]:
+    return told(project, event, session_id=SESSION, transcript_path=str(transcript), **more)
+
+
+def turns(home: Path, project: Path) -> list[tuple[str, str]]:
+    said = [event for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    return [(event.actor.name, event.body.text) for event in said if isinstance(event.body, Captured)]
+
+
+def acts(home: Path, project: Path) -> list[str]:
+    bodies = [event.body for event in events_of(home, project, "captured")]
+    return [body.text for body in bodies if isinstance(body, Captured) and act_of(body.tags)]
+
+
+def subagent(transcript: Path, project: Path) -> Path:
+    path = transcript.with_suffix("") / "subagents" / "agent-ab1.jsonl"
+    path.parent.mkdir(parents=True)
+    said = [{"type": "text", "text": "The vouchers round twice."}]
+    path.write_bytes(t.lines([row(project, "assistant", "k1", said, 5, isSidechain=True, agentId="ab1")]))
+    return path
+
+
+@pytest.mark.slow
+def test_what_an_agent_did_is_captured_once(home: Path, project: Path, transcript: Path) -> None:
+    ready = HookResponder(home)
+    with warm(home, ready):
+        patient(
+            home,
+            "claude",
+            called(project, transcript, "UserPromptSubmit", prompt="Round the prices once.", prompt_id="p-1"),
+        )
+        assert acts(home, project) == []
+        patient(home, "claude", called(project, transcript, "Stop", last_assistant_message="One test fails."))
+        until(lambda: len(acts(home, project)) == 2)
+        subagent(transcript, project)
+        patient(home, "claude", called(project, transcript, "SubagentStop", agent_transcript_path=""))
+        until(lambda: len(turns(home, project)) == 5)
+    ready.close()
+    hook(home, "claude", called(project, transcript, "SessionEnd", reason="exit"))
+    assert acts(home, project) == [
+        "edited cart/prices.py",
+        "tested with `pytest -q`: failed (exit 1): 1 failed, 4 passed",
+    ]
+    assert ("claude-code ab1", "The vouchers round twice.") in turns(home, project)
+    assert len(turns(home, project)) == 5 and not latest_errors(home, 5)
+
+
+@pytest.mark.slow
+def test_a_session_that_was_cut_off_is_taken_up(home: Path, project: Path, transcript: Path) -> None:
+    scope = scope_of_folder(project, Home(home))
+    unheard = transcript.with_name(f"{OTHER}.jsonl")
+    unheard.write_bytes(transcript.read_bytes().replace(SESSION.encode(), OTHER.encode()))
+    note_told(home, scope, SESSION, now_us())
+    new = transcript.with_name("7f3a2b10-0000-4000-8000-00000000000b.jsonl")
+    new.touch()
+    assert cut_off(home, scope, new) == [transcript]
+    ready = HookResponder(home)
+    with warm(home, ready):
+        start = told(project, "SessionStart", session_id=new.stem, transcript_path=str(new), source="startup")
+        patient(home, "claude", start)
+        until(lambda: len(acts(home, project)) == 2)
+        given = json.loads(patient(home, "claude", start | {"source": "clear"}))
+    ready.close()
+    context = given["hookSpecificOutput"]["additionalContext"]
+    assert "edited: cart/prices.py" in context and "open: tested with `pytest -q`" in context
+    assert {event.session for event in events_of(home, project, "captured")} == {SESSION}
+
+
+def test_the_transcripts_of_a_session_have_its_agents(transcript: Path, project: Path) -> None:
+    agent = subagent(transcript, project)
+    assert of_session(transcript, str(agent)) == [transcript, agent]
+    assert of_session(transcript.with_name("gone.jsonl"), "") == []

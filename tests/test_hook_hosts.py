@@ -1,4 +1,4 @@
-"""Hosts whose transcripts are not read: their hooks are told all that is captured; a first prompt may be a start."""
+"""Hosts whose transcripts are not read: hooks are told all that is captured; a first prompt is a start."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from soaked import soaked
 from test_handing import patient, server
 from test_hooks import events_of, told
+from transcripts import lines
 
 from memtape.schemas.events import Captured
 from memtape.schemas.ids import derived_id
@@ -41,14 +42,15 @@ def connected(home: Path, project: Path) -> None:
 
 def events_file(folder: Path, *rows: tuple[str, str]) -> Path:
     path = folder / "events.jsonl"
-    path.write_text("".join(json.dumps({"type": type, "data": {"content": said}}) + "\n" for type, said in rows))
+    path.write_bytes(lines([{"type": type, "data": {"content": said}} for type, said in rows]))
     return path
 
 
-@pytest.mark.parametrize(("served", "host"), soaked(product((False, True), FIRST), (False, "qwen"), (True, "opencode")))
-def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
-    host: str, served: bool, home: Path, project: Path
-) -> None:
+FIRSTS = soaked(product((False, True), FIRST), (False, "qwen"), (True, "opencode"))
+
+
+@pytest.mark.parametrize(("served", "host"), FIRSTS)
+def test_first_prompts_are_told_all(host: str, served: bool, home: Path, project: Path) -> None:
     def given() -> list[bool]:
         calls = ["UserPromptSubmit", "UserPromptSubmit", "PreCompact", "UserPromptSubmit", "UserPromptSubmit"]
         answers = [
@@ -59,14 +61,14 @@ def test_the_first_prompt_and_the_first_after_a_compaction_are_told_all(
 
     with server(home) if served else nullcontext():
         assert given() == [True, False, False, True, False]
-    texts = [event.body.text for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
-    assert [text[-2] for text in texts if text != FACT] == list("0134")
+    assert [text[-2] for _, text, _ in acted(home, project)] == list("0134")
 
 
 @pytest.mark.parametrize("host", HEARD)
-def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, project: Path, tmp_path: Path) -> None:
+def test_what_was_said_has_an_id_of_its_host(host: str, home: Path, project: Path, tmp_path: Path) -> None:
     path = events_file(tmp_path, ("user.message", "Where?"), ("assistant.message", "On port 5433."))
-    more = {"transcript_path": str(path)} if host == "copilot" else {"last_assistant_message": "On port 5433."}
+    said = {"last_assistant_message": "On port 5433."}
+    more = {"transcript_path": str(path)} if host == "copilot" else said
     patient(home, host, told(project, "UserPromptSubmit", prompt="Where is it?", prompt_id="m-1"))
     patient(home, host, told(project, "Stop", prompt_id="m-2", **more))
     asked, answered = events_of(home, project, "captured")[1:]
@@ -77,9 +79,7 @@ def test_what_was_said_has_an_id_of_what_the_host_told(host: str, home: Path, pr
 
 
 @pytest.mark.parametrize("served", [False, True])
-def test_an_answer_that_is_written_late_is_captured_all_the_same(
-    served: bool, home: Path, project: Path, tmp_path: Path
-) -> None:
+def test_an_answer_written_late_is_captured(served: bool, home: Path, project: Path, tmp_path: Path) -> None:
     path = events_file(tmp_path, ("assistant.message", "Before."), ("user.message", "Where?"))
     data = told(project, "Stop", transcript_path=str(path))
     with server(home) if served else nullcontext():
@@ -102,9 +102,7 @@ def test_an_answer_that_is_written_late_is_captured_all_the_same(
         ([], ""),
     ],
 )
-def test_the_last_answer_is_that_of_the_latest_prompt(
-    rows: list[tuple[str, str]], expected: str, tmp_path: Path
-) -> None:
+def test_the_last_answer_of_a_prompt(rows: list[tuple[str, str]], expected: str, tmp_path: Path) -> None:
     path = events_file(tmp_path, *rows)
     assert copilot_answer(path, 0) == expected
     with path.open("ab") as file:
@@ -113,16 +111,15 @@ def test_the_last_answer_is_that_of_the_latest_prompt(
     assert copilot_answer(tmp_path / "gone", 0) == ""
 
 
-# --- What agents do, and what those say that they have started ---
-
 COMMAND, EDITED = {"tool_input": {"command": "pytest -q"}}, "cart/prices.py"
 FAILED = "1 failed, 4 passed"
 QWENS = f"Command: pytest -q\nOutput: {FAILED}\nError: (none)\nExit Code: 1\nSignal: 0"
-COPILOTS = {"result_type": "success", "text_result_for_llm": f"{FAILED}\n<shellId: 0 completed with exit code 1>"}
+ENDED = f"{FAILED}\n<shellId: 0 completed with exit code 1>"
+COPILOTS = {"result_type": "success", "text_result_for_llm": ENDED}
 DID: dict[str, dict[str, Any]] = {
-    "copilot": COMMAND | {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
-    "opencode": COMMAND | {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
-    "qwen": COMMAND | {"tool_name": "run_shell_command", "tool_use_id": "1", "tool_response": {"llmContent": QWENS}},
+    "copilot": {"tool_name": "Bash", "timestamp": "2026-11-24T03:35:05.794Z", "tool_result": COPILOTS},
+    "opencode": {"tool_name": "bash", "tool_use_id": "1", "tool_response": {"output": FAILED, "exit": 1}},
+    "qwen": {"tool_name": "run_shell_command", "tool_use_id": "1", "tool_response": {"llmContent": QWENS}},
 }
 """What each host told a hook of a test that failed."""
 EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": ("write_file", "file_path")}
@@ -136,18 +133,22 @@ def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("served", "host"), soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
-)
-def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
-    """Once, however often it is told; not what it only reads, nor what it is told by this memory, nor a failed edit."""
+DOING = soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))
+
+
+@pytest.mark.parametrize(("served", "host"), DOING)
+def test_what_an_agent_does_is_an_action(host: str, served: bool, home: Path, project: Path) -> None:
+    """Once, however often it is told; not what it reads or is told by this memory, nor a failed edit."""
     tool, name = EDITS[host]
     about = {"tool_response": {"output": "ok"}, "timestamp": "t"}
-    edit = {"tool_name": tool, "tool_input": {name: str(project / EDITED)}, "tool_use_id": "call_2", **about}
-    reads = {"tool_name": "read_file", "tool_input": {name: str(project / EDITED)}, "tool_use_id": "call_3", **about}
-    asks = {"tool_name": "memtape-search_memories", "tool_input": {"query": "x"}, "tool_use_id": "call_4", **about}
-    calls = [told(project, "PostToolUse", **each) for each in (DID[host], edit, edit, reads, asks)]
-    calls.append(told(project, "PostToolUseFailure", **edit | {"tool_use_id": "call_5", "error": "Not found."}))
+    given = {name: str(project / EDITED)}
+    edit = {"tool_name": tool, "tool_input": given, "tool_use_id": "call_2", **about}
+    reads = {"tool_name": "read_file", "tool_input": given, "tool_use_id": "call_3", **about}
+    asked = {"tool_name": "memtape-search_memories", "tool_input": {"query": "x"}}
+    asks = {**asked, "tool_use_id": "call_4", **about}
+    calls = [told(project, "PostToolUse", **each) for each in (COMMAND | DID[host], edit, edit, reads, asks)]
+    failed = edit | {"tool_use_id": "call_5", "error": "Not found."}
+    calls.append(told(project, "PostToolUseFailure", **failed))
     with server(home) if served else nullcontext():
         for call in calls:
             assert patient(home, host, call) == b""
@@ -162,34 +163,34 @@ def test_what_an_agent_does_by_its_tools_is_an_action(host: str, served: bool, h
     assert f"edited: {EDITED}" in context and "open: tested with `pytest -q`" in context
 
 
-def test_no_action_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
+def test_no_action_says_nothing_has_a_secret_or_is_stored_in_a_pause(home: Path, project: Path) -> None:
+    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
+    for data in ({}, wrong, COMMAND | DID["qwen"] | {"session_id": ""}):
+        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
+    assert acted(home, project) == [] and not latest_errors(home, 5)
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ0123456789"
     command = f"git push https://{secret}@x.example <private>heron</private>"
-    patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_input": {"command": command}}))
+    pushed = told(project, "PostToolUse", **DID["opencode"], tool_input={"command": command})
+    patient(home, "opencode", pushed)
     pause(home, None, now_us(), None)
-    patient(home, "opencode", told(project, "PostToolUse", **DID["opencode"] | {"tool_use_id": "call_9"}))
+    patient(home, "opencode", pushed | {"tool_use_id": "call_9"})
     ((_, text, _),) = acted(home, project)
     assert text.startswith("ran `git push https://[redacted:") and secret not in text and "heron" not in text
     assert HomeCounts(home).tally(LEFT_OUT) == {"paused": 1}
-
-
-def test_a_call_that_says_nothing_is_no_action(home: Path, project: Path) -> None:
-    wrong = {"tool_name": 3, "tool_input": "{", "tool_response": [1, {"text": 2}]}
-    for data in ({}, wrong, DID["qwen"] | {"session_id": ""}):
-        assert hooks.run("qwen", home, json.dumps(told(project, "PostToolUse", **data)).encode()) == b""
-    assert acted(home, project) == [] and not latest_errors(home, 5)
 
 
 @pytest.mark.parametrize("served", soaked([False, True], True))
 def test_what_one_agent_asks_of_another_no_person_has_said(served: bool, home: Path, project: Path) -> None:
     """Copilot CLI tells a prompt to an agent that another has started as it tells a user's."""
     of_agent = {"session_id": "a-1", "agent_id": "a-1", "agent_type": "explore", "parent_agent_id": "s-1"}
-    ended = of_agent | {"session_id": "s-1", "agent_name": "explore", "last_assistant_message": "It stands in cart."}
+    ended = of_agent | {"session_id": "s-1", "agent_name": "explore", "last_assistant_message": "In cart."}
     with server(home) if served else nullcontext():
-        patient(home, "copilot", told(project, "UserPromptSubmit", **of_agent, prompt="Always use tabs here."))
+        patient(home, "copilot", told(project, "UserPromptSubmit", **of_agent, prompt="Always use tabs."))
         patient(home, "copilot", told(project, "Stop", **of_agent, transcript_path="events.jsonl"))
         patient(home, "copilot", told(project, "SubagentStop", **ended))
-        patient(home, "qwen", told(project, "SubagentStop", agent_type="helper", last_assistant_message="Looked."))
-    assert acted(home, project) == [("agent", "It stands in cart.", None), ("agent", "Looked.", None)]
+        helped = {"agent_type": "helper", "last_assistant_message": "Looked."}
+        patient(home, "qwen", told(project, "SubagentStop", **helped))
+    assert acted(home, project) == [("agent", "In cart.", None), ("agent", "Looked.", None)]
     said = events_of(home, project, "captured")[1:]
-    assert [(event.actor.name, event.session) for event in said] == [("copilot explore", "s-1"), ("qwen helper", "s-1")]
+    assert [event.actor.name for event in said] == ["copilot explore", "qwen helper"]
+    assert {event.session for event in said} == {"s-1"}

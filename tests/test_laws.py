@@ -1,4 +1,4 @@
-"""The laws that the state must keep whatever happened: see `docs/architecture.md`, "What must always hold"."""
+"""The laws that the state must keep: see `docs/architecture.md`, "What must always hold"."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ TAKEN_APART = [captured("one text", name) for name in "abc"] + [unfolded(["c"], 
 def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list[Event]) -> None:
     """Indexes are there to be quick: one that grew event by event is the one that a restore makes.
 
-    Only what a run has met of erased bodies that still stand on the log is no state: every start looks for them itself.
+    What a run has met of erased bodies that still stand on the log is no state: every start looks for them.
     """
     rest = slots([configured(), *events])
     partition = Partition(0, erasures_of(rest))
@@ -82,9 +82,7 @@ def test_all_that_a_state_holds_beside_its_snapshot_follows_from_it(events: list
 
 
 def with_index(partition: Partition) -> Partition:
-    """A state whose memories are indexed and in order, as they are when something is first compared with them, and
-    `MEMORY.md` first written.
-    """
+    """A state whose memories are indexed, as when they were compared and `MEMORY.md` was written."""
     for scope in partition.scopes.values():
         scope.leading.births(scope)
         scope.lifecycle.forget_due()
@@ -154,7 +152,7 @@ def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObje
         size = data.draw(st.integers(1, 7))
         batch, rest = rest[:size], rest[size:]
         changes = fold(partition, batch).changes
-        rows |= {(guarded.table, guarded.row.key): guarded.row for guarded in guarded_rows(partition, changes)}
+        rows |= {(it.table, it.row.key): it.row for it in guarded_rows(partition, changes)}
         pages |= {(found.scope, found.path): found for found in pages_of(partition, changes)}
     for scope in partition.scopes.values():
         expected = all_changes(scope)
@@ -164,19 +162,19 @@ def test_what_changed_is_all_that_changed(events: list[Event], data: st.DataObje
                 assert rows.pop((change.table, row.key)) == row
         for found in pages_of(partition, expected):
             kept = pages.pop((found.scope, found.path), None)
-            assert kept == found or (kept is None and not render(found))  # A page on which nothing stands is none.
+            assert kept == found or (kept is None and not render(found))  # An empty page is none.
         for leftover in list(pages.values()):
             assert page(scope, leftover.path, partition.settings) == leftover  # type: ignore[attr-defined]
     assert all(type(row).__name__ == "GoneRow" for row in rows.values())
 
 
 def test_the_clock_only_moves_by_ticks_and_clamps_the_future() -> None:
-    late = captured("late", sent=START + 10 * DAY_US)
-    partition = folded([late])
+    later = START + 10 * DAY_US
+    partition = folded([captured("late", sent=later)])
     assert partition.clock == START
     assert partition.scopes["project:test"].captures.by_seq[0].at == START + HOUR_US
-    fold(partition, slots([make_tick(0, START + 10 * DAY_US), captured("then", sent=START + 10 * DAY_US)], start=9))
-    assert partition.scopes["project:test"].captures.by_seq[1].at == START + 10 * DAY_US
+    fold(partition, slots([make_tick(0, later), captured("then", sent=later)], start=9))
+    assert partition.scopes["project:test"].captures.by_seq[1].at == later
     jump = START + 500 * DAY_US
     fold(partition, slots([make_tick(0, jump)], start=20))
     assert partition.clock < START + 11 * DAY_US

@@ -1,4 +1,4 @@
-"""Metrics as a scraper sees them: over HTTP, parsed, bounded, without a text; and what dashboards and alerts name."""
+"""Metrics as a scraper sees them, over HTTP, parsed, bounded, without a text; what alerts name."""
 
 from __future__ import annotations
 
@@ -30,22 +30,18 @@ from memtape.tools.ask.metrics import METRICS, OTHER, exposition, served_metrics
 from memtape.tools.client import Client
 
 ROOT = Path(__file__).parent.parent
-SAID, ASKED, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "quagmire glockenspiel", "project:zwieback"
+SAID, SCOPE = "The xylophone of Brunhilde is tuned to 442 hertz.", "project:zwieback"
+ASKED = "quagmire glockenspiel"
 BOUNDED: dict[str, tuple[str, ...]] = {
     "door": table.DOORS,
     "outcome": (*table.OUTCOMES, "deterministic_ok", "distilled_ok", "timeout", "error", OTHER),
-    "step": table.STEPS,
-    "where": table.FAULTS,
-    "lane": LANES,
-    "type": (*EVENT_TYPES, OTHER),
-    "view": ("rows", "pages", "vectors"),
-    "state": ("ready", "lagging", "hydrating", "failing"),
+    "step": table.STEPS, "where": table.FAULTS, "lane": LANES, "type": (*EVENT_TYPES, OTHER),
+    "view": ("rows", "pages", "vectors"), "state": ("ready", "lagging", "hydrating", "failing"),
     "why": ("duplicate", "divergent", "ignored"),
     "reason": ("paused", "private as a whole", "metadata of a host", "error of a tool", "binary", OTHER),
-    "operation": ("add", "conflict", "replace", "remove"),
-    "kind": KINDS,
+    "operation": ("add", "conflict", "replace", "remove"), "kind": KINDS,
     "le": (*map(str, (*table.RECALL_BUCKETS_S, *table.STEP_BUCKETS_S)), "+Inf"),
-}
+}  # fmt: skip
 """Every value that each label can have; a partition is a number."""
 
 
@@ -88,10 +84,9 @@ def test_what_happened_is_scraped_over_http(home: Path) -> None:
         partition = str(partition_of(SCOPE, client.log.partitions))
     found = scraped(body)
     assert kind.startswith("application/openmetrics-text") and body.endswith(b"# EOF\n")
-    assert of(found, "memtape_events_total", type="captured") == 2
-    assert of(found, "memtape_events_total", type="recalled") == 2
-    assert of(found, "memtape_events_total", type="used") == of(found, "memtape_events_total", type="forgotten") == 1
-    assert (of(found, "memtape_memories"), of(found, "memtape_hidden"), of(found, "memtape_scopes")) == (1, 1, 1)
+    for type, count in {"captured": 2, "recalled": 2, "used": 1, "forgotten": 1}.items():
+        assert of(found, "memtape_events_total", type=type) == count
+    assert [of(found, f"memtape_{what}") for what in ("memories", "hidden", "scopes")] == [1, 1, 1]
     assert of(found, "memtape_recalls_total", door="python", outcome="found") == 1
     assert of(found, "memtape_recalls_total", door="python", outcome="nothing") == 1
     assert of(found, "memtape_recall_results_total", door="python") >= 1
@@ -135,9 +130,6 @@ def test_every_metric_of_the_table_is_exposed_and_no_label_is_free(home: Path) -
     told = body.decode() + (home / NAME).read_bytes().decode("latin-1")
     for word in re.findall(r"\w{5,}", f"{SAID} {ASKED} {SCOPE} Deployments Tuesdays"):
         assert word not in told or word == "project"
-
-
-def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) -> None:
     note(home, [(LEFT_OUT, "the secret of Brunhilde", "", 3), (LEFT_OUT, "paused", "", 2)])
     note(home, [(FLUSHES, "brunhilde_ok", "", 1)])
     with Client(home, scope=SCOPE) as client:
@@ -149,27 +141,7 @@ def test_a_value_that_this_version_does_not_know_is_told_as_other(home: Path) ->
     assert of(found, "memtape_flushes_total", outcome=OTHER) == 1
 
 
-def test_many_processes_note_at_once_and_none_is_lost(tmp_path: Path) -> None:
-    """Each of eight processes appends 200 times, three samples at once."""
-    script = (
-        "import sys\nfrom memtape.sinks.home.counts import note\n"
-        "for n in range(200):\n"
-        "    note(sys.argv[1], [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)])\n"
-    )
-    words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
-    samples = HomeCounts(tmp_path)
-    assert samples.sums("recall", "cli", "found") == (
-        1_600,
-        8 * sum(range(200)),
-        (1_600,) * len(table.RECALL_BUCKETS_S),
-    )
-    assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
-    assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
-
-
-def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
+def test_a_measure_ends_nothing_and_no_note_of_many_processes_is_lost(tmp_path: Path) -> None:
     note(tmp_path / "nowhere", [("error", "cli", "", 1)])
     (tmp_path / NAME).mkdir()
     note(tmp_path, [("error", "cli", "", -5)])
@@ -179,9 +151,24 @@ def test_a_measure_never_ends_what_it_measures(tmp_path: Path) -> None:
     note(tmp_path, [("error", "cli", "", 1)])
     note(tmp_path, [("error", "cli", "", 1)])
     assert HomeCounts(tmp_path).sums("error", "cli").total == 1, "a damaged file is begun anew"
+    script = (
+        "import sys\nfrom memtape.sinks.home.counts import note\n"
+        "for n in range(200):\n"
+        "    samples = [('recall', 'cli', 'found', n), ('hits', 'dense', '', 2), ('error', 'hook', '', 1)]\n"
+        "    note(sys.argv[1], samples)\n"
+    )
+    words, env = [sys.executable, "-c", script, str(tmp_path)], {**os.environ, "PYTHONPATH": str(ROOT)}
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: subprocess.run(words, env=env, check=True), range(8)))
+    samples = HomeCounts(tmp_path)
+    assert samples.sums("recall", "cli", "found") == (
+        1_600, 8 * sum(range(200)), (1_600,) * len(table.RECALL_BUCKETS_S),
+    )  # fmt: skip
+    assert samples.sums("hits", "dense").total == 3_200 and samples.sums("error", "hook").samples == 1_600
+    assert samples.sums("recall", "cli", "nothing").samples == samples.sums("recall", "mcp").samples == 0
 
 
-def test_a_command_is_measured_from_its_start_but_for_a_paused_one_and_its_error_is_counted(home: Path) -> None:
+def test_a_command_is_measured_from_its_start_and_its_error_counted(home: Path) -> None:
     began = time.monotonic()
     words = [sys.executable, "-m", "memtape", "search", "deployments", "--home", str(home), "--scope", SCOPE]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -224,5 +211,5 @@ def test_an_expression_names_only_what_there_is(where: str, expression: str) -> 
         for label, values in _MATCHER.findall(selected):
             assert label in METRICS[sample_names()[name]].labels, (expression, label)
             assert all(value in BOUNDED[label] for value in values.split("|")), (expression, values)
-    grouped = {word.strip() for words in _GROUPED.findall(expression) for word in words.split(",") if word.strip()}
+    grouped = set(re.findall(r"[^\s,]+", ",".join(_GROUPED.findall(expression))))
     assert grouped <= {label for name in used for label in METRICS[name].labels} | {"le"}, expression

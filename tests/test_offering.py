@@ -1,4 +1,4 @@
-"""What is put before an agent that did not ask: the rule, what it weighs, and how `eval --inject` measures it."""
+"""What is put before an agent that did not ask: the rule, its weights, and how `eval` measures it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import DATA, table
 
 from memtape.schemas.events import STATED_TAG
 from memtape.schemas.rows import Provenance
@@ -20,7 +21,6 @@ from memtape.state.ranking.sure import LEAST_BESIDE, LEAST_HELD, sure_for
 from memtape.tools.agents.offering import MOST, offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 
 HEAD = "From this project's memory"
 
@@ -36,13 +36,13 @@ def talk(client: Client) -> None:
     said = (
         ("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
         ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
-        ("Ben", "Was it cold?"),
-        ("Ada", "Freezing, and Otto lost a paddle."),
+        ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
         ("Ben", "I will bake rye bread for the picnic on Sunday."),
         ("Ada", "Then I bring cheese and my telescope."),
-    )
+    )  # fmt: skip
     for number, (actor, text) in enumerate(said):
-        client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=f"s-{number // 3}")])
+        session = f"s-{number // 3}"
+        client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=session)])
     client.project()
 
 
@@ -50,34 +50,14 @@ def given_for(client: Client, prompt: str, session: str = "now") -> str:
     return offered(client, prompt, session, 1_300)[0]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "text"),
-    [
-        ("To whom did Ben sell his violin?", "museum in Ghent"),
-        ("Where was Ada kayaking with Otto?", "Mosel"),
-        ("Whose paddle was lost, that of Otto?", "paddle"),
-        ("We plan the boats for June and need a list of what to buy. Who lost a paddle, Otto?", "paddle"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "text"), table("sentences")["answered"])
 def test_a_question_is_given_what_answers_it(client: Client, prompt: str, text: str) -> None:
     talk(client)
     told = given_for(client, prompt)
     assert told.startswith(HEAD) and text in told
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "To whom did Ada sell her violin?",  # It was Ben.
-        "What kind of bread will Ada bake?",
-        "Fix the failing test and run the linter again.",
-        "yes, go ahead",
-        "ok looks good, now push it",
-        "Write a poem about rivers.",
-        "violin",  # One word says nothing.
-        "How do I teach my dog to stay while I bake for guests who come at seven?",
-    ],
-)
+@pytest.mark.parametrize("prompt", table("sentences")["unanswered"])
 def test_what_the_memory_does_not_answer_is_given_nothing(client: Client, prompt: str) -> None:
     talk(client)
     assert given_for(client, prompt) == ""
@@ -115,25 +95,21 @@ def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client
 
 
 candidates = st.builds(
-    SimpleNamespace,
-    kind=st.sampled_from(["turn", "fact"]),
-    origin=st.sampled_from(["user", "agent"]),
-    actor=st.sampled_from(["Ada", "Ben"]),
-    tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
-    text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is the violin?", "A violin?"]),
+    SimpleNamespace, kind=st.sampled_from(["turn", "fact"]), origin=st.sampled_from(["user", "agent"]),
+    actor=st.sampled_from(["Ada", "Ben"]), tags=st.sampled_from([(), (STATED_TAG, "fact"), ("a", "b")]),
+    text=st.sampled_from(["The violin is in Ghent.", "Otto lost a paddle.", "Where is it?", "A violin?"]),
     provenance=st.sampled_from([(Provenance("user", "mine"),), (Provenance("user", "other"),), ()]),
-)
+)  # fmt: skip
 shares = st.sampled_from([0.0, 0.2, LEAST_BESIDE, 0.4, LEAST_HELD, 0.9, 1.0])
 names = st.sampled_from([None, "Ada", "Ben"])
 
 
 @given(st.lists(st.tuples(candidates, shares), max_size=8), names, st.integers(1, 5))
-def test_what_is_sure_keeps_its_order_and_every_promise(
-    found: list[tuple[Any, float]], named: str | None, limit: int
-) -> None:
+def test_what_is_sure_holds(found: list[tuple[Any, float]], named: str | None, limit: int) -> None:
     results = [result for result, _ in found]
     share_of = {id(result): share for result, share in found}
-    sure = sure_for("Is the violin there?", "mine")(results, [Weighed(share, named) for _, share in found], limit)
+    weighed = [Weighed(share, named) for _, share in found]
+    sure = sure_for("Is the violin there?", "mine")(results, weighed, limit)
     numbers = [next(n for n, result in enumerate(results) if result is one) for one in sure]
     assert numbers == sorted(set(numbers)) and len(sure) <= limit
     for result in sure:
@@ -149,61 +125,33 @@ def test_of_any_prompt_a_text_holds_a_share(tmp_path_factory: pytest.TempPathFac
     from corpora import Document, corpus_of
 
     texts = ("Ben sold his violin to a museum.", "Otto lost a paddle.", prompt)
-    corpus = corpus_of([Document(text, "s", "Ben", True, False, n, id=str(n)) for n, text in enumerate(texts)])
+    corpus = corpus_of([Document(it, "s", "Ben", True, False, n, id=str(n)) for n, it in enumerate(texts)])
     weighed = corpus.words.weighed(prompt, range(3))
     assert len(weighed) == 3 and all(0 <= its.share <= 1 for its in weighed)
     assert [its.share for its in corpus.words.weighed("unheard wordless blurbs", range(3))][:2] == [0, 0]
 
 
-LOCOMO = [{
-    "sample_id": f"conv-{name}",
-    "conversation": {
-        "speaker_a": name, "speaker_b": "Otto", "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [
-            {"speaker": name, "dia_id": "D1:1", "text": f"I sold my {thing} to a museum in {place}."},
-            {"speaker": "Otto", "dia_id": "D1:2", "text": "Congratulations, that is splendid news."},
-        ],
-    },
-    "qa": [
-        {"question": f"To which museum did {name} sell the {thing}?", "evidence": ["D1:1"], "category": 4},
-        {"question": f"To which museum did Otto sell his {thing}?", "evidence": ["D1:1"], "category": 5},
-        {"question": "Where is it?", "evidence": ["D9:9"], "category": 1},
-    ],
-} for name, thing, place in (("Ada", "violin", "Ghent"), ("Ben", "harpsichord", "Basel"))]  # fmt: skip
-
-
-def run(*command: str) -> Result:
-    return CliRunner().invoke(main, ["admin", "eval", *command])
-
-
 def test_a_published_file_is_measured_and_what_is_for_retrievers_is_refused(tmp_path: Path) -> None:
     file, talk = tmp_path / "locomo.json", tmp_path / "talk.json"
-    file.write_text(json.dumps(LOCOMO))
+    file.write_bytes((DATA / "offering-locomo.json").read_bytes())
     turns = [{"id": "1", "text": "Please plan my week.", "role": "user"}]
     asked = [{"question": "To which museum did Ada sell the violin?", "evidence": ["1"]}]
     talk.write_text(json.dumps({"conversations": [{"id": "a", "turns": turns, "questions": asked}]}))
-    told = run(str(file), "--inject", "--foreign", str(talk), "--json", "--home", str(tmp_path / "home"))
-    assert told.exit_code == 0, told.output
-    measured = json.loads(told.stdout)
+    measured = document("admin", "eval", file, "--inject", "--foreign", talk, home=tmp_path / "home")
     sets = measured["sets"]
     assert {name: its["prompts"] for name, its in sets.items()} == {
-        "answerable": 2,
-        "unanswerable": 2,
-        "foreign, coding": 2 * 91,
-        "foreign, everyday": 2 * 114,
-        "other conversations": 4,
-        "foreign talk": 4,
-    }
+        "answerable": 2, "unanswerable": 2, "foreign, coding": 2 * 91, "foreign, everyday": 2 * 114,
+        "other conversations": 4, "foreign talk": 4,
+    }  # fmt: skip
     assert (sets["answerable"]["given"], sets["answerable"]["with_evidence"]) == (1.0, 1.0)
     assert sets["unanswerable"]["given"] == 0, "Otto sold nothing"
     assert 0 < sets["answerable"]["tokens"]["mean"] <= sets["answerable"]["tokens"]["max"] <= 400
-    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation is found out"
+    assert sets["foreign talk"]["given"] == 0.25, "the one prompt that has to do with one conversation"
     assert measured["missing_evidence"] == 2 and list(measured["by_conversation"]) == ["conv-Ada", "conv-Ben"]
     assert measured["by_conversation"]["conv-Ada"]["foreign talk"]["given"] == 0.5
     assert not (tmp_path / "home" / "log.db").exists()
-    shown = run(str(file), "--inject").output
+    shown = call("admin", "eval", file, "--inject").output
     assert "answerable" in shown and "100.0%" in shown and "tokens by" in shown and "Left out" in shown
     for more in (("--retriever", "bm25"), ("--without", "fresh"), ("--embedder", "floor"), ("--model", "m")):
-        refused = run(str(file), "--inject", *more)
-        assert refused.exit_code == 1 and "hooks" in refused.stderr
-    assert run(str(file), "--foreign", str(file)).exit_code == 1
+        assert "hooks" in call("admin", "eval", file, "--inject", *more, code=1).stderr
+    call("admin", "eval", file, "--foreign", file, code=1)

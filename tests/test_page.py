@@ -1,4 +1,4 @@
-"""The page of one's own machine: what each view answers, what an action does and undoes, and that looks append none."""
+"""The page of one's own machine: what each view answers, what an action does; looks append nothing."""
 
 # ruff: noqa: F811  (fixtures are handed in by their names)
 
@@ -59,19 +59,19 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("path", LISTED)
-def test_each_view_of_an_empty_project_and_of_an_empty_home_answers(page: Page, empty: Page, path: str) -> None:
+def test_each_view_of_an_empty_home_answers(page: Page, empty: Page, path: str) -> None:
     assert page.get(path, scope=EMPTY).status_code == 200
     answer = empty.get(path)
     assert answer.status_code == 200 and answer.text.count("<h1") == 1
 
 
 THEN = ("2026-08-20T12:00:00Z", "20d", "0:30")
-LOOKS = [(path, THEN[place % 3 :: 3]) for place, path in enumerate(LISTED)] + [(path, THEN) for path in LISTED]
+LOOKS = [(path, THEN[n % 3 :: 3]) for n, path in enumerate(LISTED)] + [(path, THEN) for path in LISTED]
 """Each view at one of the times, or at all of them."""
 
 
 @pytest.mark.parametrize(("path", "then"), soaked(LOOKS, *LOOKS[: len(LISTED)]))
-def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path: str, then: tuple[str, ...]) -> None:
+def test_each_view_answers_now_and_as_of_then(page: Page, path: str, then: tuple[str, ...]) -> None:
     for given_ in ({}, *({"at": at} for at in then)):
         answer = page.get(path, **given_)
         assert answer.status_code == 200, shown(answer)[:400]
@@ -82,26 +82,26 @@ def test_each_view_of_a_living_home_answers_now_and_as_of_then(page: Page, path:
 def test_a_view_says_what_it_does_not_have(page: Page) -> None:
     assert "There is no such view" in page.get("/nothing").text
     for path, asked, status in (
-        ("/nothing", {}, 404), ("/memory", {"id": NOWHERE}, 404), ("/memory", {"id": "zz"}, 404), ("/memory", {}, 400),
-        ("/", {"scope": "project: no/ne"}, 400), ("/search", {"q": "x" * 5_000}, 400),
+        ("/memory", {"id": NOWHERE}, 404), ("/memory", {"id": "zz"}, 404), ("/memory", {}, 400),
+        ("/nothing", {}, 404), ("/", {"scope": "project: no/ne"}, 400), ("/search", {"q": "x" * 5_000}, 400),
     ):  # fmt: skip
         assert page.get(path, **asked).status_code == status, path
 
 
-NAMES = """scope at id q limit kind origin tier tag without archived budget form by words session since other diff least
-after type settled every do token""".split()
+NAMES = st.sampled_from(
+    """scope at id q limit kind origin tier tag without archived budget form by words session since other diff
+least after type settled every do token""".split()
+)
 VALUES = st.one_of(
-    st.sampled_from(["", "0", "-1", "1", "99999999999999", "1e3", "global", SCOPE, NOWHERE, "turn", "0:5", "99:1"]),
-    st.sampled_from(["3d", "2026-09-01T00:00:00Z", "9999-12-31", "0001-01-01", "\x00", "../..", "<b>", "{{ 7 }}"]),
+    st.sampled_from(["", "0", "-1", "1", "9" * 14, "1e3", "global", SCOPE, NOWHERE, "turn", "0:5", "99:1"]),
+    st.sampled_from(["3d", "2026-09-01T00:00:00Z", "9999-12-31", "0001-01-01", "\x00", "..", "<b>", "{{7}}"]),
     st.text(max_size=40),
 )
 
 
 @examples(20)
-@given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=6))
-def test_no_parameter_breaks_a_view_and_looking_appends_nothing(
-    page: Page, path: str, pairs: list[tuple[str, str]]
-) -> None:
+@given(st.sampled_from([*PATHS, "/log/feed"]), st.lists(st.tuples(NAMES, VALUES), max_size=6))
+def test_no_parameter_breaks_a_view(page: Page, path: str, pairs: list[tuple[str, str]]) -> None:
     before = page.ends()
     told = [(name, value.encode("utf-8", "replace").decode()) for name, value in pairs]
     answer = page.http.get(path, params=told)
@@ -185,7 +185,10 @@ def asked_and_done(page: Page, do: str, ids: list[str], **given_: str) -> tuple[
     return shown(asks), shown(done)
 
 
-@pytest.mark.parametrize(("do", "stands"), [("forget", "hidden"), ("archive", "archived"), ("pin", "pinned")])
+STANDS = {"forget": "hidden", "archive": "archived_at", "pin": "pinned"}
+
+
+@pytest.mark.parametrize(("do", "stands"), STANDS.items())
 def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: str, stands: str) -> None:
     with own.client() as client:
         id = client.capture("The kettle of the harbour office is blue.").id
@@ -193,8 +196,7 @@ def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: 
         def is_so() -> bool:
             memory = client.show(id).memory
             assert memory is not None
-            found = {"hidden": memory.hidden, "archived": memory.archived_at is not None, "pinned": memory.pinned}
-            return found[stands]
+            return bool(getattr(memory, stands))
 
         assert not is_so()
         asks, done = asked_and_done(own, do, [id], reason="it is gone")
@@ -225,7 +227,7 @@ def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Pa
         assert [client.show(id).hidden for id in (*ids, other)] == [False, False, True]
 
 
-def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
+def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
     with own.client() as client:
         (conflict,) = client.conflicts().conflicts
         assert conflict.id in own.get("/yours").text
@@ -235,9 +237,6 @@ def test_a_conflict_is_settled_and_settled_anew(own: Page) -> None:
         assert client.conflicts().conflicts == ()
         assert conflict.id in own.get("/yours", settled="1").text
         asked_and_done(own, "settle", [conflict.id], keep="both")
-
-
-def test_a_rule_for_all_projects_is_declined_then_accepted(own: Page) -> None:
     with own.client() as client:
         (rule,) = [rule for rule, answer in client.proposals() if answer == "waits" and not rule.is_doubted]
         asks, done = asked_and_done(own, "decline", [rule.id])
@@ -260,7 +259,7 @@ def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(
     hosts = ("//evil.example/", "/\\evil.example", "https://evil.example", "/\n/evil.example")
     for back in (*hosts, "javascript:alert(1)"):
         answer = page.act("pin", [id], meant=False, back=back)
-        assert answer.status_code == 200 and "evil.example" not in re.findall(r'href="([^"]*)"', answer.text)[-1]
+        assert answer.status_code == 200
         assert all(href.startswith(("./", "#")) for href in hrefs(answer))
 
 
@@ -282,9 +281,7 @@ def followed() -> set[object]:
 
 @pytest.mark.parametrize("kind", soaked([form_of, str], form_of))
 @pytest.mark.parametrize("path", LISTED)
-def test_every_link_of_a_view_leads_to_a_view(
-    page: Page, followed: set[object], path: str, kind: Callable[[str], object]
-) -> None:
+def test_links_lead_on(page: Page, followed: set[object], path: str, kind: Callable[[str], object]) -> None:
     """One link of each kind is followed, or all of them."""
     past = {"diff": "1", "at": "10d"} if path == "/timeline" else {}
     for href in dict.fromkeys(hrefs(page.get(path, q="what is the port", **past))):
@@ -294,7 +291,7 @@ def test_every_link_of_a_view_leads_to_a_view(
         assert page.get(href.removeprefix(".")).status_code == 200, href
 
 
-def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_are_counted_and_told_without_a_text(own: Page, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "memtape")
     before = HomeCounts(own.home).sums("error", "page").total
     assert own.get("/search", q="the xylophone of Brunhilde").status_code == 200
@@ -305,7 +302,7 @@ def test_errors_of_the_page_are_counted_and_told_without_a_text(own: Page, caplo
         assert answer.status_code == 400 and "This cannot be shown" in answer.text
     assert own.act("nothing", []).status_code == 400
     assert HomeCounts(own.home).sums("error", "page").total == before + 5
-    told = [(record.message, record.__dict__["facts"]) for record in caplog.records if record.name == "memtape"]
+    told = [(it.message, it.__dict__["facts"]) for it in caplog.records if it.name == "memtape"]
     assert ("answered", "Search") in {(name, facts.get("what")) for name, facts in told}
     assert sum(name == "refused" for name, _ in told) == 5
     assert "xylophone" not in str(told) and "day after" not in str(told)
@@ -377,7 +374,7 @@ def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) 
 
 def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
     instructions = told_on(own, "Instructions of the server")
-    shown, fewer = (told_on(own, "What Any other host is given", **asked) for asked in ({}, {"budget": "300"}))
+    shown, fewer = (told_on(own, "What Any other host is given", **it) for it in ({}, {"budget": "300"}))
 
     async def action(client: McpClient) -> None:
         assert client.instructions == instructions

@@ -1,4 +1,4 @@
-"""The page in a real browser: it can be read and used by everybody, at every size, and nothing in a memory acts."""
+"""The page in a real browser: everybody can read and use it, at every size, and nothing in a memory acts."""
 
 # ruff: noqa: F811  (fixtures are handed in by their names)
 
@@ -14,6 +14,7 @@ from bench.living import SCOPE
 from browsing import Tab, browser, tab
 from page_served import EMPTY, Page, living, opened, own, page, served  # noqa: F401
 from soaked import soaked
+from tables import table
 
 from memtape.schemas.times import DAY_US
 from memtape.tools.capture.lines import Line
@@ -23,8 +24,9 @@ from memtape.tools.page.drawing import VIEWS
 
 pytestmark = pytest.mark.slow
 LOOKS = (Path(__file__).parent / "page_looks.js").read_text()
+SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
 WIDTHS = (360, 768, 1280, 3840)
-ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1", "/log": ""}
+ASKED = {"/search": "?q=staging+database+port", "/timeline": "?diff=1&at=20d", "/yours": "?settled=1"}
 KETTLE = "The kettle of the harbour office is blue."
 
 
@@ -41,15 +43,11 @@ def paths(page: Page) -> list[str]:
         recalled = max(client.recent(20), key=lambda result: result.uses if hasattr(result, "uses") else 0)
         hidden = client.hidden()[0]
     listed = [view.path + ASKED.get(view.path, "") for view in VIEWS if view.is_listed]
-    return [*listed, f"/memory?id={recalled.id}", f"/memory?id={hidden.id}", "/memory?id=none", f"/?scope={EMPTY}"]
-
-
-SCHEMES = [("light", 0, 8), ("dark", 4, 8), ("light", 0, 1), ("dark", 0, 1)]
-"""In which scheme views are looked at, from which view on, and each how many of them."""
+    return [*listed, *(f"/memory?id={id}" for id in (recalled.id, hidden.id, "none")), f"/?scope={EMPTY}"]
 
 
 @pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
-def test_everybody_can_read_and_reach_what_a_view_shows(
+def test_everybody_can_read_a_view(
     chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
 ) -> None:
     with tab(chromium, page.address, color_scheme=scheme) as its:
@@ -67,7 +65,8 @@ def test_everybody_can_read_and_reach_what_a_view_shows(
         assert told == []
 
 
-WIDEST = """() => [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth)
+WIDEST = """() => [...document.querySelectorAll('body *')]
+    .filter((it) => it.getBoundingClientRect().right > innerWidth)
     .map((it) => it.outerHTML.slice(0, 100)).slice(-3)"""
 
 
@@ -86,14 +85,10 @@ def click(its: Tab, name: str) -> None:
 
 
 ACTS = (("Forget", "restore"), ("Archive", "bring back"), ("Pin", "unpin"))
-BY_CLICKS = [(False, 1), (False, 3), (True, 3)]
-"""With script or without, and so many of the actions."""
 
 
-@pytest.mark.parametrize(("with_script", "count"), soaked(BY_CLICKS, BY_CLICKS[0]))
-def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
-    chromium: Any, own: Page, with_script: bool, count: int
-) -> None:
+@pytest.mark.parametrize(("with_script", "count"), soaked([(False, 1), (False, 3), (True, 3)], (False, 1)))
+def test_actions_are_undone_by_clicks(chromium: Any, own: Page, with_script: bool, count: int) -> None:
     with own.client() as client, tab(chromium, own.address, java_script_enabled=with_script) as its:
         id = client.capture(KETTLE).id
         for act, undo in ACTS[:count]:
@@ -118,7 +113,7 @@ def test_each_action_of_a_memory_is_asked_done_and_undone_by_clicks(
         assert its.heard == []
 
 
-def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
+def test_what_is_ticked_comes_back_the_log_is_live_and_recalls_are_filtered(chromium: Any, own: Page) -> None:
     with own.client() as client, tab(chromium, own.address) as its:
         count = len(client.archived(100).archived)
         its.go("/yours")
@@ -128,6 +123,29 @@ def test_what_is_ticked_comes_back(chromium: Any, own: Page) -> None:
         assert its.page.locator("main li").count() == count > 1
         click(its, "Bring back")
         assert client.archived(100).archived == () and its.heard == []
+    with own.client() as client, tab(chromium, own.address) as its:
+        its.go("/log")
+        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
+        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
+        id = client.capture(KETTLE).id
+        its.page.locator(f"#lines a[href*='{id}']").wait_for()
+        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
+    with tab(chromium, own.address) as its:
+        its.go("/recalls")
+        assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
+        its.page.get_by_label("How").select_option("start")
+        click(its, "Filter")
+        cards = its.page.locator("article.card").all_inner_texts()
+        assert cards and all("Unasked, at a start" in card for card in cards)
+        its.page.get_by_label("How").select_option("search")
+        click(its, "Filter")
+        question = its.page.locator("article.card .text").first.inner_text().strip("“”")
+        for link in ("ask again now", "as it was then"):
+            its.go("/recalls?by=search")
+            its.page.get_by_role("link", name=link).first.click()
+            its.page.wait_for_function("() => !document.querySelector('[data-making]')")
+            assert its.page.locator("#q").input_value() == question
+        assert its.page.locator(".past").count() == 1 and its.heard == []
 
 
 def reach(its: Tab, name: str) -> None:
@@ -188,45 +206,11 @@ def test_sliders_answer_and_keep_the_keys(chromium: Any, page: Page) -> None:
         assert its.page.locator(".past").count() == 0 and its.heard == []
 
 
-def test_the_log_is_live_and_stays_short(chromium: Any, own: Page) -> None:
-    with own.client() as client, tab(chromium, own.address) as its:
-        its.go("/log")
-        client.capture_many([Line(text=f"Line {number} of many.", kind="turn") for number in range(250)])
-        its.page.wait_for_function("() => document.querySelectorAll('#lines tbody tr').length === 200")
-        id = client.capture(KETTLE).id
-        its.page.locator(f"#lines a[href*='{id}']").wait_for()
-        assert its.page.locator("#lines tbody tr").count() == 200 and its.heard == []
-
-
-HOST = "http://evil.example"
-INJECTED = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(2)>",
-    f'"><script src="{HOST}/x.js"></script>',
-    "'><svg onload=alert(3)>",
-    f"<iframe src={HOST}></iframe><object data={HOST}></object><embed src={HOST}>",
-    '" autofocus onfocus="alert(4)" x="',
-    "</title><script>alert(5)</script>",
-    "</textarea></select></datalist></option><script>alert(6)</script>",
-    "</pre></details></table><script>alert(7)</script>",
-    f'<a href="javascript:alert(8)">here</a> [here](javascript:alert(9)) ![x]({HOST}/x.png)',
-    f'<meta http-equiv="refresh" content="0;url={HOST}">',
-    f'<link rel=stylesheet href={HOST}/x.css><style>@import "{HOST}/y.css";</style>',
-    f'<base href="{HOST}/"><form action="{HOST}"><button>Pin</button></form>',
-    "{{ 7 * 7 }}{% raw %}{{ asked }}{% endraw %}{# x #}${7*7}<%= 7 %>",
-    "&lt;script&gt;alert(10)&lt;/script&gt;&#x3c;b&#x3e;",
-    "<scr\x01ipt>alert(11)</scr\x01ipt>\u202e\u2066txt.exe\u2069<b\u200b>",
-    "]]><!--<script>alert(12)--></script><!--",
-    "<math><mtext></mtext><mglyph><svg><mtext><style><path id='</style><img onerror=alert(13) src>'>",
-    "<noscript><p title='</noscript><img src=x onerror=alert(14)>'></noscript>",
-    "+ADw-script+AD4-alert(15)+ADw-/script+AD4-",
-    "<input name=do value=forget><input name=meant value=yes>",
-    "data:text/html,<script>alert(16)</script>",
-]
+INJECTED = table("page-injections")["texts"]
 
 
 def decide_on(home: Path, kept: list[list[str]]) -> None:
-    """Use all that was kept; forget, archive, pin and look up some, with a text as the reason or the question."""
+    """Use all that was kept; forget, archive, pin and look up some, with a text as reason or question."""
     with Client(home, scope=SCOPE, session=INJECTED[0], actor=INJECTED[1], origin="user") as person:
         person.use([id for ids in kept for id in ids[:2]])
         for number, (text, ids) in enumerate(zip(INJECTED, kept, strict=True)):
@@ -251,7 +235,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         with Client(home, scope=SCOPE, session=text[:60], **fields) as client:
             at = now_us() - (len(INJECTED) - number) * DAY_US
             told = {"tags": (f"tag{number}",), "source": text[:60], "session": text[:60], "at": at}
-            lines = [Line(text=f"Odd number {number}: {text}", kind=kind, **told) for kind in ("fact", "turn")]
+            lines = [Line(text=f"Odd number {number}: {text}", kind=it, **told) for it in ("fact", "turn")]
             lines += [Line(text=f"{text} {name}", kind="fact", **told) for name in ("lost", "kept", "pinned")]
             kept.append([receipt.id for receipt in client.capture_many(lines)])
             client.capture(f"In all my projects, say {text}", kind="turn")
@@ -268,9 +252,10 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, each: int) -> None:
     with injected.client() as client, tab(chromium, injected.address) as its:
         ids = [result.id for result in client.recent(200)] + [one.id for one in client.hidden()]
-        paths = ["/search?q=odd+number&limit=200", "/graph?least=0", "/yours?limit=1000", "/recalls?limit=100"]
+        paths = "/search?q=odd+number&limit=200 /graph?least=0 /yours?limit=1000 /recalls?limit=100".split()
         whole = {path.partition("?")[0] for path in paths}
-        paths += [it.path + ASKED.get(it.path, "") for it in VIEWS if it.is_listed and it.path not in whole][::each]
+        rest = [it.path for it in VIEWS if it.is_listed and it.path not in whole]
+        paths += [path + ASKED.get(path, "") for path in rest[::each]]
         paths += [f"/memory?id={id}" for id in ids[:: max(1, len(ids) // shown)]]
         before = injected.ends()
         for path in paths:
@@ -285,7 +270,7 @@ def test_nothing_in_a_memory_acts(chromium: Any, injected: Page, shown: int, eac
         assert its.heard == [] and injected.ends() == before
 
 
-BUILT = "script:not([src='./static/page.js']), iframe, object, embed, base, style, meta[http-equiv], img, math"
+BUILT = "script:not([src='./static/page.js']),iframe,object,embed,base,style,meta[http-equiv],img,math"
 """What no template of ours writes."""
 ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.attributes]
     .filter((a) => a.name.startsWith('on') || a.name === 'style' || (/^(href|src|action)$/.test(a.name)
@@ -293,14 +278,10 @@ ACTING = """() => [...document.querySelectorAll('*')].flatMap((it) => [...it.att
     .map((a) => it.tagName + ' ' + a.name + '=' + a.value.slice(0, 80)))"""
 
 
-ADDRESSES = ("/search?q={}", "/recalls?words={}&session={}", "/yours?words={}", "/start?form={}", "/?scope={}")
+ADDRESSES = "/search?q={} /recalls?words={}&session={} /yours?words={} /start?form={} /?scope={}".split()
 
 
-IN_ADDRESSES = [(5, len(ADDRESSES)), (1, 1)]
-"""Each of so many texts, at each of so many of the addresses."""
-
-
-@pytest.mark.parametrize(("spread", "each"), soaked(IN_ADDRESSES, IN_ADDRESSES[0]))
+@pytest.mark.parametrize(("spread", "each"), soaked([(5, 5), (1, 1)], (5, 5)))
 def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each: int) -> None:
     with tab(chromium, page.address) as its:
         for number, text in enumerate(INJECTED[::spread]):
@@ -311,36 +292,14 @@ def test_nothing_in_an_address_acts(chromium: Any, page: Page, spread: int, each
         assert [line for line in its.heard if "status of 40" not in line] == []
 
 
-def test_recalls_are_filtered_and_asked_again_now_and_then(chromium: Any, own: Page) -> None:
-    with tab(chromium, own.address) as its:
-        its.go("/recalls")
-        assert {"used", "not used"} & set(its.page.locator(".use").all_inner_texts())
-        its.page.get_by_label("How").select_option("start")
-        click(its, "Filter")
-        cards = its.page.locator("article.card").all_inner_texts()
-        assert cards and all("Unasked, at a start" in card for card in cards)
-        its.page.get_by_label("How").select_option("search")
-        click(its, "Filter")
-        question = its.page.locator("article.card .text").first.inner_text().strip("“”")
-        for link in ("ask again now", "as it was then"):
-            its.go("/recalls?by=search")
-            its.page.get_by_role("link", name=link).first.click()
-            its.page.wait_for_function("() => !document.querySelector('[data-making]')")
-            assert its.page.locator("#q").input_value() == question
-        assert its.page.locator(".past").count() == 1 and its.heard == []
-
-
-def test_a_browser_comes_in_by_the_file_that_opens_the_page(
-    chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_lets_a_browser_in(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path / "home", monkeypatch) as (first, address):
         path = Path(address.removeprefix("file://"))
         code = path.read_text().partition("token=")[2].partition('"')[0]
         tab = chromium.new_context().new_page()
         tab.goto(address)
         tab.wait_for_selector("h1")
-        assert (
-            tab.url.startswith("http://127.0.0.1:") and code not in tab.url and first.partition("=")[2] not in tab.url
-        )
+        assert tab.url.startswith("http://127.0.0.1:")
+        assert code not in tab.url and first.partition("=")[2] not in tab.url
         tab.get_by_role("link", name="Search", exact=True).click()
         assert tab.locator("h1").inner_text().startswith("Search") and not path.exists()

@@ -20,12 +20,15 @@ from memtape.tools.page.past import MODULE, MOST_KEPT
 THEN = {"at": "20d", "diff": "1"}
 
 
+def children(pid: int) -> list[str]:
+    """Return the ids and words of the processes that a process has started."""
+    listed = ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(pid)]
+    return subprocess.run(listed, capture_output=True, text=True).stdout.splitlines()
+
+
 def processes() -> list[int]:
     """Return the ids of the processes that look at the past for pages of this process."""
-    listed = subprocess.run(
-        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
-    )
-    return [int(line.split()[0]) for line in listed.stdout.splitlines() if MODULE in line]
+    return [int(line.split()[0]) for line in children(os.getpid()) if MODULE in line]
 
 
 @pytest.fixture
@@ -39,7 +42,8 @@ def stopped(own: Page) -> int:
 
 
 def test_other_views_are_answered_while_one_is_made_by_the_one_process(own: Page, stopped: int) -> None:
-    making = [own.http.get("/timeline", params={"at": f"{day}d", "diff": "1"}) for day in range(1, MOST_KEPT + 2)]
+    asked = [{"at": f"{day}d", "diff": "1"} for day in range(1, MOST_KEPT + 2)]
+    making = [own.http.get("/timeline", params=its) for its in asked]
     assert {answer.headers.get("refresh") for answer in making} == {"1"} and "<progress" in making[0].text
     for path in ("/", "/search?q=port", "/start", "/timeline"):
         answer = own.http.get(path)
@@ -89,8 +93,7 @@ def test_the_command_prints_an_address_and_ends_with_its_process_by_any_signal(l
             http.get("/search?token=wrong")
             while "refresh" in http.get("/timeline", params=THEN).headers:
                 time.sleep(0.1)
-        listed = subprocess.run(["ps", "-ww", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
-        (pid,) = map(int, listed.stdout.split())
+        (pid,) = (line.split()[0] for line in children(process.pid))
         process.send_signal(how)
         out, err = process.communicate(timeout=60)
         assert token not in out + err and "Traceback" not in err and process.returncode in (0, -how), err

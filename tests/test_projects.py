@@ -1,19 +1,28 @@
-"""What people say of a project as a whole, which projects a home has, and what is told of aging: by the commands."""
+"""What people say of a project as a whole, how its texts age, and that commits keep it awake."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from met import events_of
 from test_archiving import PORT, SCOPE, client, days_pass, document, life, refused, run
 
+from memtape.flows.workers.clock import Commits
 from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import ScopeChanged
 from memtape.schemas.settings import Settings
+from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.sinks.home.folders import Home
+from memtape.sinks.home.marks import CommitMarks
 from memtape.sinks.logs.configuring import settings_on
 from memtape.tools.agents.doctor import LOOKS
+from memtape.tools.capture.project import repositories_of
+from memtape.tools.capture.repository import last_commit
+from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.log_settings import KEYS
@@ -33,7 +42,7 @@ def busy(client: Client) -> Iterator[Client]:
 def test_a_project_that_is_finished_is_archived_as_a_whole_until_it_goes_on(busy: Client) -> None:
     first = busy.recent(9, kinds=["turn"])[0].id
     done = run(busy, "project", "finish", "--yes").output
-    assert "project:test is finished. Archived with it: 3 texts." in done and "memtape project finish --undo" in done
+    assert "project:test is finished. Archived with it: 3 texts." in done and "project finish --undo" in done
     assert life(busy).project.state == "finished"
     assert "This project is finished since" in run(busy, "context").output
     assert "1 project finished" in run(busy, "status").output
@@ -73,7 +82,7 @@ def test_only_people_say_so_and_of_what_there_is(busy: Client, home: Path) -> No
     assert life(busy).project.state == "active"
 
 
-@pytest.mark.parametrize(("name", "kept"), [("The  harbour\nlights ", "The harbour lights"), ("x" * 200, "x" * 200)])
+@pytest.mark.parametrize(("name", "kept"), [("The  old\nlights ", "The old lights"), ("x" * 200, "x" * 200)])
 def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> None:
     run(busy, "project", "name", name)
     assert life(busy).project.name == kept
@@ -86,7 +95,7 @@ def test_a_project_has_a_name_for_people(busy: Client, name: str, kept: str) -> 
     assert "Harbour" not in life(busy).project.name
 
 
-def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, home: Path, tmp_path: Path) -> None:
+def test_all_projects_of_the_home_are_listed(busy: Client, home: Path, tmp_path: Path) -> None:
     plain, repository = tmp_path / "plain", tmp_path / "shop"
     for folder in (plain, repository):
         folder.mkdir()
@@ -103,13 +112,11 @@ def test_all_projects_of_the_home_are_listed_with_what_is_known(busy: Client, ho
     found = {it["folder"] and Path(it["folder"]).name: it for it in listed}
     assert found.keys() == {None, "plain", "shop"}
     assert found[None]["scope"] == SCOPE and (found[None]["memories"], found[None]["turns"]) == (2, 1)
-    assert found["shop"]["mark"]["state"] == "finished" and found["shop"]["last_at"] >= found["plain"]["last_at"]
+    assert found["shop"]["mark"]["state"] == "finished"
+    assert found["shop"]["last_at"] >= found["plain"]["last_at"]
     assert listed[0] == found["shop"], "the one in which something happened last stands first"
     assert "finished since" in run(busy, "project", "list").output
     assert f"scope   {SCOPE}" in run(busy, "project", "scope").output
-
-
-# --- How texts have aged ---
 
 
 def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(busy: Client) -> None:
@@ -123,9 +130,10 @@ def test_lifecycle_counts_what_there_is_and_a_dry_run_puts_nothing_on_the_log(bu
     tiers = [here[name] for name in ("short", "mid", "long", "archived", "purged")]
     assert sum(tiers) + sum(here["apart"].values()) == here["total"] == 6 and here["apart"] == {"goal": 1}
     assert would["moving"] + sum(would["stays"].values()) == would["total"] == 6 and would["moving"] == 4
-    assert would["project"] == "dormant" and found["settings"] == {key: getattr(Settings(), key) for key in KEYS}
+    assert would["project"] == "dormant"
+    assert found["settings"] == {key: getattr(Settings(), key) for key in KEYS}
     assert "6  in all" in told and "last tick" in told and "only tried" in told
-    assert "pass" in document(busy, "admin", "lifecycle") and document(busy, "admin", "lifecycle")["pass"] is None
+    assert document(busy, "admin", "lifecycle")["pass"] is None
     assert "only goes on" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "2001-01-01")
     assert "is not a time" in refused(busy, "admin", "lifecycle", "--dry-run", "--at", "soon")
     assert run(busy, "admin", "lifecycle", "--at", "2100-01-01").exit_code == 2
@@ -159,8 +167,112 @@ def test_settings_of_the_lifecycle_are_changed_on_the_log_by_people(busy: Client
     ):
         assert why in refused(busy, "admin", "lifecycle", "--set", wrong)
     assert run(busy, "admin", "lifecycle", "--set", "mid_after_days").exit_code == 2
-    assert "Only people" in refused(busy, "admin", "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
+    by_agent = ("admin", "lifecycle", "--set", "lifecycle=false", "--origin", "agent")
+    assert "Only people" in refused(busy, *by_agent)
     run(busy, "admin", "lifecycle", "--set", "lifecycle=False")
     assert "switched off" in run(busy, "admin", "lifecycle").output
     looked = LOOKS["aging"](Home(busy.home.path))
     assert looked.state == "to do" and "lifecycle=true" in looked.todo
+
+
+NOW = now_us() // US_PER_S * US_PER_S
+
+
+@pytest.fixture
+def shop(tmp_path: Path, home: Path) -> Iterator[Client]:
+    """A client in a repository with one commit, ten days ago."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    subprocess.run(["git", "-C", str(folder), "init", "-q"], check=True)
+    commit(folder, NOW - 10 * DAY_US)
+    with Client(home, folder=folder, origin="user") as client:
+        client.capture(PORT)
+        yield client
+
+
+def commit(folder: Path, at: int, branch: str = "") -> None:
+    when = f"{at // US_PER_S} +0000"
+    who = [f"GIT_{role}_{what}" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
+    names = dict.fromkeys(who, "ada@example.com")
+    if branch:
+        subprocess.run(["git", "-C", str(folder), "checkout", "-qb", branch], check=True)
+    subprocess.run(
+        ["git", "-C", str(folder), "commit", "-q", "--allow-empty", "-m", "Ship"],
+        check=True, env={**os.environ, **names, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when},
+    )  # fmt: skip
+
+
+class Looking:
+    """A worker of a home at a time that the test moves, which counts how often a repository was asked."""
+
+    def __init__(self, client: Client, silent: bool = False) -> None:
+        self.now, self.asked = NOW, 0
+        self.folders = {held.scope: it for it, held in repositories_of(client.home).items()}
+        self.worker = Commits(
+            client.log, CommitMarks(client.home, client.log.log_id),
+            lambda: {} if silent else self.folders, self.ask, lambda: self.now, print,
+        )  # fmt: skip
+
+    def ask(self, folder: str) -> int | None:
+        self.asked += 1
+        return last_commit(folder)
+
+    def later(self, us: int) -> int:
+        """Let time pass and the worker catch up; return how much it has told so far."""
+        self.now += us
+        self.worker.catch_up()
+        return self.worker.done
+
+
+def told(client: Client) -> list[int | None]:
+    said = [event for event in events_of(client.log) if event.scope == client.scope]
+    return [event.body.git_at for event in said if isinstance(event.body, ScopeChanged)]
+
+
+def folder_of(client: Client) -> Path:
+    assert client._folder is not None
+    return client._folder
+
+
+def test_the_last_commit_of_any_branch_is_told_once_a_day_and_only_where_it_is_news(shop: Client) -> None:
+    looking, folder = Looking(shop), folder_of(shop)
+    assert looking.later(0) == 1 and told(shop) == [NOW - 10 * DAY_US]
+    commit(folder, NOW - 3 * DAY_US, "elsewhere")
+    assert looking.later(HOUR_US) == 1 and looking.asked == 1, "it is asked once a day"
+    assert looking.later(DAY_US) == 2 and told(shop)[-1] == NOW - 3 * DAY_US
+    commit(folder, NOW - 3 * DAY_US + 5 * HOUR_US)
+    assert looking.later(2 * DAY_US) == 2 and looking.asked == 3, "some hours later is no news"
+
+
+def test_whoever_looks_again_from_nothing_says_nothing_twice(shop: Client) -> None:
+    assert Looking(shop).later(0) == 1
+    again = Looking(shop)
+    assert again.later(0) == 0 and again.asked == 0
+    shop.home.commits_path.write_bytes(b"damaged")
+    lost = Looking(shop)
+    assert lost.later(0) == 0 and lost.asked == 1 and len(told(shop)) == 1
+
+
+def test_what_is_unknown_paused_gone_or_of_the_future_is_left_alone(shop: Client, tmp_path: Path) -> None:
+    paused = Looking(shop, silent=True)
+    assert paused.later(0) == 0 and paused.asked == 0
+    nowhere = Looking(shop)
+    nowhere.folders = {}
+    assert nowhere.later(0) == 0 and not shop.home.commits_path.exists(), "it costs nothing"
+    gone = Looking(shop)
+    gone.folders = {shop.scope: str(tmp_path / "gone"), "project:never-spoken-in": str(folder_of(shop))}
+    assert gone.later(0) == 0 and gone.asked == 1
+    commit(folder_of(shop), NOW + 9 * DAY_US)
+    future = Looking(shop)
+    assert future.later(2 * DAY_US) == 0 and future.asked == 1 and told(shop) == []
+
+
+def test_a_commit_wakes_a_project_that_was_dormant(shop: Client) -> None:
+    days_pass(shop, 91, shop.scope)
+    assert shop.archived().projects[shop.scope].state == "dormant"
+    commit(folder_of(shop), NOW + 92 * DAY_US)
+    looking = Looking(shop)
+    days_pass(shop, 93, shop.scope)
+    assert looking.later(93 * DAY_US) == 1
+    shop.project()
+    assert shop.archived().projects == {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +19,15 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.tools.capture import writing
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.keep.states import state_at
+from memtape.tools.verbs import erasing
 
 NOW = 1_800_000_000_000_000
 SCOPES = ("project:a", "project:b")
 
 
 class Said(NamedTuple):
-    """A capture: its words, kind and scope, whether development made it, how old it is, and if it was forgotten."""
+    """A capture: its words, kind and scope, if development made it, its age, and if it was forgotten."""
 
     text: str
     kind: Any
@@ -39,14 +38,10 @@ class Said(NamedTuple):
 
 
 SAID = st.builds(
-    Said,
-    st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
-    st.sampled_from(["fact", "journal", "goal", "turn"]),
-    st.sampled_from([SCOPES[0], *SCOPES]),
-    st.booleans(),
-    st.sampled_from([3, 9]),
-    st.sampled_from([False, False, True]),
-)
+    Said, st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
+    st.sampled_from(["fact", "journal", "goal", "turn"]), st.sampled_from([SCOPES[0], *SCOPES]),
+    st.booleans(), st.sampled_from([3, 9]), st.sampled_from([False, False, True]),
+)  # fmt: skip
 
 
 def hidden(client: Client, ids: list[str]) -> list[bool]:
@@ -59,9 +54,7 @@ def hidden(client: Client, ids: list[str]) -> list[bool]:
 
 
 @given(st.lists(SAID, min_size=3, max_size=8), st.sampled_from([0, 7, 7]), st.booleans())
-def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
-    tmp_path_factory: pytest.TempPathFactory, said: list[Said], days: int, every: bool
-) -> None:
+def test_what_is_old_goes(tmp_path_factory: Any, said: list[Said], days: int, every: bool) -> None:
     home, log = Home(tmp_path_factory.mktemp("home")), MemoryLog()
     before = NOW - days * DAY_US
     with pytest.MonkeyPatch.context() as patch:
@@ -78,7 +71,7 @@ def test_exactly_what_is_tagged_and_old_goes_and_nothing_that_others_said(
                 Client(home, scope=it.scope, log=log).forget(id.split()[1], only=True)
         were = hidden(client, ids)
         moment = f"{NOW}"
-        patch.setattr("memtape.tools.verbs.erasing.parse_time", lambda text, now: before if text == moment else now)
+        patch.setattr(erasing, "parse_time", lambda at, now: before if at == moment else now)
         ends = log.ends()
         planned = client.prune(before=moment, every=every, dry_run=True)
         assert log.ends() == ends and planned.dry_run
@@ -120,12 +113,15 @@ def test_no_pruning_is_without_a_tag_and_global_is_an_operators(home: Path) -> N
 
 def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) -> None:
     def run(*words: str) -> Any:
-        return CliRunner().invoke(main, [*words, "--home", str(home), "--scope", "project:a"])
+        return call(*words, home=home, scope="project:a", code=None)
+
+    def found(*words: str) -> Any:
+        return document(*words, home=home, scope="project:a")
 
     for number in range(3):
-        assert run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard").exit_code == 0
-    assert run("capture", "Trial number 1 of the crane.").exit_code == 0
-    assert run("capture", "The crane is ours.", "--tag", "mine").exit_code == 0
+        run("capture", f"Trial number {number} of the crane.", "--profile", "dev_standard")
+    run("capture", "Trial number 1 of the crane.")
+    run("capture", "The crane is ours.", "--tag", "mine")
     assert "Nothing that is shown is tagged env:dev" in run("admin", "prune").output  # Younger than 7 days.
     told = run("admin", "prune", "--before", "0s", "--dry-run").output
     assert "2 captures tagged env:dev" in told and "would be forgotten" in told and "Trial number 2" in told
@@ -133,13 +129,16 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     refused = run("admin", "prune", "--before", "0s")
     assert refused.exit_code == 1 and "Nothing was forgotten.\nConfirm it, or give --yes." in refused.output
     assert "Nothing was forgotten" in run("admin", "prune", "--before", "0s", "--json").output
-    assert json.loads(run("admin", "prune", "--tag", "other", "--before", "0s", "--json").stdout)["items"] == []
+    assert found("admin", "prune", "--tag", "other", "--before", "0s")["items"] == []
     done = run("admin", "prune", "--before", "0s", "--yes").output
     undo = done.partition("To undo: memtape ")[2].partition(", and so")[0].split()
     assert "Forgot 2 captures." in done and undo[0] == "restore"
-    found = json.loads(run("search", "crane", "--json").stdout)["results"]
-    assert sorted(it["text"] for it in found) == ["The crane is ours.", "Trial number 1 of the crane."]
-    assert CliRunner().invoke(main, [*undo, "--home", str(home)]).exit_code == 0
-    assert len(json.loads(run("search", "crane", "--json").stdout)["results"]) == 3
-    assert "1 more are hidden already" not in run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
-    assert "The views are what the log says." in CliRunner().invoke(main, ["verify", "--home", str(home)]).output
+    assert sorted(it["text"] for it in found("search", "crane")["results"]) == [
+        "The crane is ours.",
+        "Trial number 1 of the crane.",
+    ]
+    call(*undo, home=home)
+    assert len(found("search", "crane")["results"]) == 3
+    mine = run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output
+    assert "1 more are hidden already" not in mine
+    assert "The views are what the log says." in call("verify", home=home).output

@@ -1,19 +1,21 @@
-"""How memories stand: confirmed, used, stale; orders about memory and what they leave out, in every way of asking."""
+"""How memories stand: confirmed, used, stale, pinned; orders about memory and what they leave out."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from math import log10
 from pathlib import Path
 
+import orjson
 import pytest
-from builders import START, captured, configured, slots, used
-from click.testing import CliRunner
+from builders import START, captured, configured, histories, slots, used
+from commanding import call as command
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
-from memtape.schemas.events import Origin
+from memtape.schemas.events import Event, Origin
 from memtape.schemas.rows import Category, MemoryRow
 from memtape.schemas.times import DAY_US
 from memtape.state.core.erasures import Erasures
@@ -24,7 +26,6 @@ from memtape.state.views.rows import memory_row
 from memtape.tools.agents.offering import offered
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.doors.mcp import call
 
 ORDER, TRIP = "Never mention the Berlin trip again.", "The Berlin trip with Otto is booked for May 3."
@@ -56,10 +57,8 @@ def test_confirmations_count_by_their_logarithm_up_to_a_quarter(count: int) -> N
     st.lists(st.sampled_from(("operator", "user", "agent", "tool", "web", "model")), min_size=1, max_size=4),
     st.lists(st.integers(0, 3), max_size=3),
 )
-def test_a_draft_is_what_nobody_but_a_machine_said_once_and_nobody_used(origins: list[Origin], uses: list[int]) -> None:
-    said = [
-        captured("The gate is red.", f"c{n}", origin=it, sent=START + n, at=START + n) for n, it in enumerate(origins)
-    ]
+def test_a_draft_is_what_a_machine_said_once(origins: list[Origin], uses: list[int]) -> None:
+    said = [captured("The gate is red.", f"c{n}", origin=it, sent=START + n) for n, it in enumerate(origins)]
     marked = [used([f"c{n}"], f"u{place}", sent=START + 10 + place) for place, n in enumerate(uses)]
     (row,) = rows(*said, *marked).values()
     counted = [place for place, n in enumerate(uses) if n < len(origins)]
@@ -81,17 +80,7 @@ def test_what_was_replaced_is_deprecated() -> None:
     assert list(told.values()) == ["deprecated", "stable", "deprecated", "stable"]
 
 
-@pytest.mark.parametrize(
-    ("text", "category"),
-    [
-        ("My sister Anna lives in Graz.", "identity"),
-        ("Ben's birthday is on 4 May.", "identity"),
-        ("Ada prefers tea over coffee.", "preference"),
-        ("Always run the tests before a commit.", "preference"),
-        ("Currently the cluster is being moved.", "context"),
-        ("The gateway uses nginx 1.25 for TLS.", "technical"),
-    ],
-)
+@pytest.mark.parametrize(("text", "category"), table("sentences")["categories"])
 def test_a_category_is_told_by_rule(text: str, category: Category) -> None:
     assert category_of("fact", (), text) == category
     assert category_of("goal", (), text) == "goal" and category_of("journal", (), text) == "context"
@@ -105,14 +94,14 @@ def test_what_is_older_than_its_category_is_fresh_is_stale(category: Category, d
 
 def old(client: Client) -> dict[str, str]:
     """Capture what is old, and return its ids."""
-    texts = ("The old worker uses Celery with Redis.", "My sister Anna lives in Graz.", "The relay uses ZeroMQ.")
+    texts = ("The old worker uses Celery.", "My sister Anna lives in Graz.", "The relay uses ZeroMQ.")
     lines = [Line(text=text, kind="fact", at="2020-01-02T00:00:00Z", origin="agent") for text in texts]
     made = client.capture_many(lines)
     client.project()
     return {text.split()[1]: one.id for text, one in zip(texts, made, strict=True)}
 
 
-def test_what_is_stale_is_marked_and_listed_until_it_is_said_or_used_again(client: Client, tmp_path: Path) -> None:
+def test_what_is_stale_is_listed_until_it_is_said_or_used(client: Client, tmp_path: Path) -> None:
     ids = old(client)
     client.use([ids["relay"]])
     client.project()
@@ -122,15 +111,11 @@ def test_what_is_stale_is_marked_and_listed_until_it_is_said_or_used_again(clien
     assert "stale: last said on 2020-01-02" in client.context().text
     assert "stale: last said on 2020-01-02" in call(client, "search_memories", {"query": "Celery worker"})
     assert client.show(ids["old"]).stale and not client.show(ids["sister"]).stale
-    told = CliRunner().invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = command("settle", "--stale", home=tmp_path, scope="project:p").output
     assert f"memtape forget {ids['old']}" in told and "memtape capture 'The old worker" in told
-    listed = (
-        CliRunner()
-        .invoke(main, ["settle", "--stale", "--home", str(tmp_path), "--scope", "project:p", "--json"])
-        .output
-    )
-    assert [it["uses"] for it in json.loads(listed)["stale"]] == [0]
-    client.capture("The old worker uses Celery with Redis.")
+    listed = document("settle", "--stale", home=tmp_path, scope="project:p")
+    assert [it["uses"] for it in listed["stale"]] == [0]
+    client.capture("The old worker uses Celery.")
     client.project()
     assert client.stale() == [] and client.verify().ok
 
@@ -142,7 +127,7 @@ def test_an_order_is_listed_marked_and_ended_by_forgetting_it(client: Client, tm
     client.project()
     (order,) = client.orders()
     assert order.text == ORDER and order.about == ("berlin", "trip") and turn in order.ids
-    told = CliRunner().invoke(main, ["settle", "--orders", "--home", str(tmp_path), "--scope", "project:p"]).output
+    told = command("settle", "--orders", home=tmp_path, scope="project:p").output
     assert all(f"memtape forget {id}" in told for id in order.ids)
     asked = "When is the Berlin trip with Otto booked?"
     assert offered(client, asked, "now", 1_300)[0] == ""
@@ -170,3 +155,36 @@ def test_an_order_that_no_view_holds_yet_is_kept_too(client: Client) -> None:
     assert [(it.section, it.text) for it in items] == [("guardrails", "Always run the slow tests.")]
     assert offered(client, "When is the Berlin trip with Otto booked?", "now", 1_300)[0] == ""
     assert "Berlin" not in client.context(as_is=True).text
+
+
+@given(histories())
+def test_a_pin_changes_no_memory(events: list[Event]) -> None:
+    others = [event for event in events if event.type != "pinned"]
+    kept = [event for event in events if event.type == "pinned"]
+    if not kept:
+        return
+    with_pins, without = (Partition(0), Partition(0))
+    fold(with_pins, slots([configured(), *others, *kept]))
+    fold(without, slots([configured(), *others]))
+    for name, scope in without.scopes.items():
+        same = with_pins.scopes[name]
+        assert list(scope.memories.by_birth.values()) == list(same.memories.by_birth.values())
+
+
+def test_commands_results_pages_and_tools_show_a_pin(tmp_path: Path) -> None:
+    def run(*words: str) -> str:
+        return command(*words, home=tmp_path, scope="project:a").output
+
+    with Client(tmp_path, scope="project:a") as client:
+        id = client.capture("The staging database listens on port 5433.").id
+        assert id in run("pin", id)
+        found = orjson.loads(run("search", "staging port", "--json"))["results"][0]
+        assert (found["id"], found["pinned"]) == (id, True)
+        assert "pinned" in run("search", "staging port") and "pinned" in run("show", id)
+        assert "(pinned)" in (client.home.vault / "projects" / "a" / "MEMORY.md").read_text()
+        assert "Unpinned 1 capture" in call(client, "unpin_memory", {"id": id})
+        assert not client.search("staging port").results[0].pinned
+        assert "Pinned 1 capture" in call(client, "pin_memory", {"id": id})
+        assert client.search("staging port").results[0].pinned
+        assert client.verify().ok
+        assert "Unpinned 1 capture" in run("pin", "--undo", id)

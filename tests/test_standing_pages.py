@@ -1,4 +1,4 @@
-"""Standing pages: what is open and what closes it, who is told of, and pages within their length whatever is said."""
+"""Standing pages: what is open and what closes it, who is told of, and pages within their length."""
 
 from __future__ import annotations
 
@@ -7,23 +7,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
-from builders import (
-    START,
-    archived,
-    captured,
-    configured,
-    decided,
-    forgotten,
-    histories,
-    make_id,
-    pinned,
-    slots,
-    withdrawn,
-)
-from click.testing import CliRunner
+from builders import START, captured, configured, forgotten, histories, make_id, slots
+from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape import Client
 from memtape.schemas.events import SPEAKING, Event, Kind, action_tags, make_tick
@@ -36,7 +26,6 @@ from memtape.sinks.page_files import _PAGE
 from memtape.sinks.vault import Vault, render
 from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold, restore, snapshot
-from memtape.state.core.scope import Scope
 from memtape.state.subjects.people import PEOPLE_TOLD, days_of
 from memtape.state.text.named import key_of_name, projects_named
 from memtape.state.text.open_ends import may_end, open_ends, said_of
@@ -44,7 +33,6 @@ from memtape.state.views.context import Known, items_of, known_of
 from memtape.state.views.pages import page, pages_of
 from memtape.state.views.rows import all_changes, memory_row
 from memtape.state.views.standing_pages import BUFFER, ESSENTIALS, LIMITS, RECENT, THREADS
-from memtape.tools.commands.cli import main
 
 SCOPE = "project:test"
 MINUTE = 60_000_000
@@ -64,33 +52,14 @@ def written(events: list[Event], path: str) -> str:
     return render(page(state_of(events).scopes[SCOPE], path, Settings()))
 
 
-def turn(text: str, id: object, *, by: str = "user", after: int = 0, session: str = "s", **fields: Any) -> Event:
-    actor = fields.pop("actor", {"user": "Ada", "agent": "codex"}.get(by, by))
-    return captured(text, id, "turn", actor=actor, origin=by, session=session, sent=START + after * MINUTE, **fields)
+def turn(text: str, id: object, *, by: str = "user", after: int = 0, **fields: Any) -> Event:
+    fields = {"actor": {"user": "Ada", "agent": "codex"}.get(by, by), "session": "s", **fields}
+    return captured(text, id, "turn", origin=by, sent=START + after * MINUTE, **fields)
 
 
-# What is open
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        (TASK, "task"),
-        ("TODO: write the migration for the ledger table.", "task"),
-        ("Remind me to call the landlord tomorrow.", "task"),
-        ("I'll send Kelly the draft of the contract by Monday.", "promise"),
-        ("I will pay the invoice by Friday.", "promise"),
-        ("Which port does the staging API listen on?", "question"),
-        ("Moments like these remind me to appreciate the ones I love.", None),
-        ("We need to show our support however we can.", None),
-        ("I'll definitely use them.", None),
-        ("If you like, I'll send Kelly the draft tomorrow.", None),
-        ("How are you doing today?", None),
-        ("I renewed the certificate.", None),
-    ],
-)
-def test_what_a_person_leaves_open(text: str, kind: str | None) -> None:
-    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind is not None)
+@pytest.mark.parametrize(("text", "kind"), table("open-ends")["cases"])
+def test_what_a_person_leaves_open(text: str, kind: str) -> None:
+    assert [end.kind for end in open_ends(text, START, of_agent=False)] == [kind] * (kind != "")
 
 
 @given(st.text(), st.booleans())
@@ -124,11 +93,11 @@ def test_the_index_of_open_ends_finds_what_a_look_at_each_finds(left: list[str],
 RAN = "ran `certbot renew api.example.org certificate`"
 ENDINGS: dict[str, tuple[bool, Event]] = {
     "a later statement": (True, turn("I renewed the certificate of api.example.org.", 1, after=1)),
-    "an agent that did it": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
+    "an agent": (True, turn("Renewed the certificate of api.example.org.", 1, by="agent", after=1)),
     "an action": (True, turn(f"{RAN}: ok", 1, by="tool", after=1, tags=action_tags("command", 0))),
     "forgotten": (True, forgotten(["task"], "f", sent=START + MINUTE)),
-    "withdrawn": (True, withdrawn(["task"], "w", sent=START + MINUTE)),
-    "archived": (True, archived(["task"], "a", sent=START + MINUTE)),
+    "withdrawn": (True, builders.withdrawn(["task"], "w", sent=START + MINUTE)),
+    "archived": (True, builders.archived(["task"], "a", sent=START + MINUTE)),
     "thirty days": (True, turn("Something else entirely.", 1, after=31 * 24 * 60)),
     "a plan": (False, turn("I will renew the certificate of api.example.org.", 1, after=1)),
     "what is not done": (False, turn("I have not renewed the certificate of api.example.org.", 1, after=1)),
@@ -187,39 +156,37 @@ def test_what_stays_open(events: list[Event], left: str) -> None:
     assert left in said if left else said == ""
 
 
-# Essentials, recent, archive
-
-
 def test_essentials_choose_facts_as_a_start_does() -> None:
     """The same facts in the same order, wherever no time passes between."""
     events = [
         captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
         for n in range(40)
     ]
-    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US), pinned([3], "p")]
-    events += [captured("Always run the tests.", "rule"), captured("Never mention thing7 again.", "o", "turn")]
+    events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US)]
+    order, rule = "Never mention thing7 again.", "Always run the tests."
+    events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
     scope = state_of(events).scopes[SCOPE]
-    rows = [row for birth in scope.leading.worthiest(scope) if (row := memory_row(scope, name_of(scope, birth)))]
+    seqs = map(scope.memories.name_of, scope.leading.worthiest(scope))
+    names = [scope.captures.by_seq[seq].id for seq in seqs]
+    rows = [row for name in names if (row := memory_row(scope, name))]
     known = [known_of(row) for row in rows]
     orders = [
-        Known(id="o", scope=SCOPE, kind="turn", text="Never mention thing7 again.", at=START, last_at=START, order=0,
-              actor="Ada", origin="user"),
+        Known(id="o", scope=SCOPE, kind="turn", text=order, at=START, last_at=START, order=0, actor="Ada",
+              origin="user"),
     ]  # fmt: skip
     now = max(row.last_at for row in rows)
     told = [item.id for item in items_of([*reversed(known), *orders], now) if item.section == "facts"]
     essentials = page(scope, ESSENTIALS, Settings())
     assert isinstance(essentials, StandingPage)
-    assert [line.id for line in essentials.lines if line.section != "Standing instructions"] == told
-    assert [line.id for line in essentials.lines if line.section == "Standing instructions"] == [make_id("rule")]
+    ids = [(line.id, line.section == "Standing instructions") for line in essentials.lines]
+    assert [id for id, is_rule in ids if not is_rule] == told
+    assert [id for id, is_rule in ids if is_rule] == [make_id("rule")]
     assert "Always run the tests." in render(essentials) and "thing7" not in render(essentials)
 
 
-def name_of(scope: Scope, birth: int) -> str:
-    return scope.captures.by_seq[scope.memories.name_of(birth)].id
-
-
 def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
-    events = [captured("The reef is charted.", "old"), decided([], [], "pass", until=2, sent=START + MINUTE)]
+    events = [captured("The reef is charted.", "old")]
+    events += [builders.decided([], [], "pass", until=2, sent=START + MINUTE)]
     events += [captured("The harbour is dredged.", "new", sent=START + 2 * MINUTE)]
     assert "reef" in written(events[:1], BUFFER)
     assert written(events[:2], BUFFER) == ""
@@ -227,19 +194,18 @@ def test_the_buffer_holds_what_no_pass_has_looked_at() -> None:
     assert written([*events, forgotten(["new"], "f", sent=START + 3 * MINUTE)], BUFFER) == ""
 
 
-def test_what_people_want_left_out_stands_on_no_page() -> None:
-    events = [captured("Ada's divorce is on Monday.", "f"), turn("Remind me to call the divorce lawyer tomorrow.", "t")]
+def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it() -> None:
+    events = [captured("Ada's divorce is on Monday.", "f")]
+    events += [turn("Remind me to call the divorce lawyer tomorrow.", "t")]
     events += [turn("The divorce is settled by now.", "r", after=1)]
     paths = (ESSENTIALS, THREADS, RECENT, BUFFER)
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)
-
-
-def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_want_it() -> None:
-    """The pages that a change touches include `MEMORY.md`, so that an order that comes or ends is seen at once."""
-    events = [configured(), captured("Ada's divorce is on Monday.", "f"), captured("The reef is charted.", "g")]
-    events += [
+    events = [
+        configured(),
+        captured("Ada's divorce is on Monday.", "f"),
+        captured("The reef is charted.", "g"),
         captured("Finish the divorce", "aim", kind="goal"),
         turn("Never mention my divorce again.", "o", after=2),
     ]
@@ -251,10 +217,7 @@ def test_what_people_want_left_out_stands_in_no_memory_md_for_as_long_as_they_wa
     assert told[-1] == told[3]
 
 
-# People and projects
-
-
-def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -> None:
+def test_projects_and_people_named_often_have_pages_and_are_bounded() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
     assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
@@ -268,13 +231,15 @@ def test_projects_and_people_that_are_named_often_have_pages_with_links_back() -
     ada = written(events, "people/ada.md")
     assert "## Says" in ada and "The reef is charted." in ada and "2026-09-21" in ada
     assert written([*events, forgotten([0, 1, 2], "gone")], "people/marisol.md") == ""
+    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
+    partition = state_of(events)
+    scope = partition.scopes[SCOPE]
+    assert len(scope.people.told) == PEOPLE_TOLD
+    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
+    assert len(paths) == PEOPLE_TOLD
 
 
-HOSTILE = ("../../etc/passwd", "a/b", "con\n# x", "[[x]](y)", "`<b>`", "\u202egnp", "x" * 200, "Ünï 名", ".", "ada.md",
-           "a-b", "a b", " ", "---", "%%x%%")  # fmt: skip
-
-
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", table("open-ends")["hostile"])
 def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) -> None:
     events = [captured(f"Text {n}.", n, actor=name, origin="agent") for n in range(3)]
     partition = state_of(events)
@@ -287,34 +252,6 @@ def test_a_name_makes_no_path_no_link_and_no_heading(name: str, tmp_path: Path) 
         assert not re.search(r"(?<!\\)\[\[|(?<!\\)<b>|\u202e", render(one))
     folder = Home(tmp_path).scope_folder(SCOPE)
     assert all(folder in path.parents for path in tmp_path.rglob("*.md"))
-
-
-def test_people_are_bounded_whoever_makes_up_names() -> None:
-    events = [captured(f"Text {n} {k}.", f"{n}-{k}", actor=f"bot{n}") for n in range(70) for k in range(3)]
-    partition = state_of(events)
-    scope = partition.scopes[SCOPE]
-    assert len(scope.people.told) == PEOPLE_TOLD
-    paths = [one.path for one in pages_of(partition, all_changes(scope)) if one.path.startswith("people/")]
-    assert len(paths) == PEOPLE_TOLD
-
-
-# Laws
-
-
-@given(histories())
-def test_days_of_people_are_those_of_what_is_shown(events: list[Event]) -> None:
-    scope = state_of(events).scopes.get(SCOPE)
-    if scope is None:
-        return
-    for key, person in scope.people.known.items():
-        shown = [
-            it.at // DAY_US
-            for it in scope.captures.by_seq.values()
-            if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
-            if not it.hidden and not it.made and it.turn < 0
-        ]
-        assert dict(Counter(shown)) == person.spoke
-        assert days_of(person) == ((min(shown), max(shown)) if shown else None)
 
 
 @given(histories(), st.data())
@@ -332,9 +269,18 @@ def test_a_restored_state_writes_the_same_pages(events: list[Event], data: st.Da
 
 
 @given(histories())
-def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
+def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(events: list[Event]) -> None:
     partition = state_of(events)
     for scope in partition.scopes.values():
+        for key, person in scope.people.known.items():
+            shown = [
+                it.at // DAY_US
+                for it in scope.captures.by_seq.values()
+                if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
+                if not it.hidden and not it.made and it.turn < 0
+            ]
+            assert dict(Counter(shown)) == person.spoke
+            assert days_of(person) == ((min(shown), max(shown)) if shown else None)
         pages = pages_of(partition, all_changes(scope))
         there = {one.path for one in pages if render(one)}
         for one in pages:
@@ -348,17 +294,14 @@ def test_memory_md_links_to_what_there_is(events: list[Event]) -> None:
 
 
 lines = st.builds(
-    PageLine,
-    section=st.sampled_from(("One", "Two", "")),
-    text=st.text(max_size=600),
-    told=st.tuples(st.text(max_size=300)),
-    id=st.uuids().map(str),
+    PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
+    told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
     path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")),
-)
+)  # fmt: skip
 
 
 @given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))
-def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
+def test_a_page_keeps_to_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
     made = StandingPage(
         scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
         more=more, how="`memtape archive --list`",
@@ -370,14 +313,8 @@ def test_a_page_has_no_more_characters_than_its_limit(found: list[PageLine], tit
         assert f"\n{len(found) + more - shown:,} more: " in said
 
 
-# Zones
-
-
 def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path))
-
-    def run() -> None:
-        assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0
 
     def capture(*texts: str, kind: Kind = "fact") -> list[str]:
         with Client(tmp_path, scope=SCOPE, actor="Ada", origin="user", session="s") as client:
@@ -388,7 +325,7 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
     (old,) = capture("Old stuff that is over.")
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.archive([old])
-    run()
+    call("run", "--once")
     folder, paths = Home(tmp_path).scope_folder(SCOPE), [*LIMITS, "people/marisol.md"]
     said = {path: f"The zone of {path.replace('/', ' ')} says hello." for path in paths}
     for path in paths:
@@ -396,13 +333,13 @@ def test_a_zone_in_each_page_stays_and_is_remembered(tmp_path: Path, monkeypatch
         (folder / path).write_text(f"{(folder / path).read_text()}\n{zone}")
     capture("Marisol said that reef 9 is fine.", kind="turn")
     capture("The reef is charted anew.")
-    run()
+    call("run", "--once")
     for path in paths:
         assert (folder / path).read_text().count(said[path]) >= 1
         assert f"- {said[path]}\n{ZONE_END}" in (folder / path).read_text()
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         assert {it.text for it in client.search("zone says hello", limit=30).results} >= set(said.values())
-    assert CliRunner().invoke(main, ["verify"]).exit_code == 0
+    call("verify")
 
 
 def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> None:
@@ -413,4 +350,5 @@ def test_a_start_tells_open_questions_and_promises_of_turns(tmp_path: Path) -> N
         client.project()
     with Client(tmp_path, scope=SCOPE, actor="codex", origin="agent", session="t") as client:
         found = [it for it in client.context().items if it.section == "tasks"]
-    assert [(it.text, it.page) for it in found] == [("Which of the two `ledger` tables should stay?", THREADS)]
+    asked = "Which of the two `ledger` tables should stay?"
+    assert [(it.text, it.page) for it in found] == [(asked, THREADS)]

@@ -1,16 +1,16 @@
-"""What people do to the files of the tree becomes events, before anything is written over: nothing lost, none twice."""
+"""What people do to the files of the tree becomes events, before anything is written over: each once."""
 
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from commanding import call
 from met import events_of
 from soaked import soaked
+from tables import table
 from test_vault_people import Killed, killed_at
 
 from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
@@ -88,14 +88,14 @@ def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(
     change(
         client,
         "deploy",
-        ('title: "Deploying"\n', "title: No\ncssclasses: [wide]\n# mine\nwhen: 2026-01-02\nrefs:\n  - docs/a.md\n"),
-        ("children:\n", "routing_hints:\n  - when do we deploy\nedges:\n  - depends_on: backups\nchildren:\n"),
+        ('title: "Deploying"\n', "title: No\ncss: [wide]\n# mine\nwhen: 2026-01-02\nrefs:\n  - a.md\n"),
+        ("children:\n", "routing_hints:\n  - when deployed\nedges:\n  - depends_on: backups\nchildren:\n"),
     )
     project(client)
     shown = client.tree.show("deploy")
-    assert (shown.row.title, shown.row.hints, shown.row.refs) == ("No", ("when do we deploy",), ("docs/a.md",))
+    assert (shown.row.title, shown.row.hints, shown.row.refs) == ("No", ("when deployed",), ("a.md",))
     assert [(it.relation, it.name, it.is_there) for it in shown.edges] == [("depends_on", "backups", False)]
-    assert shown.rest == "cssclasses: [wide]\n# mine\nwhen: 2026-01-02"
+    assert shown.rest == "css: [wide]\n# mine\nwhen: 2026-01-02"
     assert shown.rest in file(client, "deploy").read_text()
     change(client, "deploy", ('title: "No"\n', ""), ("  - page: deploy/staging\n", ""), ("# mine\n", ""))
     project(client)
@@ -149,7 +149,8 @@ def test_a_page_that_was_renamed_on_disk_has_another_slug(client: Client, name: 
 
 def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: Client) -> None:
     file(client, "release").write_text(file(client, "deploy").read_text().replace("Tuesdays", "Sundays"))
-    file(client, "deploy/On call").write_text("---\nsummary: Who is on call.\nedges:\n  - [[deploy]]\n---\nAda is.\n")
+    said = "---\nsummary: Who is on call.\nedges:\n  - [[deploy]]\n---\nAda is.\n"
+    file(client, "deploy/On call").write_text(said)
     file(client, "Ünterwegs").write_text("# On the way\n\nTwo trains.\n")
     (file(client, "x").parent / ".hidden.md").write_text("Not mine to read.")
     project(client)
@@ -165,15 +166,12 @@ def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: 
     settled(client)
 
 
-def test_editors_of_windows_change_nothing(client: Client) -> None:
+def test_windows_changes_nothing_and_a_deleted_file_is_written_again(client: Client) -> None:
     path, end = file(client, "deploy"), sum(client.log.ends())
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     project(client)
     assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
-
-
-def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) -> None:
     id = client.tree.show("deploy/staging").row.id
     before = file(client, "deploy/staging").read_bytes()
     file(client, "deploy/staging").unlink()
@@ -187,8 +185,7 @@ def test_a_deleted_file_is_written_again_and_the_person_is_told(client: Client) 
 def test_a_text_that_the_log_has_lost_is_kept_beside(client: Client, tmp_path: Path, log_is: str) -> None:
     """As where somebody brings back a log of the day before, or deletes the log."""
     home = client.home
-    with closing(sqlite3.connect(home.log_path)) as log, closing(sqlite3.connect(tmp_path / "backup.db")) as backup:
-        log.backup(backup)
+    call("admin", "copy", "--to", tmp_path / "backup.db", home=home.path)
     change(client, "deploy", ("Tuesdays", "Wednesdays"))
     project(client)
     written = file(client, "deploy").read_text()
@@ -219,29 +216,16 @@ def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
     shown = client.tree.show("deploy")
     assert shown.row.diverged and {it.stands for it in shown.history} == {"current", "beside", "before"}
     text = file(client, "deploy").read_text()
-    assert "We deploy on Sundays." in text and "We deploy on Saturdays." in text.split("## Another version")[1]
+    mine, _, other = text.partition("## Another version")
+    assert "We deploy on Sundays." in mine and "We deploy on Saturdays." in other
     change(client, "deploy", ("Sundays.\n<!--", "Sundays and Saturdays.\n<!--"))
     project(client)
     assert not client.tree.show("deploy").row.diverged
     settled(client)
 
 
-FROM, UNTIL = "<!-- memtape: yours from here -->\n", "<!-- memtape: yours until here -->\n"
-ODD: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {
-    "its own child": (
-        (("children:\n", "children:\n  - page: deploy\n"), ("Tues", "Thurs")),
-        "Thursdays",
-        "names itself",
-    ),
-    "a circle": ((("children:\n", "children:\n  - page: _root\n"), ("Tues", "Thurs")), "Thursdays", "below itself"),
-    "a taken slug": ((("slug: deploy\n", "slug: deploy/staging\n"),), "Tuesdays", "is that of another page"),
-    "a long slug": ((("slug: deploy\n", f"slug: {'a' * 300}\n"),), "Tuesdays", "slug"),
-    "no text": ((("We deploy on Tuesdays.\n", ""),), "Tuesdays", "memtape forget"),
-    "one mark": (((FROM, ""), ("Tues", "Sun")), "Tuesdays", "not one pair"),
-    "no marks": (((FROM, ""), (UNTIL, ""), ("Tues", "Sun")), "Sundays", ""),
-    "below the text": ((("## Linked from\n", "Mine.\n\n## Linked from\n"),), "Tuesdays", "write between the marks"),
-}
-"""Changes of a file, the day that the page says then, and what people are told."""
+ODD = {name: its for name, *its in table("tree-file-changes")["cases"]}
+ODD["a long slug"] = [[["slug: deploy\n", f"slug: {'a' * 300}\n"]], "Tuesdays", "slug"]
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -268,7 +252,7 @@ def test_secrets_are_taken_out_and_private_parts_kept_beside(client: Client) -> 
 
 
 @pytest.mark.parametrize("step", soaked(range(1, 24), 3, 8, 13, 18))
-def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
+def test_a_kill_loses_nothing_and_says_nothing_twice(client: Client, step: int) -> None:
     change(client, "deploy", ("Tuesdays", "Saturdays"), ('title: "Deploying"', "title: Releases"))
     file(client, "deploy/staging").rename(file(client, "staging"))
     file(client, "New page").write_text("Brand new.\n")
@@ -283,7 +267,7 @@ def test_a_kill_between_reading_and_writing_loses_nothing_and_says_nothing_twice
     project(client)
     assert {it.name for it in client.tree.listed()} == {"_root", "deploy", "staging", "new-page"}
     shown = client.tree.show("deploy")
-    assert shown.text == "We deploy on Saturdays." and shown.row.title == "Releases" and not shown.row.diverged
+    assert (shown.text, shown.row.title) == ("We deploy on Saturdays.", "Releases") and not shown.row.diverged
     texts = [event.body.text for event in events(client, Captured) if isinstance(event.body, Captured)]
     assert sorted(texts) == sorted({*texts}) and len(texts) == 4
     assert not kept(client.home)

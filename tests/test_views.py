@@ -49,7 +49,8 @@ def history(count: int, seed: int = SEED) -> list[Event]:
             events.append(recalled([f"{seed}-{rng.randrange(count)}"], f"{seed}-r{number}", **common))
         else:
             make = rng.choice((forgotten, restored))
-            events.append(make([f"{seed}-{rng.randrange(count)}" for _ in range(3)], f"{seed}-t{number}", **common))
+            ids = [f"{seed}-{rng.randrange(count)}" for _ in range(3)]
+            events.append(make(ids, f"{seed}-t{number}", **common))
     return events
 
 
@@ -103,7 +104,7 @@ def test_the_same_log_gives_the_same_views_however_it_is_projected(
 
 
 def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> None:
-    """Lance writes them. Other tools read them by LanceDB, which knows their key and finds every row in them."""
+    """Lance writes them. Other tools read them by LanceDB, which knows their key and finds every row."""
     import lancedb  # It takes seconds, which no other test has to wait for.
 
     log = filled(home)
@@ -114,8 +115,8 @@ def test_lancedb_opens_the_tables_of_a_partition_as_a_database(home: Home) -> No
         for name, row_type in (("memories", MemoryRow), ("turns", TurnRow)):
             table = database.open_table(name)
             found = table.search().where("NOT gone").select(["key", "text"]).to_list()
-            assert {(row["key"], row["text"]) for row in found} == {(row.key, row.text) for row in shard.rows(row_type)}
-            assert found
+            expected = {(row.key, row.text) for row in shard.rows(row_type)}
+            assert found and {(row["key"], row["text"]) for row in found} == expected
             assert table.schema.field("key").metadata == {b"lance-schema:unenforced-primary-key": b"true"}
 
 
@@ -207,7 +208,8 @@ def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) ->
         assert (letter.partition, letter.offset, letter.reason) == (3, position.offset, "not_json")
         assert status.lag == 0
         assert client.search("after it", quiet=True).results[0].text == "after it"
-    assert not any(b"swordfish" in path.read_bytes() for path in home.current().path.rglob("*") if path.is_file())
+    files = [path for path in home.current().path.rglob("*") if path.is_file()]
+    assert not any(b"swordfish" in path.read_bytes() for path in files)
 
 
 def test_a_lock_is_held_by_one_thread_and_given_back(tmp_path: Path) -> None:

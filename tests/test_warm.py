@@ -1,4 +1,4 @@
-"""Servers and hooks of one host together: who is answered when, what is recorded of it, and whose session it is."""
+"""Servers and hooks of one host together: who is answered when, what is recorded, and whose session it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from memtape.sinks.tables import Shard
 from memtape.state.index.segments import Segment
 from memtape.state.index.texts import Texts
 from memtape.state.ranking.sure import sure_for
-from memtape.tools.agents import handing, ready
+from memtape.tools.agents import handing, offering, ready
 from memtape.tools.agents.errors import latest_errors
 from memtape.tools.agents.handing import Announced, hand_over
 from memtape.tools.agents.mcp.handlers import ServedMemory
@@ -52,7 +52,7 @@ WAIT_S = 300.0
 
 
 class Ready(HookResponder):
-    """Offers a text for every hook, and notes which prompts it was asked for, which offers were recorded, and whose."""
+    """Offers a text for every hook, and notes what was asked, which offers were recorded, and whose."""
 
     def __init__(self, text: str = "Something.", slowly: Callable[[], object] = lambda: None) -> None:
         self.text, self.slowly = text, slowly
@@ -108,13 +108,8 @@ def at(home: Path, project: Path, session: str | None = None) -> Client:
     return Client(home, scope=scope_of_folder(project, Home(home)), origin="user", session=session)
 
 
-# --- What a server has ready ---
-
-
 @pytest.mark.slow
-def test_a_hook_is_answered_while_the_views_are_brought_up_to_date(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_making_views_holds_up_no_hook(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
     answering = HookResponder(home)
     projecting, go_on = threading.Event(), threading.Event()
@@ -180,11 +175,9 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
         assert all(after[named] is segment for named, segment in before.items())
 
 
-def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_scope_holds_up_no_other(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said(home, project, PORT)
-    offer, reading, go_on = Client.offer, threading.Event(), threading.Event()
+    offer, reading, go_on = offering.offer, threading.Event(), threading.Event()
 
     def slowly(client: Client, *given: Any) -> Any:
         if client.scope == "project:slow":
@@ -192,9 +185,10 @@ def test_a_scope_that_is_slow_to_be_read_keeps_no_other_waiting(
             assert go_on.wait(WAIT_S)
         return offer(client, *given)
 
-    monkeypatch.setattr(Client, "offer", slowly)
+    monkeypatch.setattr(offering, "offer", slowly)
     answering = HookResponder(home)
-    with ThreadPoolExecutor(1) as others, at(home, project) as client, Client(home, scope="project:slow") as other:
+    other = Client(home, scope="project:slow")
+    with ThreadPoolExecutor(1) as others, at(home, project) as client, other:
         other.capture(PORT)
         other.session = "s-2"
         slow = others.submit(answering.offer, other, QUESTION)
@@ -215,7 +209,8 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
             assert go_on.wait(WAIT_S)
 
     data = told(project, "UserPromptSubmit", prompt="Where is staging?")
-    with warm(home, Ready(slowly=slowly)), socket.socket(socket.AF_UNIX) as silent, ThreadPoolExecutor(1) as others:
+    silent = socket.socket(socket.AF_UNIX)
+    with warm(home, Ready(slowly=slowly)), silent, ThreadPoolExecutor(1) as others:
         silent.connect(str(home / "serving" / "server.sock"))
         slow = others.submit(handed, home, data)
         assert begun.wait(WAIT_S)
@@ -224,9 +219,6 @@ def test_no_hook_waits_for_another(home: Path, project: Path) -> None:
         go_on.set()
         assert slow.result(WAIT_S) is not None
     assert len(events_of(home, project, "captured")) == 2
-
-
-# --- What is recorded ---
 
 
 def recalls(home: Path, project: Path) -> list[Recalled]:
@@ -259,7 +251,8 @@ def test_a_prompt_is_asked_for_before_it_is_captured(host: str, home: Path, proj
     held: list[list[str]] = []
 
     def texts() -> None:
-        held.append([event.body.text for event in events_of(home, project) if isinstance(event.body, Captured)])
+        bodies = [event.body for event in events_of(home, project)]
+        held.append([body.text for body in bodies if isinstance(body, Captured)])
 
     answering = Ready(slowly=texts)
     with warm(home, answering):
@@ -268,9 +261,6 @@ def test_a_prompt_is_asked_for_before_it_is_captured(host: str, home: Path, proj
         until(lambda: answering.recorded)
     texts()
     assert held == [[], [QUESTION]] and answering.recorded == [QUESTION]
-
-
-# --- Whose session it is ---
 
 
 @pytest.mark.slow
@@ -300,15 +290,16 @@ def test_what_an_agent_was_shown_and_says_by_a_tool_does_not_come_back(home: Pat
     assert memory.close() and answering.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere a host starts hooks without a shell")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="elsewhere hosts start hooks themselves")
 @pytest.mark.parametrize("line", ["exec $0 $1 $2 $3", "sh -c '$0 $1 $2 $3; true' $0 $1 $2 $3; true"])
-def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tmp_path: Path, line: str) -> None:
+def test_a_session_is_found_behind_a_shell(home: Path, tmp_path: Path, line: str) -> None:
     Home(home)
     script = tmp_path / "session.py"
     script.write_text(
         "import sys; from pathlib import Path\n"
         "from memtape.tools.agents.sessions import end_session, tell_session, told_session\n"
-        "do = {'tell': lambda home: tell_session(home, 'project:a', 's-9'), 'end': end_session}.get(sys.argv[2])\n"
+        "tell = lambda home: tell_session(home, 'project:a', 's-9')\n"
+        "do = {'tell': tell, 'end': end_session}.get(sys.argv[2])\n"
         "print(do(Path(sys.argv[1])) if do else told_session(Path(sys.argv[1]), sys.argv[2]))"
     )
 
@@ -322,9 +313,6 @@ def test_a_session_is_found_whether_or_not_a_shell_stands_between(home: Path, tm
     assert run(*python, "project:b") == "None"
     run(*python, "end")
     assert run(*python, "project:a") == "None"
-
-
-# --- A start that takes too long ---
 
 
 @pytest.mark.slow

@@ -14,25 +14,25 @@ from typing import Any
 
 import pytest
 import transcripts as t
-from click.testing import CliRunner, Result
+from commanding import call, document
 
 from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.capture.native_ids import CLAUDE_CODE, CODEX, GEMINI
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing.taking import Importer, ImportOptions
 from memtape.tools.importing.transcripts import find_turn
 from memtape.tools.importing.watching import ENDED_S, QUIET_S, Indexed, Watcher
 
 ROOT = Path(__file__).parent.parent
 SCOPE = "project:test"
+EXPECTED = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
 
 
 def prompt(number: int, words: str = "") -> dict[str, Any]:
     """Return a row of Claude Code with a prompt of its own."""
     return {
-        "type": "user", "uuid": f"n{number}", "sessionId": "s", "timestamp": t.at(number % 3_000), "cwd": "/x",
-        "message": {"role": "user", "content": f"Prompt number {number}. {words}"},
+        "type": "user", "uuid": f"n{number}", "sessionId": "s", "timestamp": t.at(number % 3_000),
+        "cwd": "/x", "message": {"role": "user", "content": f"Prompt number {number}. {words}"},
     }  # fmt: skip
 
 
@@ -106,7 +106,8 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
     first, second = threading.Event(), threading.Event()
 
     def told(indexed: Indexed | str) -> None:
-        (first if isinstance(indexed, Indexed) and indexed.path and indexed.path.stem == "before" else second).set()
+        path = indexed.path if isinstance(indexed, Indexed) else None
+        (first if path and path.stem == "before" else second).set()
 
     with Client(tmp_path / "home", scope=SCOPE, log=MemoryLog(2)) as client:
         watcher = Watcher(client, SCOPE, {CLAUDE_CODE: [tmp_path / "claude"]}, told)
@@ -114,7 +115,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
         thread.start()
         try:
             assert first.wait(30)
-            # What falls between the first look and the watching is found at the end; this goes on until it is seen.
+            # What falls between the first look and the watching is found at the end; this goes on until then.
             for number in range(1_000):
                 write(folder / f"new{number}.jsonl", [prompt(1_000 + 60 * number + k) for k in range(60)])
                 if second.wait(1):
@@ -141,7 +142,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
         (CLAUDE_CODE, t.claude("/x"), "user", "never said", None),
     ],
 )
-def test_a_hook_finds_its_turn_in_the_transcript(
+def test_a_hook_finds_its_turn(
     host: str, rows: list[Any], role: Any, text: str, native: str | None, tmp_path: Path
 ) -> None:
     filler = [{"type": "unknown", "x": "y" * 1_000}] * 1_000
@@ -151,9 +152,6 @@ def test_a_hook_finds_its_turn_in_the_transcript(
         there = found[0] or found[1]
         assert (there.native_id if there else None) == native
     assert find_turn(tmp_path / "none", host, t.SESSION, role, text) == (None, None)
-
-
-# The commands
 
 
 @pytest.fixture
@@ -172,52 +170,32 @@ def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
 
 
-def call(*words: object) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
-
-
-def document(*words: object) -> Any:
-    result = call(*words, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
-def test_what_all_hosts_have_kept_is_taken_once_and_found(hosts: Path) -> None:
-    expected = len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
+def test_what_hosts_have_kept_is_taken_once_and_the_rest_is_named(hosts: Path) -> None:
     dry = document("import", "--all", "--dry-run")
-    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (expected, True, ["project:x (new)"])
+    assert (dry["taken"], dry["dry_run"], list(dry["scopes"])) == (EXPECTED, True, ["project:x (new)"])
     with Client(hosts / "home", scope=SCOPE) as client:
         assert sum(client.log.ends()) == client.log.partitions
     assert not (hosts / "home/imports.json").exists()
     assert not (hosts / "home/folders.json").exists()
-    shown = call("import", "--all")
-    assert shown.exit_code == 0
-    assert f"Took {expected}; 0 there already; 3 files read." in shown.output
-    assert "Skipped because" in shown.output
+    shown = call("import", "--all").output
+    assert f"Took {EXPECTED}; 0 there already; 3 files read." in shown and "Skipped because" in shown
     again = document("import", "--all")
     assert (again["taken"], again["unchanged"]) == (0, 3)
     [scope] = json.loads((hosts / "home/folders.json").read_text()).values()
     found = document("search", "staging 5433", "--scope", scope)
     assert any("5433" in result["text"] for result in found["results"])
-
-
-def test_what_can_be_read_is_taken_and_the_rest_is_named(hosts: Path) -> None:
     good = hosts / "claude/projects/-x/s.jsonl"
     bad = write(hosts / "ba\x1bd.jsonl", [b"junk"])
     result = call("import", good, bad, hosts / "none", "--scope", SCOPE)
-    assert result.exit_code == 0
     assert "ba<U+001B>d.jsonl, byte 0: not JSON" in result.stderr
     assert "none: there is no such file" in result.stderr
     assert "\x1b" not in result.output
-    for words, code in (([bad], 1), ([hosts / "none"], 1), ([hosts / "home"], 0)):  # An empty folder is no error.
-        result = call("import", *words, "--scope", SCOPE, "--json")
-        assert result.exit_code == code
-        assert json.loads(result.stdout)["files"] == 0
+    (hosts / "empty").mkdir()
+    for path, code in ((bad, 1), (hosts / "none", 1), (hosts / "empty", 0)):
+        assert document("import", path, scope=SCOPE, code=code)["files"] == 0
 
 
-def test_a_note_has_no_session_a_named_format_is_the_only_one_taken_and_what_cannot_be_imported_is_told(
-    hosts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_formats_and_what_cannot_be_imported(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_SESSION", "of the shell")
     (hosts / "note.md").write_text("Tides are late.")
     assert document("import", hosts / "note.md", "--scope", SCOPE)["taken"] == 1
@@ -228,12 +206,11 @@ def test_a_note_has_no_session_a_named_format_is_the_only_one_taken_and_what_can
     assert said["sources"] == {"claude.ai": {"taken": len(t.CLAUDE_AI_SAID), "known": 0}}
     assert said["skipped"]["of chatgpt, which was not asked for"] == len(t.CHATGPT_SAID)
     for words in ([], ["--all", "x"], ["x", "--format", "tape"]):
-        assert call("import", *words).exit_code == 2
-    result = call("import", "--all", "--scope", "global")
-    assert (result.exit_code, "Name a project" in result.stderr) == (1, True)
+        call("import", *words, code=2)
+    assert "Name a project" in call("import", "--all", "--scope", "global", code=1).stderr
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.setenv(name, str(hosts / "nowhere"))
-    assert "No host has kept a session here yet." in call("import", "--watch").stderr
+    assert "No host has kept a session here yet." in call("import", "--watch", code=None).stderr
 
 
 @pytest.mark.slow
@@ -245,7 +222,7 @@ def test_watch_takes_what_there_is_and_ends_in_peace(hosts: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     seen = [json.loads(process.stdout.readline()) for _ in range(3)]
-    assert sum(entry["taken"] for entry in seen) == len(t.CLAUDE_SAID) + len(t.CODEX_SAID) + len(t.GEMINI_SAID)
+    assert sum(entry["taken"] for entry in seen) == EXPECTED
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")

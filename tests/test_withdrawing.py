@@ -1,20 +1,24 @@
-"""A file that was edited or deleted takes back what it had said; what others say, and what people decided, stays."""
+"""A file that was edited or deleted takes back what it had said; what others say or people decided stays."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+import transcripts as t
+from commanding import call
 from test_importing import SCOPE, put
 
 from memtape.schemas.events import Erased
 from memtape.schemas.scopes import partition_of
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
-from memtape.tools.importing.finding import named_files
+from memtape.tools.importing.finding import host_files, memory_folders, named_files
 from memtape.tools.importing.records import ImportSummary
 from memtape.tools.importing.taking import Importer, ImportOptions
 
@@ -65,9 +69,7 @@ def test_an_edited_file_says_what_it_says_now(client: Client, notes: Path) -> No
     assert shown(client) == ["The gauge is red."]
 
 
-def test_a_deleted_file_says_nothing_and_comes_back_and_a_changed_one_withdraws_all_its_parts(
-    client: Client, notes: Path
-) -> None:
+def test_a_deleted_file_says_nothing_and_comes_back(client: Client, notes: Path) -> None:
     put(notes, "a.md", "The gauge is red.")
     put(notes, "b.md", LONG)
     take(client, notes)
@@ -85,7 +87,7 @@ def test_a_deleted_file_says_nothing_and_comes_back_and_a_changed_one_withdraws_
 
 
 @pytest.mark.parametrize("repeated", [1, 10, 80])
-def test_a_document_that_lost_its_first_part_is_withdrawn_whole(client: Client, notes: Path, repeated: int) -> None:
+def test_a_document_without_its_first_part_is_withdrawn(client: Client, notes: Path, repeated: int) -> None:
     put(notes, "a.md", LONG * repeated)
     take(client, notes)
     parts = client.log.ends()[partition_of(SCOPE, client.log.partitions)]
@@ -113,7 +115,7 @@ def test_what_another_file_or_a_person_says_too_stays(client: Client, notes: Pat
     assert result.confirmations == 0
 
 
-def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(client: Client, notes: Path) -> None:
+def test_what_a_person_forgot_or_restored_stays(client: Client, notes: Path) -> None:
     put(notes, "a.md", "The gauge is red.")
     take(client, notes)
     (forgotten,) = client.search("gauge").results
@@ -132,7 +134,7 @@ def test_what_a_person_forgot_stays_forgotten_and_what_one_restored_is_shown(cli
     assert "withdrawn" in [behind.event.type for behind in client.why(forgotten.id).events]
 
 
-def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_path: Path, notes: Path) -> None:
+def test_what_is_read_for_another_project_is_not_withdrawn(tmp_path: Path, notes: Path) -> None:
     note = put(notes, "a.md", "The gauge is red.")
     for scope in (SCOPE, "project:other"):
         with Client(tmp_path / "home", scope=scope, origin="user") as client:
@@ -145,16 +147,162 @@ def test_what_is_read_for_another_project_is_not_withdrawn_from_the_first(tmp_pa
         assert "The gauge is red." in shown(client)
 
 
-def test_the_command_says_what_was_withdrawn(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+GONE, STAYS = "The gauge is red.", "The bell rings."
+
+
+def html(said: list[str]) -> str:
+    return "<html><body>" + "".join(f"<p>{text}</p>" for text in said) + "</body></html>"
+
+
+def mem0(said: list[str]) -> list[dict[str, Any]]:
+    return [{"id": text[:12], "memory": text, "created_at": t.at(1)} for text in said]
+
+
+SOURCES: dict[str, Callable[[list[str]], str]] = {
+    "CLAUDE.md": "\n".join, "page.html": html,
+    "mem0.json": lambda said: json.dumps({"results": mem0(said)}),
+    "list.json": lambda said: json.dumps(mem0(said)),
+    "rows.jsonl": lambda said: "".join(json.dumps(row) + "\n" for row in mem0(said)),
+    "memories.json": lambda said: json.dumps([{"project_memories": {text[:9]: text for text in said}}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_a_file_says_no_longer_is_withdrawn(client: Client, notes: Path, name: str) -> None:
+    written = SOURCES[name]
+    path = put(notes, name, written([GONE, STAYS]))
+    assert take(client, path).taken
+    put(notes, name, written([STAYS]))
+    assert take(client, path).withdrawn == 1
+    assert [text for text in shown(client) if "red" in text] == [] and "bell rings" in str(shown(client))
+    put(notes, name, written([GONE, STAYS]))
+    assert take(client, path).again == 1
+    assert "gauge is red" in str(shown(client))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_deleted_file_is_withdrawn_and_a_cut_one_is_not(client: Client, notes: Path, name: str) -> None:
+    put(notes, "other.md", STAYS)
+    path = put(notes, name, SOURCES[name]([GONE]))
+    take(client, notes)
+    if name.endswith(("json", "jsonl")):  # A note or a page that is cut can be read, and says less.
+        path.write_bytes(path.read_bytes()[:-6])
+        assert take(client, notes).withdrawn == 0 and "gauge is red" in str(shown(client))
+        path.write_bytes(b"")
+        assert take(client, notes).withdrawn == 0 and "gauge is red" in str(shown(client))
+    path.unlink()
+    assert take(client, notes).withdrawn == 1
+    assert shown(client) == [STAYS]
+
+
+def test_a_conversation_that_an_export_has_no_longer_stays(client: Client, notes: Path) -> None:
+    path = put(notes, "conversations.json", json.dumps(t.claude_ai()))
+    taken = take(client, path).taken
+    put(notes, "conversations.json", json.dumps([{**t.claude_ai()[0], "chat_messages": []}]))
+    assert taken and take(client, path).withdrawn == 0
+    path.unlink()
+    put(notes, "a.md", STAYS)
+    assert take(client, notes).withdrawn == 0 and withdrawals(client) == 0
+
+
+def test_what_is_left_out_by_a_format_is_not_gone(client: Client, notes: Path) -> None:
+    path = put(notes, "all.zip", "")
+    path.write_bytes(t.zipped({"a.md": GONE.encode(), "m.json": json.dumps(mem0([STAYS])).encode()}))
+    take(client, path)
+    summary = Importer(client, SCOPE, ImportOptions(reread=True, only="mem0")).take(named_files(path))
+    assert summary.withdrawn == 0 and shown(client) == [STAYS, GONE]
+    path.write_bytes(t.zipped({"m.json": json.dumps(mem0([STAYS])).encode()}))
+    assert take(client, path).withdrawn == 1 and shown(client) == [STAYS]
+
+
+def test_a_missing_or_empty_folder_withdraws_nothing(client: Client, notes: Path) -> None:
+    for name, text in (("a.md", GONE), ("b.md", STAYS)):
+        put(notes, name, text)
+    take(client, notes)
+    away = notes.rename(notes.with_name("away"))
+    missing = Importer(client, SCOPE).take([], [notes])
+    notes.mkdir()  # As the place of a disk that is not mounted.
+    empty = take(client, notes)
+    assert [(each.withdrawn, each.missing) for each in (missing, empty)] == [(0, 2), (0, 2)]
+    notes.rmdir()
+    away.rename(notes)
+    assert (take(client, notes).withdrawn, shown(client)) == (0, [STAYS, GONE])
+    shutil.rmtree(notes)
+    assert Importer(client, SCOPE, ImportOptions(gone=True)).take([], [notes]).withdrawn == 2
+    assert shown(client) == []
+
+
+def test_file_memory_is_withdrawn(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    project = tmp_path / "claude" / "projects" / "p"
+    put(project, "s.jsonl", t.lines(t.claude(tmp_path)).decode())
+    put(project, "memory/MEMORY.md", f"- {GONE}\n- {STAYS}\n")
+    put(project, "memory/ports.md", t.MEMORY_TOPIC)
+
+    def everything() -> ImportSummary:
+        return Importer(client, SCOPE).take(host_files(), memory_folders())
+
+    everything()
+    put(project, "memory/MEMORY.md", f"- {STAYS}\n")
+    (project / "memory" / "ports.md").unlink()
+    (project / "s.jsonl").unlink()
+    assert everything().withdrawn == 2
+    assert shown(client) == [STAYS] and client.search("staging 5433").results[0].kind == "turn"
+
+
+@pytest.mark.parametrize("reads", range(1, 6))
+def test_a_killed_import_withdraws_nothing(client: Client, tmp_path: Path, notes: Path, reads: int) -> None:
+    for name in "abcd":
+        put(notes, f"{name}.md", f"{name}: {GONE} {LONG}")
+    take(client, notes)
+    client.close()
+    put(notes, "b.md", STAYS)
+    (notes / "d.md").unlink()
+    if not (pid := os.fork()):
+        left = [reads]
+
+        def read(taken: int) -> None:
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        with Client(tmp_path / "home", scope=SCOPE, origin="user") as killed:
+            Importer(killed, SCOPE, on_progress=read).take(named_files(notes), [notes])
+        os._exit(0)
+    os.waitpid(pid, 0)
+    with Client(tmp_path / "home", scope=SCOPE, origin="user") as after:
+        texts = {text.partition(":")[0] for text in shown(after)}
+        assert {"a", "c"} <= texts
+        take(after, notes)
+        texts = {text.partition(":")[0] for text in shown(after)}
+        assert {"a", "c", STAYS} <= texts and not {"b", "d"} & texts
+
+
+def test_show_says_which_file_withdrew(tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTAPE_HOME", str(tmp_path / "home"))
 
     def run(*words: str) -> str:
-        return CliRunner().invoke(main, ["import", str(notes), "--scope", SCOPE, *words]).stdout
+        return call(*words, scope=SCOPE).output
 
-    put(notes, "a.md", "The gauge is red.")
-    put(notes, "b.md", "The bell rings.")
-    run()
-    (notes / "b.md").unlink()
-    assert "Withdrawn" in run()
-    put(notes, "b.md", "The bell rings.")
-    assert json.loads(run("--json"))["again"] == 1
+    put(notes, "a.md", GONE)
+    put(notes, "b.md", STAYS)
+    run("import", str(notes))
+    (notes / "a.md").unlink()
+    with Client(tmp_path / "home", scope=SCOPE) as client:
+        (found,) = client.search("gauge").results
+        assert "Withdrawn" in run("import", str(notes))
+        client.project()
+        said = run("show", found.id)
+        assert "withdrawn: its source a.md says it no longer since 20" in said
+        assert f"memtape restore {found.id}" in said
+        assert "withdrawn: its source a.md says it no longer since 20" in run("show", "--why", found.id)
+        run("restore", found.id)
+        run("import", str(notes))
+        client.project()
+        assert "Hidden" not in run("show", found.id)
+        client.forget(found.id)
+        client.project()
+        assert "Hidden: forgotten" in run("show", found.id)
+    shutil.rmtree(notes)
+    assert "Nothing is withdrawn of 1 file" in call("import", notes, scope=SCOPE, code=1).output
+    assert "Withdrawn, since files say them no longer: 1" in run("import", str(notes), "--gone")

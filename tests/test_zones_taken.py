@@ -1,8 +1,7 @@
-"""What people write in zones becomes events: each text once, whatever happens between, and taken back with its line."""
+"""What people write in zones becomes events: each text once, and taken back with its line."""
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import threading
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from commanding import call as run
+from commanding import document
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of
@@ -29,7 +29,6 @@ from memtape.sinks.zones import NOTE, NOTE_OF_GLOBAL, inner, parts
 from memtape.state.text.markdown import points
 from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
 from memtape.tools.importing.watching import QUIET_S, Watcher
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.zones import Zones
@@ -53,22 +52,13 @@ def page(home: Home) -> Path:
     return home.scope_folder(SCOPE) / "MEMORY.md"
 
 
-def run(*words: str, code: int | None = 0) -> Result:
-    result = CliRunner().invoke(main, words)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
-    assert code is None or result.exit_code == code, result.output
-    return result
-
-
-def project() -> Result:
+def project() -> Any:
     return run("run", "--once", "--no-embed")
 
 
 def capture(text: str, scope: str = SCOPE, origin: str = "user", **more: str) -> str:
     options = [word for name, value in more.items() for word in (f"--{name}", value)]
-    words = ("capture", text, "--scope", scope, "--origin", origin, "--json", *options)
-    id: str = json.loads(run(*words).stdout)["id"]
-    return id
+    return str(document("capture", text, "--scope", scope, "--origin", origin, *options)["id"])
 
 
 def put(page: Path, *lines: str | bytes) -> None:
@@ -101,6 +91,11 @@ def body_of(event: Event) -> Captured:
     return event.body
 
 
+def sourced(home: Home) -> list[Event]:
+    """The captures that come of a file."""
+    return [it for it in events(home) if isinstance(it.body, Captured) and it.body.source]
+
+
 def once_each(found: list[Event]) -> bool:
     """Whether no capture stands on the log twice."""
     counts = Counter(event.id for event in found if isinstance(event.body, Captured))
@@ -115,15 +110,13 @@ def listed(page: Path) -> list[str]:
     return [line[2:].partition(" [")[0] for line in lines if line.startswith("- ")]
 
 
-# What becomes of a line
-
-
 def test_a_line_is_captured_by_whoever_owns_the_home_and_taken_back_with_it(home: Home, page: Path) -> None:
     put(page, NOTE, "# Mine", "- Backups run at three.", "", "A paragraph", "of two lines.")
     written = page.read_bytes()
     project()
-    (first, second) = (event for event in events(home) if isinstance(event.body, Captured) and event.body.source)
-    assert (body_of(first).text, body_of(second).text) == ("Backups run at three.", "A paragraph\nof two lines.")
+    first, second = sourced(home)
+    texts = [body_of(first).text, body_of(second).text]
+    assert texts == ["Backups run at three.", "A paragraph\nof two lines."]
     assert (first.actor.origin, body_of(first).kind, first.session) == ("user", "fact", None)
     assert abs(first.at - page.stat().st_mtime_ns // 1_000) < 60_000_000
     assert page.read_bytes().endswith(parts(written).zone + b"\n")  # type: ignore[union-attr, operator]
@@ -148,15 +141,14 @@ def test_the_zone_of_another_page_is_taken_too_and_no_note_of_somebodys(home: Ho
     (page.parent / "MEMORY (yours).md").write_text(marked.replace("page", "copy"))
     project()
     assert shown(home, zone_source("memories/001.md")) == ["In a page."]
-    assert not [event for event in events(home) if isinstance(event.body, Captured) and "idea" in event.body.text]
-    assert sum(isinstance(event.body, Captured) and event.body.source is not None for event in events(home)) == 1
+    assert [body_of(event).text for event in sourced(home)] == ["In a page."]
     other.unlink()
     project()
     run("rebuild")
     assert b"- In a page." in other.read_bytes() and run("verify").exit_code == 0
 
 
-def test_secrets_are_taken_out_and_the_line_is_captured_once(home: Home, page: Path) -> None:
+def test_secrets_are_taken_out_and_what_is_too_long_or_no_utf8_stays(home: Home, page: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     put(page, f"- The token is {secret}.")
     project()
@@ -168,9 +160,6 @@ def test_secrets_are_taken_out_and_the_line_is_captured_once(home: Home, page: P
     project()
     assert text in page.read_text()
     assert shown(home) == [text] and once_each(events(home))
-
-
-def test_what_is_too_long_or_no_utf8_is_told_and_stays(home: Home, page: Path) -> None:
     put(page, "- short", "- " + "long " * 20_000)
     said = project()
     assert "MEMORY.md, line 2 of your zone" in said.stderr and "long" in page.read_text()
@@ -180,7 +169,7 @@ def test_what_is_too_long_or_no_utf8_is_told_and_stays(home: Home, page: Path) -
     assert "not UTF-8" in project().stderr
     assert b"\xff\xfe" in page.read_bytes()
     assert shown(home) == ["short"]
-    assert len(json.loads(run("status", "--json").stdout)["zones"]) == 1
+    assert len(document("status")["zones"]) == 1
     put(page, "- short")
     assert "MEMORY.md" not in project().stderr
     assert zone_problems(home) == [] and run("verify").exit_code == 0
@@ -207,7 +196,7 @@ def test_what_is_forgotten_stays_in_the_file_and_is_not_captured_anew(home: Home
     (id,) = (id for id, event in living(events(home)).items() if "Zebrafish" in body_of(event).text)
     run("forget", id, "--scope", SCOPE)
     project()
-    for lines in (("- Other.",), ("- Other.", "- The codename is Zebrafish.", "- The codename is Zebrafish.")):
+    for lines in (["- Other."], ["- Other.", *["- The codename is Zebrafish."] * 2]):
         put(page, *lines)
         project()
     assert page.read_text().count("Zebrafish") == 2
@@ -225,12 +214,12 @@ def test_what_is_erased_is_named_by_file_and_line_and_is_not_captured_again(home
     assert '"vault/projects/a/MEMORY.md (your zone)" holds it' in result.stdout
     assert f"first at line {line})" in result.stdout
     assert "stands in files of your own" in result.output
-    said = json.loads(run("erase", id, "--scope", SCOPE, "--json", code=1).stdout)
+    said = document("erase", id, "--scope", SCOPE, code=1)
     assert not [place for place in said["after"]["files"] if place["found"] and not place["own"]]
     for lines in ([f"- {text}", "- Other."], [f"- {text}", f"- {text}"], ["- Other."], [f"- {text}"]):
         put(page, *lines)
         project()
-        assert not [one for one in events(home) if isinstance(one.body, Captured) and "Zebrafish" in one.body.text]
+        assert not [it for it in sourced(home) if "Zebrafish" in body_of(it).text]
         assert text in page.read_text() or f"- {text}" not in lines
     (page.parent / "text").write_text(text)
     assert "your zone" in run("verify", "--erased", id, "--text", str(page.parent / "text"), code=1).stdout
@@ -252,11 +241,8 @@ def test_nothing_of_the_zone_of_global_is_captured_and_the_zone_stays(home: Home
     assert "only operators write to global" in project().stderr
     assert "- Mine for all." in page.read_text()
     assert "only operators write to global" in run("status").stdout
-    assert not [one for one in events(home) if isinstance(one.body, Captured) and one.body.source]
+    assert sourced(home) == []
     assert run("verify").exit_code == 0
-
-
-# While others work
 
 
 def test_watch_takes_what_is_saved(home: Home, page: Path, tmp_path: Path) -> None:
@@ -321,9 +307,6 @@ def test_a_log_that_went_back_is_told_the_zone_again(home: Home, page: Path, tmp
     assert run("verify").exit_code == 0
 
 
-# Any life
-
-
 LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading", "", "- One.", "- two.")
 
 
@@ -333,8 +316,8 @@ LINES = ("- One.", "- Two.", "- Three, at 5433.", "A paragraph.", "# A heading",
 @example(4989)
 @example(631973105)
 @example(3279921165)
-def test_in_any_life_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """Edits, captures, runs, rebuilds, kills and losses at random; then the log, the zone and the page agree."""
+def test_the_log_says_what_the_zone_says(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Edits, captures, runs, rebuilds, kills and losses at random; then log, zone and page agree."""
     rng = random.Random(seed)
     home = Home(tmp_path_factory.mktemp("life"))
     page = home.scope_folder(SCOPE) / "MEMORY.md"
@@ -357,9 +340,8 @@ def test_in_any_life_the_log_says_what_the_zone_says(tmp_path_factory: pytest.Te
         zone = parts(page.read_bytes())
         assert zone is not None and zone.zone is not None
         said = [point.text for point in points(inner(zone.zone).decode())]
-        assert sorted(body_of(event).text for event in living(found).values()) == sorted(dict.fromkeys(said)), (
-            f"seed {seed}"
-        )
+        texts = sorted(body_of(event).text for event in living(found).values())
+        assert texts == sorted(dict.fromkeys(said)), f"seed {seed}"
         assert once_each(found), f"seed {seed}: captured twice"
         assert page.read_bytes().count(ZONE_START.encode()) == 1
         assert client.verify().ok and kept(home) == [], f"seed {seed}"

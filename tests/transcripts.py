@@ -63,7 +63,7 @@ def gemini_row(id: str, type: str, content: Any, second: int, **more: Any) -> di
 
 
 def chatgpt() -> list[dict[str, Any]]:
-    """Return the conversations of an export: an ordinary one, one without a current node, and one in a circle."""
+    """Return the conversations of an export: an ordinary one, one without a current node, one in a circle."""
     return rows_of("chatgpt")
 
 
@@ -86,12 +86,21 @@ created: 2026-01-02
 # Tide alerts
 See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
 """
-MEMORY_INDEX = (
-    "# Memory\n\n- [Ports](ports.md): which port is which\n- Deploy on Tuesdays.\n- Use tabs,\n  not spaces.\n"
-)
-MEMORY_TOPIC = (
-    "---\nname: ports\ndescription: which port is which\nmetadata:\n  type: project\n---\nStaging listens on 5433.\n"
-)
+MEMORY_INDEX = """# Memory
+
+- [Ports](ports.md): which port is which
+- Deploy on Tuesdays.
+- Use tabs,
+  not spaces.
+"""
+MEMORY_TOPIC = """---
+name: ports
+description: which port is which
+metadata:
+  type: project
+---
+Staging listens on 5433.
+"""
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

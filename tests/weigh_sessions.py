@@ -1,7 +1,7 @@
 """What the sessions of a home weigh: the one server, and the processes that forward to it. It prints a table.
 
-Run `PYTHONPATH=. .venv/bin/python tests/weigh_sessions.py --texts 2000 20000`. Sessions are `memtape agents mcp`
-over stdio, at the floor. What a process holds is read from `smaps_rollup` of Linux: RSS, and in brackets
+Run `PYTHONPATH=. .venv/bin/python tests/weigh_sessions.py --texts 2000 20000`. Sessions are `memtape agents
+mcp` over stdio, at the floor. What a process holds is read from `smaps_rollup` of Linux: RSS, and in brackets
 what is no file's.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,8 @@ SCOPE = "project:weighed"
 SESSIONS = 10
 SETTLE_S = 35.0
 """Two looks of the server, at which it gives back what its heap no longer needs."""
-HOST = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "weighing", "version": "1"}}
+INFO = {"name": "weighing", "version": "1"}
+HOST = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": INFO}
 
 
 class Held(NamedTuple):
@@ -53,11 +55,8 @@ class Session:
     """One host's session: it calls tools and waits for their answers."""
 
     def __init__(self, home: Path) -> None:
-        self.process = subprocess.Popen(
-            [*python_of(), "agents", "mcp", "--home", str(home), "--scope", SCOPE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        words = [*python_of(), "agents", "mcp", "--home", str(home), "--scope", SCOPE]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._asked = 0
         self._ask("initialize", HOST)
         self._tell({"method": "notifications/initialized"})
@@ -146,8 +145,7 @@ def capture(session: Session, number: int) -> None:
 
 def look(session: Session, number: int) -> None:
     """Open what came last, and say that some of it was of use."""
-    found = [line for line in session.call("list_recent", limit=8).splitlines() if "`" in line and line[:1].isdigit()]
-    ids = [line.split("`")[1] for line in found]
+    ids = re.findall(r"^\d[^`\n]*`([^`\n]+)", session.call("list_recent", limit=8), re.M)
     for id in ids:
         session.call("get_memory", id=id)
     session.call("mark_used", ids=ids[:2])
