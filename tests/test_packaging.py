@@ -61,8 +61,7 @@ def committed(clone: Path) -> set[str]:
     paths = run("git", "ls-files", "-z", "memtape", *ROOMS, cwd=clone).split("\0")
     links = {f"memtape/{room}" for room in ROOMS}
     named = {path if path.startswith("memtape/") else f"memtape/{path}" for path in paths if path}
-    samples = "memtape/tools/sample/"
-    return {name for name in named - links if name.startswith(samples) or not name.endswith(".md")}
+    return {name for name in named - links if name.endswith("/skill.md") or not name.endswith(".md")}
 
 
 def packed(wheel: Path) -> set[str]:
