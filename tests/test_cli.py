@@ -26,7 +26,7 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import parse_iso, parse_time
 from memtape.tools.ask.naming import shortened
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 SCOPE = ("--scope", "project:test")
 ROOT = Path(__file__).parent.parent
@@ -167,7 +167,7 @@ def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> Non
 
 def test_capture_never_loads_what_only_a_search_needs(home: Path) -> None:
     script = (
-        "import sys; from memtape.tools.commands.cli import main\n"
+        "import sys; from memtape.tools.doors.cli import main\n"
         "main(['capture', 'Hello.', '--scope', 'project:test'], standalone_mode=False)\n"
         "heavy = {'lance', 'pyarrow', 'numpy', 'bytewax', 'kafka', 'Stemmer', 'pandas'} & set(sys.modules)\n"
         "assert not heavy, heavy"

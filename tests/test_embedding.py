@@ -47,7 +47,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.partition import Partition
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import embedding as keeping
 from memtape.tools.keep.embedding import roll_back, set_next
 

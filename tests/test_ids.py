@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"

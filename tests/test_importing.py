@@ -32,7 +32,7 @@ from memtape.tools.capture.native_ids import GEMINI, HOSTS, claude_prompt, claud
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.documents import FORMATS, can_read, take_document
 from memtape.tools.importing.finding import host_files, named_files

@@ -30,7 +30,7 @@ from memtape.tools.capture.native_ids import CLAUDE_CODE
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.records import ImportSummary

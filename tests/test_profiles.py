@@ -39,9 +39,9 @@ from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import LONG_TERM, PROFILES, profile_of
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call, every_tool, schema_of
-from memtape.tools.former_verbs import VERBS
+from memtape.tools.table import VERBS
 
 DEV = [name for name, profile in PROFILES.items() if profile.tag is not None]
 KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]

@@ -17,7 +17,7 @@ from json_schemas import portable_type
 
 from memtape import Client
 from memtape.tools.client import ask_verb
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
 from memtape.tools.verb import Asks, answers_of, document, encoded, fields_of

@@ -77,6 +77,22 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "completion": {"admin completion": ""},
     "demo": {"demo": ""},
+    "importing": {"import": "", "import --as": "", "import --watch": ""},
+    "agents": {
+        "agents connect": "",
+        "agents disconnect": "",
+        "agents doctor": "",
+        "agents mcp": "",
+        "agents hook": "",
+    },
+    "secrets": {
+        "admin secrets list": "",
+        "admin secrets forget": "",
+        "admin secrets share": "",
+        "admin secrets join": "",
+        "agents pause": "",
+        "agents resume": "",
+    },
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",

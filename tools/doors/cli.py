@@ -115,6 +115,7 @@ def make_command(name: str) -> click.Command:
         callback=lambda **given: _called(verbs, given),
         help=_help(first.summary, first.details, first.example),
         hidden=name == "overview",
+        context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
     )
 
 
@@ -169,7 +170,8 @@ def _option(field: Field) -> click.Option:
     more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
-        return click.Option([both, key], is_flag=True, default=field.default, help=field.help)
+        hidden = field.extra.get("hidden", False)
+        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
     inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
     default = None if field.required else field.default
     return click.Option(
@@ -179,6 +181,7 @@ def _option(field: Field) -> click.Option:
         show_default=default not in (None, (), ""),
         type=_values(inner, field.extra),
         help=f"{field.help} May be repeated." if many else field.help,
+        hidden=field.extra.get("hidden", False),
         **more,
     )
 
@@ -188,7 +191,7 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
     if "choices" in extra:
         return click.Choice(extra["choices"])
     if "path" in extra:
-        return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
+        return click.Path(exists=extra["path"] == "file", dir_okay=False)
     match kind:
         case inspect.Metadata(type=inner):
             return _values(inner, extra)
