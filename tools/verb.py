@@ -137,7 +137,7 @@ class Failure(NamedTuple):
     document: Any
 
 
-class Field(NamedTuple):
+class VerbField(NamedTuple):
     """A field of what is asked: its type without marks, its help, its limits, and what doors have to know of it."""
 
     name: str
@@ -148,7 +148,7 @@ class Field(NamedTuple):
     extra: dict[str, Any]
 
 
-def fields_of(asks: type[Asks]) -> list[Field]:
+def fields_of(asks: type[Asks]) -> list[VerbField]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
@@ -158,7 +158,7 @@ def fields_of(asks: type[Asks]) -> list[Field]:
         while isinstance(kind, inspect.Metadata):
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
-        found.append(Field(field.name, kind, field.default, field.required, help, extra))
+        found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
     return found
 
 

@@ -33,7 +33,7 @@ from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
-from memtape.tools.verb import Asks, Failure, Field, Output, Place, Verb, document
+from memtape.tools.verb import Asks, Failure, Output, Place, Verb, VerbField, document
 from memtape.tools.verb import fields_of as all_fields_of
 
 COMPLETED = 50
@@ -119,17 +119,17 @@ def make_command(name: str) -> click.Command:
     )
 
 
-def fields_of(asks: type[Asks]) -> list[Field]:
+def fields_of(asks: type[Asks]) -> list[VerbField]:
     """Return the fields that a command has."""
     return [field for field in all_fields_of(asks) if not field.extra.get("inside")]
 
 
-def _is_word(field: Field) -> bool:
+def _is_word(field: VerbField) -> bool:
     """Whether a field is given as a word: it is required and no option, or says so."""
     return field.extra.get("argument", False) or (field.required and "option" not in field.extra)
 
 
-def _option_of(field: Field) -> str:
+def _option_of(field: VerbField) -> str:
     """Return the option by which a field is given."""
     if "option" in field.extra:
         return str(field.extra["option"])
@@ -158,12 +158,12 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_latest_ids)]
 
 
-def _metavar(field: Field) -> str:
+def _metavar(field: VerbField) -> str:
     name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
     return str(field.extra.get("metavar") or name.upper())
 
 
-def _option(field: Field) -> click.Option:
+def _option(field: VerbField) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
     name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
     key, more = _key(name), dict[str, Any]()
@@ -298,7 +298,7 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     return verb.asks(**values)
 
 
-def _word(field: Field, word: str) -> Any:
+def _word(field: VerbField, word: str) -> Any:
     """Return the value of a word. Raises `UsageError` for one that the field does not take."""
     kind = _values(field.kind, field.extra)
     if not isinstance(kind, click.ParamType):
