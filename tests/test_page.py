@@ -34,12 +34,12 @@ from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
 from memtape.tools.agents.hosts import ACTIONS, FLAT, begins_at_prompt
 from memtape.tools.agents.plugins import HOSTS
-from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS, MOST_IDS
 from memtape.tools.page.drawing import VIEWS
+from memtape.tools.recalling import tokenizer
 
 NOWHERE = "00000000-0000-8000-8000-000000000000"
 PATHS = [view.path for view in VIEWS]

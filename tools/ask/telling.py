@@ -1,4 +1,4 @@
-"""One-line descriptions of events for people and agents; callers add the rest of the line."""
+"""The words for events, results and the parts of a search's score, a line each, for people and agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtape.schemas.visible import many, one_line
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Traced
-    from memtape.tools.ask.results import Result
+    from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
@@ -24,8 +24,8 @@ OLD_DAYS = 30
 """Unasked text of this age is shown with its day."""
 NAME_CHARS = 40
 AWAY = (
-    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
-    " next command that reaches the broker."
+    "The broker of the log does not answer. What was captured waits in the spool of the home, and is"
+    " delivered by the next command that reaches the broker."
 )
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
@@ -40,7 +40,8 @@ def told_who(actor: str, origin: Origin) -> str:
 
 def hidden_told(count: int, ids: Sequence[str]) -> str:
     """Return the message about hidden captures, empty for none; `ids` are the first of them."""
-    return f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
+    told = "Hidden, since the same was forgotten"
+    return f"{told}: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:
@@ -73,9 +74,8 @@ def held(memories: int, turns: int) -> str:
 def lives_told(lives: Iterable[LifeMark]) -> str:
     """Return how far texts have aged, of some scopes together, in one line."""
     marks = list(lives)
-    mid, long, archived, purged, made = (
-        sum(getattr(mark, name) for mark in marks) for name in ("mid", "long", "archived", "purged", "summaries")
-    )
+    names = ("mid", "long", "archived", "purged", "summaries")
+    mid, long, archived, purged, made = (sum(getattr(mark, name) for mark in marks) for name in names)
     counts = [f"{mid:,} mid", f"{long:,} long", f"{archived - purged:,} archived"]
     counts += [f"{purged:,} purged"] if purged else []
     counts.append(many(made, "summary", "summaries"))
@@ -110,7 +110,8 @@ def said_of(event: Event) -> str:
     if isinstance(event.body, Decided) and event.body.reason is None:
         done = Counter(operation.op for operation in event.body.operations)
         told = ", ".join(f"{count:,} {op}" for op, count in done.items())
-        return f"of {many(len(event.body.inputs), 'memory', 'memories')}: {told}" if told else "the end of a pass"
+        read = many(len(event.body.inputs), "memory", "memories")
+        return f"of {read}: {told}" if told else "the end of a pass"
     reason = getattr(event.body, "reason", None)
     return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""
 
@@ -132,3 +133,93 @@ def told_trace(trace: Sequence[Traced]) -> list[str]:
         failed = f", failed ({it.failure})" if it.failure else ""
         lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
     return lines
+
+
+PARTS = {
+    "words": "BM25 of a text with the turns around it, as a share of the best text's",
+    "session": "BM25 of its whole session, as a share of the best session's",
+    "cosine": "how near its vector is to the question's",
+    "session cosine": "how near the nearest of its session is",
+    "speaker": "the question names who says it (half for memories, and where nobody or several are named)",
+    "prior": "said by whom the question is about: a person, or the assistant where its answers are asked for",
+    "hint": "it holds the time, number or place that is asked for",
+    "question": "it asks itself",
+    "hot": "lately used, against the hottest",
+    "fresh": "said within three days",
+}
+"""The parts of a relevance, and the purpose of each."""
+LOOKED = "looked: how the looks of a deep search together have moved it"
+YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
+
+
+def told_sources(answer: Answer, *, whole: bool) -> str:
+    """Return a line with the numbers of found and shown texts of each source.
+
+    The line is empty unless the `whole` is asked for, or a quota has left out something.
+    """
+    told, cut = list[str](), False
+    for source, its in answer.sources.items():
+        quota = "" if its.limit is None else f" (quota {its.limit:,})"
+        told += [f"{its.returned:,} of {its.found:,} {source}{quota}"] if its.found or quota else []
+        cut |= its.limit is not None and its.found > its.returned == its.limit
+    if not (whole or cut):
+        return ""
+    return f"sources: {', '.join(told) or 'nothing in any'}"
+
+
+def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
+    """Return the lines about a result: terms, and parts of the score."""
+    why = result.why
+    assert why is not None
+    read = next(read for read in reads if read.scope == result.scope)
+    lines, summed = [], sum(why.parts.values())
+    if why.terms or why.around:
+        around = f"; around it {_listed(why.around)}" if why.around else ""
+        lines.append(f"holds {_listed(why.terms) or 'none of the terms'}{around}")
+    lines.append("lanes: " + "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items()))
+    if why.parts:
+        parts = " ".join(f"{share:+.3f} {name}" for name, share in why.parts.items())
+        lines.append(f"sum: {parts} = {summed:.3f}")
+    if why.look > 1:
+        came = f": first seen in look {why.look}, and by what that asked"
+    elif "edges" in why.lanes:
+        came = ": lent by what it was used with, more than its own"
+    else:
+        scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
+        came = f" = {scaled.replace('- -', '+ ')} x strength {read.strength:.3f}"
+    lines.append(f"relevance {why.relevance:.3f}{came}")
+    factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
+    factors += f" x yields {why.yields:.3f}" if why.yields < 1 else ""
+    factors += f" x looked {why.looked:.3f}" if why.looked != 1 else ""
+    lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
+    return ["    " + line for line in lines]
+
+
+def explained_question(answer: Answer) -> list[str]:
+    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
+    lines = [
+        *told_trace(answer.trace),
+        "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
+    ]
+    for read in answer.read:
+        recipe = "people" if read.recipe == "people" else "a user with an assistant"
+        weights = (f"{one_line(term, 40)} {weight:.2f}" for term, weight in read.terms.items())
+        told = {
+            "terms with their weights": ", ".join(weights) or "none",
+            "no text has": _listed(read.unheld),
+            "passed over, they name who speaks": _listed(read.names),
+            "passed over, too common": _listed(read.common),
+        }
+        lines.append(f"{read.scope}: as for {recipe}")
+        lines += [f"  {what}: {terms}" for what, terms in told.items() if terms]
+        share = "the share of the question's weight that the best text holds"
+        lines.append(f"  strength {read.strength:.3f}: {share}")
+    shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
+    lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
+    whys = [result.why for result in answer.results if result.why]
+    lines += [LOOKED] * any(why.looked != 1 for why in whys)
+    return lines + [YIELDS] * any(why.yields < 1 for why in whys)
+
+
+def _listed(terms: Iterable[str]) -> str:
+    return ", ".join(one_line(term, 40) for term in terms)
