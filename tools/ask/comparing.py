@@ -106,14 +106,6 @@ def _plain_ranks(
     return lambda ranks, query: [documents[places[number]].id for number in ranked(ranks, query)]
 
 
-class Replayed(NamedTuple):
-    """A search of the log, its session, and the results that the session used (empty without feedback)."""
-
-    body: Recalled
-    session: str | None
-    used: tuple[str, ...]
-
-
 class Pair(NamedTuple):
     """The results of a search and of another retriever, and the wanted results (empty without feedback)."""
 
@@ -133,12 +125,12 @@ def compare(
     a recorded search.
     """
     # Only a first page without quotas has the best results.
-    bodies = ((it, it.body) for it in recalls_of(log, scope))
-    recalls = [it for it, body in bodies if body.results and not body.after and not body.quotas][-most:]
+    wanted = (it for it in recalls_of(log, scope) if it[0].results and not (it[0].after or it[0].quotas))
+    recalls = list(wanted)[-most:]
     if not recalls:
         why = f"Nothing in {scope} was asked and found yet."
         raise MemtapeError(why, "`memtape search` puts searches on the log.")
-    by_use = any(asked.used for asked in recalls)
+    by_use = any(used for _, _, used in recalls)
     if not names:
         names = ["bm25", *(("dense", "rrf") if retriever.plain(scope)[1] is not None else ()), ORDINARY]
     measured = dict.fromkeys((*names, ORDINARY, *LESS.values()))
@@ -195,14 +187,17 @@ def compare_shadows(log: Log, scope: str) -> dict[str, Any]:
     return {"searches": len(searches), "percent": states.shadow_percent, "shadows": shadows}
 
 
-def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
-    """Yield a scope's searches and prompts in the order of the log, without erased ones and starts."""
+def recalls_of(log: Log, scope: str) -> Iterator[tuple[Recalled, str | None, tuple[str, ...]]]:
+    """Yield a scope's searches and prompts in the order of the log, without erased ones and starts.
+
+    Each comes with its session, and with the results that the session used (empty without feedback).
+    """
     events = list(events_of(log, scope))
     used = uses_by_recall(events)
     for event in events:
         body = event.body
         if isinstance(body, Recalled) and unasked_by(body.lanes) != "start" and shadow_of(body.lanes) is None:
-            yield Replayed(body, event.session, tuple(used.get(event.id, ())))
+            yield body, event.session, tuple(used.get(event.id, ()))
 
 
 def is_search(event: Event) -> bool:

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 
-_UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
@@ -136,8 +135,9 @@ class Retriever:
         shard = self._served(partition)
         if (self._serving or self._home.current()).damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
+        told = "What the log holds is found by words, and `memtape run --once` makes the views anew."
         why = self._why_unfit(shard)
-        return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
+        return f"The views are not of the log as it is: {why}. {told}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
         """Return the warnings of some partitions, as they are looked up anew."""
@@ -445,10 +445,6 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     bounds: Bounds
     given: bytes
 
-    def ids(self) -> frozenset[bytes]:
-        """Return the digests of the results on all pages up to here."""
-        return frozenset(self.given[n : n + ID_BYTES] for n in range(0, len(self.given), ID_BYTES))
-
 
 def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: str | None) -> Answer:
     """Return the first page of a search, or the page of a cursor, with the cursor of a possible next page.
@@ -468,7 +464,8 @@ def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: 
             raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
         since, until, valid_at = before.bounds
         filters = msgspec.structs.replace(asked.filters, since=since, until=until)
-        asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=before.ids())
+        given = frozenset(before.given[n : n + ID_BYTES] for n in range(0, len(before.given), ID_BYTES))
+        asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=given)
     answer = views.answer(scope, asked)
     returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
     if not (has_pages and returned and answer.has_more):
