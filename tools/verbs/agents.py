@@ -47,8 +47,8 @@ class HookAsks(Asks, frozen=True):
     rest: Annotated[tuple[str, ...], said("Passed over.", argument=True)] = ()
     host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = ""
     alone: Annotated[bool, said("Nobody waits for the answer.")] = False
-    stay: Annotated[bool, said("", hidden=True)] = False
-    distill: Annotated[str, said("", hidden=True)] = ""
+    stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False
+    distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = ""
 
 
 class ConnectAsks(Asks, frozen=True):
