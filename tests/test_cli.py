@@ -51,7 +51,10 @@ def capture(text: str, *words: str) -> str:
 
 
 def every_command(group: click.Group = main, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from every_command(command, f"{before}{name} ")
         else:

@@ -7,6 +7,7 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, NamedTuple, Union
 
@@ -148,7 +149,8 @@ class VerbField(NamedTuple):
     extra: dict[str, Any]
 
 
-def fields_of(asks: type[Asks]) -> list[VerbField]:
+@cache
+def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
@@ -159,7 +161,7 @@ def fields_of(asks: type[Asks]) -> list[VerbField]:
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
         found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
-    return found
+    return tuple(found)
 
 
 def document(verb: Verb, answer: Any) -> Any:

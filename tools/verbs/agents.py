@@ -48,8 +48,8 @@ class HookAsks(Asks, frozen=True):
     host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = ""
     home: Annotated[str | None, said("The data folder, by default your own.", envvar=HOME_VARIABLE)] = None
     alone: Annotated[bool, said("Nobody waits for the answer.")] = False
-    stay: Annotated[bool, said("", hidden=True)] = False
-    distill: Annotated[str, said("", hidden=True)] = ""
+    stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False
+    distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = ""
 
 
 class ConnectAsks(Asks, frozen=True):
