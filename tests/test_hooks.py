@@ -136,7 +136,7 @@ asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow req
 numpy.random numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
 memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope memtape.state.core.partition
 memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
-memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.table
+memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.doors.cli
 """.split()
 """What takes a hook longer to load than to search."""
 

@@ -196,8 +196,8 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return value._asdict()
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
-        names = value.__struct_fields__
-        parts = {name: getattr(value, name) for name in names}
+        names = value.__struct_encode_fields__
+        parts = {told: getattr(value, name) for told, name in zip(names, value.__struct_fields__, strict=True)}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
             parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}
