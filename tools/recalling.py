@@ -1,11 +1,9 @@
-"""Notes about what was found and shown: events of searches, prompts and starts, durations, and tokens."""
+"""Notes about what was found and shown: events of searches, prompts and starts, and durations."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -95,27 +93,3 @@ def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:
     ]
     recall: Noted = ("recall", door, "found" if answer.results else "nothing", took_us)
     note(home.path, [recall, *(count for count in counts if count[-1])])
-
-
-class Tokenizer(NamedTuple):
-    """A token counter and its name; the name tells how exact the counts are."""
-
-    name: str
-    count: Callable[[str], int]
-
-
-CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
-"""A rule of thumb for English prose; of ideographs a model makes up to four times as many."""
-
-
-@cache
-def tokenizer() -> Tokenizer:
-    """Return the available tokenizer: o200k_base of the extra `tokens`, with its vocabulary, else characters.
-
-    Models differ: even a real tokenizer is an estimate for other models. Nothing is downloaded.
-    """
-    try:
-        from rs_bpe.bpe import openai
-    except ImportError:
-        return CHARACTERS
-    return Tokenizer("o200k_base", openai.o200k_base().count)

@@ -57,11 +57,6 @@ class World(Writer):
         """The ids that it may name."""
         return Ids(self.log, self.scope, self.is_confined)
 
-    @property
-    def has_read(self) -> bool:
-        """Whether a reader was created."""
-        return "reader" in vars(self)
-
     def read(
         self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
     ) -> ReadT:

@@ -112,7 +112,7 @@ class HookResponder:
         """Lend the loaded texts of its scope to a client in a block; keep those that the client loads."""
         self._lend(client)
         yield
-        if client.has_read and self._of(client.scope).keep(client):
+        if "reader" in vars(client) and self._of(client.scope).keep(client):
             client.reader.retriever.let_go()
 
     def _lend(self, client: Client) -> None:

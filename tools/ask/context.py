@@ -38,9 +38,8 @@ from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.ordering import mark_of_turn
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_among, known_in
-from memtape.tools.ask.telling import brief, told_day, told_who
+from memtape.tools.ask.telling import brief, tokenizer, told_day, told_who
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
-from memtape.tools.recalling import tokenizer
 
 FormName = Literal["prompt", "agents", "gemini"]
 FORMS: tuple[FormName, ...] = get_args(FormName)

@@ -1,10 +1,11 @@
-"""The words for events, results and the parts of a search's score, a line each, for people and agents."""
+"""The words for events, results and the parts of a score, a line each, and the tokens of a text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.events import PEOPLE, Captured, Decided, Event, Origin
 from memtape.schemas.lanes import MOST_LOOKS
@@ -223,3 +224,27 @@ def explained_question(answer: Answer) -> list[str]:
 
 def _listed(terms: Iterable[str]) -> str:
     return ", ".join(one_line(term, 40) for term in terms)
+
+
+class Tokenizer(NamedTuple):
+    """A token counter and its name; the name tells how exact the counts are."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
+"""A rule of thumb for English prose; of ideographs a model makes up to four times as many."""
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Return the available tokenizer: o200k_base of the extra `tokens`, with its vocabulary, else characters.
+
+    Models differ: even a real tokenizer is an estimate for other models. Nothing is downloaded.
+    """
+    try:
+        from rs_bpe.bpe import openai
+    except ImportError:
+        return CHARACTERS
+    return Tokenizer("o200k_base", openai.o200k_base().count)

@@ -34,9 +34,9 @@ from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.results import Answer
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.telling import tokenizer
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
-from memtape.tools.recalling import tokenizer
 
 BATCH_LINES, BATCH_TEXTS = 1_000, 64
 

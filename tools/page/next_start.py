@@ -15,10 +15,10 @@ from memtape.tools.agents.mcp.server import INSTRUCTIONS
 from memtape.tools.agents.plugins import HOSTS, instructions
 from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
+from memtape.tools.ask.telling import tokenizer
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.page.asked import PageQuery
-from memtape.tools.recalling import tokenizer
 
 HOOKLESS = "Any other host"
 
