@@ -159,10 +159,10 @@ def test_projects_do_not_mix(tmp_path: Path) -> None:
 def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.capture("The winch of the slipway takes 4 tonnes.")
-        client.tree.new("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
-        client.tree.new("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
-        client.tree.new("alone", "Nobody leads here.")
-        client.tree.link("_root", "alone", "child", undo=True)
+        client.new_page("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
+        client.new_page("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
+        client.new_page("alone", "Nobody leads here.")
+        client.link_pages("_root", "alone", "child", undo=True)
         client.project()
     with served(tmp_path) as page:
         drawn = page.get("/tree").text

@@ -98,7 +98,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with Client(tmp_path_factory.mktemp("home"), scope="project:demo", origin="user", session="s") as client:
         client.capture("The staging database listens on port 5433.", tags=("infra",))
         client.capture("Where is the staging database?", "turn")
-        client.tree.new("deploy", "How we deploy.")
+        client.new_page("deploy", "How we deploy.")
         client.use([client.recent()[0].id], client.search("staging port").recall_id)
         client.pin(client.recent()[0].id)
         client.project()

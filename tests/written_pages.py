@@ -14,7 +14,6 @@ from typing import Any
 import click
 
 from memtape.tools.ask.metrics import METRICS
-from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.commands.cli import LONGEST_CHARS, main
@@ -73,13 +72,6 @@ def client() -> str:
     for group, names in TITLES.items():
         told = [_method(method, VERBS[name]) for method, name in METHODS.items() if name.partition(" ")[0] in names]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
-    parts.append("## Pages")
-    parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
-    parts += [
-        _described(method, f"tree.{name}")
-        for name, method in vars(Tree).items()
-        if inspect.isfunction(method) and name not in ("state", "folded") and not name.startswith("_")
-    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -17,7 +17,10 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import (
+    MemoryRow,
+    TurnRow,
+)
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.views.proposals import Proposal
@@ -30,7 +33,14 @@ from memtape.tools.ask.looking import EdgeList, Given, Session
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import Order
 from memtape.tools.ask.status import Stats, Status
-from memtape.tools.ask.tree import Tree
+from memtape.tools.ask.tree import (
+    DrawnTree,
+    LinkSaid,
+    ListedNode,
+    PageShown,
+    TreeCheck,
+    Written,
+)
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.embedding import EmbedderState
@@ -65,8 +75,6 @@ class Client(World):
         wakes: bool = True,
         **options: Unpack[WriterOptions],
     ) -> None: ...
-    @property
-    def tree(self) -> Tree: ...
     def project(self, on_progress: Callable[[int], None] | None = None) -> int: ...
     def catch_up(self) -> None: ...
     def close(self) -> None: ...
@@ -276,6 +284,86 @@ class Client(World):
         """
     def resume(self) -> ProjectChange:
         """Go on with it: what was archived with it is found again."""
+    def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
+        """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
+
+        page: The page at the top.
+        depth: How far down.
+        limit: The most below one page.
+        """
+    def read_page(self, page: str = "_root") -> PageShown:
+        """Show a page: text, child pages, links, backlinks and versions.
+
+        page: The slug or id of a page; _root is the top.
+        """
+    def pages(self) -> list[ListedNode]:
+        """List all pages of the project by their slugs."""
+    def check_tree(self, fix: bool = False, yes: bool = False) -> TreeCheck:
+        """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
+
+        With --fix, links to missing pages and links that close a circle end, and an unreachable page is put
+        below another. No text is changed, and no page is removed.
+
+        fix: Mend what can be mended, after you have said yes.
+        yes: Do not ask.
+        """
+    def new_page(
+        self,
+        slug: str,
+        text: str = "",
+        under: str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        hints: Sequence[str] = (),
+        refs: Sequence[str] = (),
+    ) -> Written:
+        """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+        slug: The slug of a page, as deploy/staging.
+        text: The page, as Markdown. At most 64 KiB.
+        under: The page above; by default that of the slug's beginning, or _root.
+        title: What it is called; by default its first heading.
+        summary: What it says in short; by default its first sentence.
+        hints: A question that leads here.
+        refs: A file, URL or id that it tells of.
+        """
+    def edit_page(
+        self,
+        page: str,
+        text: str = "",
+        base: str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        hints: Sequence[str] = (),
+        refs: Sequence[str] = (),
+    ) -> Written:
+        """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
+
+        With --title and the like alone the text stays. All versions are kept. If the page has another version
+        by now than --base, or than the one in your editor, both stand until somebody has seen both.
+
+        page: The slug or id of a page.
+        text: The whole page as it is to be.
+        base: The version on which the text was written; by default the current.
+        title: What it is called; by default its first heading.
+        summary: What it says in short; by default its first sentence.
+        hints: A question that leads here.
+        refs: A file, URL or id that it tells of.
+        """
+    def move_page(self, page: str, slug: str | None = None, under: str | None = None) -> Written:
+        """Give a page another slug, or put it below another page, or both. Links to it follow.
+
+        page: The slug or id of a page.
+        slug: Its new slug.
+        under: The only page below which it stands from now on.
+        """
+    def link_pages(self, page: str, to: str, relation: str = "related", undo: bool = False) -> LinkSaid:
+        """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
+
+        page: The slug or id of a page.
+        relation: As what.
+        undo: End this link.
+        """
     def archive(self, ids: Sequence[str], reason: str | None = None) -> ArchivedNow:
         """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
