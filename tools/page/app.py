@@ -29,7 +29,7 @@ from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Meant, action_of, meant
+from memtape.tools.page.acting import Meant, action_of, do, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
@@ -109,7 +109,7 @@ class PageApp:
         lines, errors = self._held.do(asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
-        return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
+        return JSONResponse({"rows": rows, "errors": told, "next": lines[-1][0].offset + 1 if lines else after})
 
     def _metrics(self, request: Request) -> Response:
         """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
@@ -149,8 +149,8 @@ class PageApp:
         name, action = action_of(asked)
 
         def act(client: Client) -> tuple[Meant, int | None]:
-            about = meant(client, name, action, asked)
-            return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
+            about = meant(client, name, asked)
+            return about, do(client, name, about.ids, asked) if asked.is_on("meant") else None
 
         about, count = self._held.do(asked.scope, act)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}

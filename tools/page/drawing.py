@@ -23,8 +23,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
-from memtape.tools.page.next_start import start
-from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
+from memtape.tools.page.views import graph, log, memory, now, recalls, search, start, timeline, tree, waiting
 
 HERE = Path(__file__).parent
 MINUTE_US = 60 * US_PER_S
