@@ -24,7 +24,7 @@ from memtape.schemas.rows import (
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.archived import Aging, ArchivedNow, ArchiveList
+from memtape.tools.ask.archived import ArchiveList
 from memtape.tools.ask.as_of import Diff
 from memtape.tools.ask.conflicts import Answered, ConflictList
 from memtape.tools.ask.context import ProjectContext
@@ -49,6 +49,10 @@ from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.verb import (
     Asks,
+)
+from memtape.tools.verbs.archiving import (
+    Aging,
+    ArchivedNow,
 )
 from memtape.tools.verbs.capturing import UseReceipt
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,11 +11,21 @@ import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.rows import project_told
-from memtape.schemas.times import format_day, format_time, parse_time
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import MAX_IDS, Archived, Kind
+from memtape.schemas.rows import LifeMark, project_told
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import HOUR_US, format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import is_pinned, spoken_of
+from memtape.state.subjects.memories import unit_of
+from memtape.state.views.ages import Pass, UnitCounts, next_pass, standing
+from memtape.state.views.resolution import named_by_decision
 from memtape.tools import ask
+from memtape.tools.ask.naming import folded, state_of
 from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
@@ -23,8 +34,9 @@ from memtape.tools.verb import Asks, Id, Limit, Offer, Output, Reason, Verb, rar
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
-    from memtape.state.views.ages import Moving, Pass, UnitCounts
-    from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, ArchiveList
+    from memtape.state.views.ages import Moving
+    from memtape.tools.ask.archived import ArchivedText, ArchiveList
+    from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.world import World
 
 SHOWN_CHARS = TEXT_CHARS = 120
@@ -61,21 +73,124 @@ class SetLifecycleAsks(Asks, frozen=True):
     changes: Annotated[tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")]
 
 
+class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """A named memory or turn: its canonical text, or its first if hidden, and the number of its captures."""
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    captures: int
+
+
+class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
+    """The units changed by archiving or restoring, and the units already in the wanted state."""
+
+    done: tuple[NamedUnit, ...]
+    already: tuple[NamedUnit, ...]
+
+
+class Aging(msgspec.Struct, frozen=True, kw_only=True):
+    """The aging of a scope: its own state, the numbers of its texts by tier, and the latest tick.
+
+    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` has the
+    changes of the next pass, None unless asked for. `on` says whether passes happen at all.
+    """
+
+    scope: str
+    mark: LifeMark
+    on: bool
+    ticked_at: int
+    standing: UnitCounts
+    pass_: Pass | None = msgspec.field(name="pass", default=None)
+
+
 def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
     """Archive memories and turns with all their captures; return the changed and the unchanged units.
 
     Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
     """
-    return ask.archived.archive(world, world.ids, asked.ids, asked.reason)
+    found = _named(world, asked.ids, asked.reason)
+    for id, scope in found:
+        unit = _unit(scope, id)
+        if is_pinned(scope, unit):
+            told = f"{id} is pinned, and what is pinned is not archived. Nothing was archived."
+            raise MemtapeError(told, f"`memtape pin --undo {id}` ends that.")
+        if spoken_of(scope, unit) is None:
+            told = f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived."
+            raise MemtapeError(told, f"`memtape restore {id}` shows it again.")
+    return _append(world, found, asked.reason, on=True)
 
 
 def unarchive(world: World, asked: UnarchiveAsks) -> ArchivedNow:
     """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
 
-    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo` brings them
-    back.
+    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo` brings
+    them back.
     """
-    return ask.archived.unarchive(world, world.ids, asked.ids, asked.all_of, asked.reason)
+    if bool(asked.ids) is (asked.all_of is not None):
+        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archive --list` lists both.")
+    found = _archived_for(world, asked) if asked.all_of else _named(world, asked.ids, asked.reason)
+    for id, scope in found if asked.ids else ():
+        unit = _unit(scope, id)
+        spoken, project = spoken_of(scope, unit), scope.lifecycle.project
+        if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
+            told = f"{id} is archived with its project, which was finished on {format_day(project.since)}."
+            back = f"`memtape project finish --undo --scope {scope.name}` brings all of it back."
+            raise MemtapeError(told, back)
+    return _append(world, found, asked.reason, on=False)
+
+
+def _archived_for(world: World, asked: UnarchiveAsks) -> list[tuple[str, Scope]]:
+    """Return all units of the scope that were archived for a reason, with the state of the scope."""
+    check_label("reason", asked.reason)
+    here = state_of(world, world.scope)
+    why = {} if here is None else {unit: it.why for unit, it in here.lifecycle.archived.items()}
+    if here is None or asked.all_of not in why.values():
+        told = f"Nothing of {world.scope} was archived for the reason {asked.all_of}."
+        raise MemtapeError(told, "`memtape archive --list` lists it.")
+    return [(here.captures.by_seq[unit].id, here) for unit, its in why.items() if its == asked.all_of]
+
+
+def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
+    """Return the named units, each once, with the states of their scopes, each folded once to the end of the log."""
+    check_label("reason", reason)
+    if not ids:
+        raise MemtapeError("No id was named.", "`memtape search` and `memtape archive --list` show ids.")
+    state = cache(partial(state_of, world))
+    found: dict[tuple[str, int], tuple[str, Scope]] = {}
+    for given in dict.fromkeys(ids):
+        id, scope = world.ids.within(given, lambda name, id: folded(world, name, id, state))
+        if scope.name == GLOBAL and world.actor.origin != "operator":
+            raise MemtapeError(f"{id} belongs to global, which only operators change.", "Say --origin operator.")
+        found.setdefault((scope.name, _unit(scope, id)), (id, scope))
+    return list(found.values())
+
+
+def _append(world: World, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
+    """Append an event for each scope with changes; return the changed and the unchanged units."""
+    done, already, named = list[NamedUnit](), list[NamedUnit](), dict[str, dict[str, None]]()
+    for id, scope in found:
+        ids, unit = named_by_decision(scope, id, only=False), _unit(scope, id)
+        capture = spoken_of(scope, unit) or scope.captures.by_seq[unit]
+        text = scope.captures.body(capture).text
+        told = NamedUnit(id=id, scope=scope.name, kind=capture.kind, text=text, captures=len(ids))
+        if (unit in scope.lifecycle.archived) is on:
+            already.append(told)
+        else:
+            done.append(told)
+            named.setdefault(scope.name, {}).update(dict.fromkeys(ids))
+    for name, all_ids in named.items():
+        for first in range(0, len(all_ids), MAX_IDS):
+            body = Archived(ids=tuple(all_ids)[first : first + MAX_IDS], on=on, reason=reason or None)
+            world.append("archived", body, name)
+    return ArchivedNow(done=tuple(done), already=tuple(already))
+
+
+def _unit(scope: Scope, id: str) -> int:
+    capture = scope.captures.get(id)
+    assert capture is not None
+    return unit_of(scope, capture)
 
 
 def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
@@ -83,14 +198,12 @@ def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
 
     With `purged` they are only those that left the views.
     """
+    limit, purged = asked.limit, asked.purged
 
-    def told(done: int) -> None:
-        world.on_phase("reading", min(done, asked.limit), asked.limit)
+    def read(views: Retriever) -> ArchiveList:
+        return ask.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
 
-    archived_of = ask.archived.archived_of
-    found = world.reader.read(
-        lambda views: archived_of(views, world.scope, asked.limit, purged=asked.purged, on_read=told), world.scope
-    )
+    found = world.reader.read(read, world.scope)
     if not world.is_confined:
         return found
     own = {scope: mark for scope, mark in found.projects.items() if scope == world.scope}
@@ -104,10 +217,24 @@ def lifecycle(world: World, asked: LifecycleAsks) -> Aging:
     """
     if asked.at is not None and not asked.dry_run:
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
-    now = now_us()
-    at = None if asked.at is None else parse_time(asked.at, now)
-    aging_of = ask.archived.aging_of
-    return aging_of(world.home, world.log, world.scope, now, dry_run=asked.dry_run, at=at)
+    from memtape.tools.keep.states import partition_now
+
+    now, name = now_us(), world.scope
+    at = now if asked.at is None else parse_time(asked.at, now)
+    state = partition_now(world.home, world.log, name)
+    scope, clock = state.scopes.get(name) or Scope(name), state.clock or 0
+    if asked.at is not None and at // HOUR_US * HOUR_US <= clock:
+        told = f"The clock of {name} stands at {format_time(clock)}, and only goes on."
+        raise MemtapeError(told, "Give a later hour, or none.")
+    hour = max(at // HOUR_US * HOUR_US, clock // HOUR_US * HOUR_US + HOUR_US)
+    return Aging(
+        scope=name,
+        mark=scope.lifecycle.mark(),
+        on=state.settings.lifecycle,
+        ticked_at=clock,
+        standing=standing(scope),
+        pass_=next_pass(scope, state.settings, hour) if asked.dry_run else None,
+    )
 
 
 def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool]:
@@ -268,7 +395,7 @@ memtape archive 019ab0c4 --undo
 memtape archive --undo --all-of age
 memtape archive --list --purged --limit 50""",
         ArchiveAsks,
-        "ask.archived.ArchivedNow",
+        ArchivedNow,
         archive,
         lines=_archive_lines,
         effect="hides",
@@ -288,7 +415,7 @@ memtape archive --list --purged --limit 50""",
         "Bring texts back instead, also those that have left the views.",
         "memtape archive --undo --all-of age",
         UnarchiveAsks,
-        "ask.archived.ArchivedNow",
+        ArchivedNow,
         unarchive,
         lines=_unarchive_lines,
         effect="shows",
@@ -313,7 +440,7 @@ memtape admin lifecycle --dry-run
 memtape admin lifecycle --dry-run --at 2027-01-01 --json
 memtape admin lifecycle --set archive_after_days=-1""",
         LifecycleAsks,
-        "ask.archived.Aging",
+        Aging,
         lifecycle,
         shell=_lifecycle_shell,
         details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the "

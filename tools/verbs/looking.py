@@ -135,13 +135,9 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
         return "Nothing fits the budget. `memtape status` says what there is."
-    archive = (
-        None
-        if as_of is not None
-        else world.read(
-            lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=lambda done: None)
-        )
-    )
+    archive = None
+    if as_of is None:
+        archive = world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."
