@@ -289,7 +289,7 @@ class Client(World):
     def resume(self) -> ProjectChange:
         """Go on with it: what was archived with it is found again."""
     def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
-        """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
+        """Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.
 
         page: The page at the top.
         depth: How far down.
@@ -325,7 +325,7 @@ class Client(World):
 
         slug: The slug of a page, as deploy/staging.
         text: The page, as Markdown. At most 64 KiB.
-        under: The page above; by default that of the slug's beginning, or _root.
+        under: The page above; by default from the slug, or _root.
         title: What it is called; by default its first heading.
         summary: What it says in short; by default its first sentence.
         hints: A question that leads here.
@@ -348,7 +348,7 @@ class Client(World):
 
         page: The slug or id of a page.
         text: The whole page as it is to be.
-        base: The version on which the text was written; by default the current.
+        base: The version on which the text builds, else the current.
         title: What it is called; by default its first heading.
         summary: What it says in short; by default its first sentence.
         hints: A question that leads here.
@@ -362,7 +362,7 @@ class Client(World):
         under: The only page below which it stands from now on.
         """
     def link_pages(self, page: str, to: str, relation: str = "related", undo: bool = False) -> LinkSaid:
-        """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
+        """Link a page to another. As a child the other stands below it. TO may be a slug without a page.
 
         page: The slug or id of a page.
         relation: As what.
@@ -371,9 +371,9 @@ class Client(World):
     def archive(self, ids: Sequence[str], reason: str | None = None) -> ArchivedNow:
         """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-        Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a
-        document only the named part is archived. Texts archived with their project come back by `memtape
-        project finish --undo`.
+        Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. Of a document
+        only the named part is archived. Texts archived with their project come back by `memtape project
+        finish --undo`.
 
         ids: The ids of memories or turns.
         reason: Why, for whoever looks later.
@@ -394,14 +394,14 @@ class Client(World):
         purged: What has left the views too, and can come back.
         """
     def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
-        """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
+        """Say how many texts of this project stand in which tier, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
         state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none
         came before it. --set is for people: --origin user at a terminal.
 
         dry_run: Say what the next pass would move, and why the rest stays.
-        at: The dry run is of a pass at this later time, as ISO 8601.
+        at: The dry run is of a pass at this later time.
         limit: The most groups that are told.
         """
     def verify(self, repair: bool = False) -> Verification:

@@ -1,6 +1,6 @@
 """The archive of a scope, listed with the sleeping projects of its home.
 
-Texts of purged rows are only on the log. Archiving by hand, and how texts age, is in `tools/verbs/archiving.py`.
+Texts of purged rows are only on the log. Archiving by hand and aging are in `tools/verbs/archiving.py`.
 """
 
 from __future__ import annotations
@@ -84,17 +84,19 @@ def archived_of(
         text = _said(log, row, erasures[row.scope]) if shown is None else shown.text
         texts.append(made_from(ArchivedText, row, text=text, hidden=shown is not None and shown.hidden))
         on_phase("reading", len(texts), len(latest))
+    tails = (retriever.tail(name, retriever.offset(number)) for name, number in partitions.items())
     return ArchiveList(
         scope=scope,
         archived=tuple(texts),
         counts=dict(sorted(Counter(row.why for row in listed).items())),
         purged=sum(row.purged for row in rows),
         projects={name: mark for name, mark in sorted(marks.items()) if mark.state != "active"},
-        lag=sum(len(list(retriever.tail(name, retriever.offset(number)))) for name, number in partitions.items()),
+        lag=sum(len(list(tail)) for tail in tails),
     )
 
 
 def _said(log: Log, row: ArchiveRow, erasures: Erasures) -> str:
     """Return the text of a capture on the log, empty if erased."""
     event = capture_at(log, partition_of(row.scope, log.partitions), row.offset_of, erasures)
-    return event.body.text if event is not None and event.id == row.id and isinstance(event.body, Captured) else ""
+    body = event.body if event is not None and event.id == row.id else None
+    return body.text if isinstance(body, Captured) else ""

@@ -97,18 +97,20 @@ def context_of(
 ) -> ProjectContext:
     """Return the context of a scope and of `global` in at most so many tokens.
 
-    The end of `session`, the caller's, is left out. With `since`, a time in microseconds, the context has only newer
-    texts, and none of the session. The lines `last` stand at its end, unless the budget has no room. Raises
-    `MemtapeError` for an invalid budget or form.
+    The end of `session`, the caller's, is left out. With `since`, a time in microseconds, there are only
+    newer texts, and none of the session. The lines `last` stand at its end, unless the budget has no room.
+    Raises `MemtapeError` for an invalid budget or form.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
-        raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
+        told = f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}."
+        raise MemtapeError(told, "Give another.")
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    items = _items([found for found, _ in read], retriever.standing_pages(scope).get(THREADS, ""), now, session)
+    threads = retriever.standing_pages(scope).get(THREADS, "")
+    items = _items([found for found, _ in read], threads, now, session)
     if since is not None:
         rows = (row for found, _ in read for row in (*found.known(), *found.captured))
         own = {row.id for row in rows if _is_of(row, session)}
@@ -174,14 +176,15 @@ def _items(read: Sequence[ScopeTexts], page: str, now: int, session: str | None)
         items = items_of(
             known, now, last, {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
         )
-        return [*items, *(_open_items(read[0].latest_turns(TURNS_LOOKED_AT), known, items, page, now) if page else ())]
+        turns = read[0].latest_turns(TURNS_LOOKED_AT) if page else ()
+        return [*items, *_open_items(turns, known, items, page, now)]
 
     asked = [pair for found in read for pair in opposed_pairs(found.opened)]
     return read[0].once.of("items", (now, session, page, *asked, *(found.texts for found in read)), make)
 
 
 def _open_items(
-    rows: Sequence[MemoryRow | TurnRow], known: Sequence[Known], items: Sequence[ContextItem], page: str, now: int
+    rows: Sequence[MemoryRow | TurnRow], known: list[Known], items: list[ContextItem], page: str, now: int
 ) -> Iterator[ContextItem]:
     """Yield the turns on the page of open threads, the latest first, without those an item already tells.
 
@@ -205,7 +208,8 @@ def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[Cont
         if item.section == "tasks" and _line(item.text) in written.get(THREADS, ""):
             yield replace(item, page=THREADS)
             continue
-        yield replace(item, page=next((path for path, said in written.items() if tells_of(said, item.id)), ""))
+        paths = (path for path, said in written.items() if tells_of(said, item.id))
+        yield replace(item, page=next(paths, ""))
 
 
 def _line(text: str) -> str:
@@ -230,10 +234,11 @@ def _form(name: FormName, scope: str, now: int, note: str = NOTE) -> Form:
     if name == "prompt":
         headings = {section: f"{title}:" for section, title in HEADINGS.items()}
         begin = f"Memory of {scope} on {format_day(now)}. {note}"
-        # No text can break out of a JSON string.
-        return Form(
-            begin, "", headings, lambda item: _line_of(item, now, lambda it: orjson.dumps(it).decode()[1:-1], '"')
-        )
+
+        def quoted(text: str) -> str:
+            return orjson.dumps(text).decode()[1:-1]  # No text can break out of a JSON string.
+
+        return Form(begin, "", headings, lambda item: _line_of(item, now, quoted, '"'))
     title = "# Memory" if name == "gemini" else "## Memory"
     begin = f"{CONTEXT_BEGIN}\n{title} of {escape(scope)} on {format_day(now)}\n\n{note}"
     level = "##" if name == "gemini" else "###"

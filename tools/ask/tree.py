@@ -7,7 +7,7 @@ refused; any other is put on the log at once. `state/subjects/pages.py` decides 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated
 
@@ -61,9 +61,9 @@ class PageAsks(Asks, frozen=True):
 
 
 class NewPageAsks(Asks, frozen=True):
-    slug: Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
+    slug: Annotated[str, said("The slug of a page, as deploy/staging.", 200)]
     text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
-    under: Annotated[str | None, people("The page above; by default that of the slug's beginning, or _root.")] = None
+    under: Annotated[str | None, people("The page above; by default from the slug, or _root.")] = None
     title: Title = None
     summary: Summary = None
     hints: Hints = ()
@@ -73,7 +73,7 @@ class NewPageAsks(Asks, frozen=True):
 class EditPageAsks(Asks, frozen=True):
     page: PageName
     text: Annotated[str, said("The whole page as it is to be.", argument=True)] = ""
-    base: Annotated[str | None, people("The version on which the text was written; by default the current.")] = None
+    base: Annotated[str | None, people("The version on which the text builds, else the current.")] = None
     title: Title = None
     summary: Summary = None
     hints: Hints = ()
@@ -255,7 +255,8 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
     before = dict(world.redactor.counts)
     (capture,) = world.events_of(Line(text=asked.text, kind="page", path=asked.slug, scope=name), {})
     edits = _edits(world, replace(_edit(asked), id=capture.id), name)
-    world.log.append([capture, *edits, _linked(world, name, parent, CHILD, to=capture.id)])
+    link = Linked(id=parent, on=True, relation=CHILD, slug=None, to=capture.id)
+    world.log.append([capture, *edits, world.made("linked", link, name)])
     counts = {kind: count - before.get(kind, 0) for kind, count in world.redactor.counts.items()}
     return _written(world, capture.id, {kind: count for kind, count in counts.items() if count})
 
@@ -278,7 +279,8 @@ def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
         edit = replace(edit, by=events[0].id, base=asked.base or current_version(scope, page))
     edits = _edits(world, edit, scope.name)
     if not edits:
-        raise MemtapeError("Nothing that was given changes the page.", "Give a text, or --title and the like.")
+        told = "Nothing was given that would change the page."
+        raise MemtapeError(told, "Give a text, or --title and the like.")
     world.log.append([*events, *edits])
     return _written(world, page.id)
 
@@ -305,7 +307,7 @@ def move(world: Writer, asked: MovePageAsks) -> Written:
     if under is not None:
         events += _moved_under(world, scope, page, meant(scope, under))
     if not events:
-        raise MemtapeError(f"{name_of(page)} stands there already.", "`memtape tree` draws where pages stand.")
+        raise MemtapeError(f"{name_of(page)} stands there already.", "`memtape tree` draws where.")
     world.log.append(events)
     return _written(world, page.id)
 
@@ -334,7 +336,7 @@ def link(world: Writer, asked: LinkPagesAsks) -> LinkSaid:
     if relation == CHILD and target is not None and not undo:
         check_circle(scope, page, target)
     slug, id = (there, None) if target is None else (None, target.id)
-    world.log.append([_linked(world, scope.name, page.id, relation, to=id, slug=slug, on=not undo)])
+    world.append("linked", Linked(id=page.id, on=not undo, relation=relation, slug=slug, to=id), scope.name)
     return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
 
@@ -408,12 +410,13 @@ def _target(scope: Scope, to: str) -> Page | None:
 def _moved_under(world: Writer, scope: Scope, page: Page, parent: Page) -> list[Event]:
     """Return the ended links and the new link of a page moved below another."""
     above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
-    ends = [source.id for link, source in above if source is not parent and link.trust <= _trust(world)]
-    events = [_linked(world, scope.name, id, CHILD, to=page.id, on=False) for id in ends]
-    if any(source is parent for _, source in above):
-        return events
-    check_circle(scope, parent, page)
-    return [_linked(world, scope.name, parent.id, CHILD, to=page.id), *events]
+    ends = [it.id for link, it in above if it is not parent and link.trust <= _trust(world)]
+    begins = [] if any(source is parent for _, source in above) else [parent.id]
+    if begins:
+        check_circle(scope, parent, page)
+    on = {id: id in begins for id in (*begins, *ends)}
+    links = (Linked(id=id, on=its, relation=CHILD, slug=None, to=page.id) for id, its in on.items())
+    return [world.made("linked", link, scope.name) for link in links]
 
 
 def _edits(world: Writer, edit: Edited, scope: str) -> list[Event]:
@@ -421,12 +424,6 @@ def _edits(world: Writer, edit: Edited, scope: str) -> list[Event]:
     if replace(edit, id="") == NO_EDIT:
         return []
     return [world.made("edited", edit, scope, refs_of_edit(edit))]
-
-
-def _linked(
-    world: Writer, scope: str, id: str, relation: str, to: str | None, slug: str | None = None, on: bool = True
-) -> Event:
-    return world.made("linked", Linked(id=id, on=on, relation=relation, slug=slug, to=to), scope)
 
 
 def _check_trust(world: Writer, page: Page, edit: Edited) -> None:
@@ -440,14 +437,15 @@ def _check_trust(world: Writer, page: Page, edit: Edited) -> None:
 def _written(world: Writer, id: str, redacted: dict[str, int] | None = None) -> Written:
     """Return how a page stands after something was done to it."""
     scope, page = _named(world, id)
-    parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
+    links = scope.pages.sources(page)
+    parents = (name_of(source) for link, source in links if link.relation == CHILD and source.lives)
     return Written(
         id=page.id,
         slug=page.slug,
         scope=scope.name,
         version=current_version(scope, page),
         beside=len(page.standing.beside),
-        under=next((name_of(it) for it in parents), None),
+        under=next(parents, None),
         redacted=redacted or {},
     )
 
@@ -470,13 +468,14 @@ def meant(scope: Scope, name: str) -> Page:
 
 def no_page(scope: str, name: str) -> NotFound:
     """Return the error of a name that no page has."""
-    return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
+    hint = "`memtape tree list` has all; `memtape tree new` writes one."
+    return NotFound(f"{scope} has no page {name[:80]}.", hint)
 
 
-def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> TreeNode:
+def _node(rows: dict[str, PageRow], row: PageRow, depth: int, limit: int, known: dict[str, None]) -> TreeNode:
     again, children = row.id in known, [rows[id] for id in row.children if id in rows]
     known[row.id] = None
-    below = [] if again or depth <= 0 else children[:per_page]
+    below = [] if again or depth <= 0 else children[:limit]
     return TreeNode(
         name=name_of(row),
         id=row.id,
@@ -484,7 +483,7 @@ def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, 
         versions=1 + len(row.beside),
         again=again,
         more=0 if again else len(children) - len(below),
-        children=tuple(_node(rows, child, depth - 1, per_page, known) for child in below),
+        children=tuple(_node(rows, child, depth - 1, limit, known) for child in below),
     )
 
 

@@ -1,4 +1,4 @@
-"""Drawing of the page's views as HTML: the table of views, values in templates, and the drawing of an address.
+"""Drawing of the page's views as HTML: the table of views, values in templates, and an address as a page.
 
 The templates escape every text and have no other way to write one. The page's own process and the process of
 past views draw with this module.
@@ -146,7 +146,8 @@ class Drawing:
             lstrip_blocks=True,
         )
         self._templates.filters |= FILTERS
-        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
+        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS}
+        self._templates.globals |= {"version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:
         """Return the view of an address, or a page about the error."""

@@ -102,8 +102,8 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
         archived=asked.is_on("archived"),
         deep=asked.is_on("deep"),
     )
-    told = {"results": answer.results[:limit], "below": answer.results[limit:], "steps": told_trace(answer.trace)}
-    return shown | {"answer": answer} | told
+    results, below = answer.results[:limit], answer.results[limit:]
+    return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
 
 
 def _chosen(asked: PageQuery, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -159,10 +159,7 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Return the days up to the last of some times, each with its number of times and the height of its bar in pixels.
-
-    Nothing where there is no time.
-    """
+    """Return the days up to the last of some times, each with its number and the height of its bar."""
     if not times:
         return []
     last = max(times) // DAY_US
@@ -203,7 +200,7 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def time_of(client: Client, scope: str, at: str, now: int) -> int:
-    """Return the time that an `as of` means, be it empty, a time, an age or a position. Raises `MemtapeError`."""
+    """Return the time of an `as of`, be it empty, a time, an age or a position. Raises `MemtapeError`."""
     if not at:
         return now
     if (time := time_asked(at, now)) is not None:
@@ -221,7 +218,7 @@ def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Di
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
-    """Return times, in microseconds, at which a scope's log has moved on, the earliest first, at most `STOPS`."""
+    """Return at most `STOPS` times, in microseconds, at which a scope's log has moved on, in order."""
     partition = partition_of(scope, client.log.partitions)
     end = client.log.ends()[partition]
     places = dict.fromkeys(end * place // STOPS for place in range(STOPS)) if end else {}
@@ -267,7 +264,7 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def _placed(edges: list[UseEdge]) -> dict[str, dict[str, Any]]:
-    """Return the ends of edges with their weights in all, where the digests of their ids put them in the disc."""
+    """Return the ends of edges with their weights in all, each where the digest of its id puts it."""
     ends = {end.id: end for edge in edges for end in (edge.source, edge.target)}
     nodes = {}
     for id, end in ends.items():
@@ -290,12 +287,13 @@ def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
     drawn = {row.id for _, row, _ in lines}
-    loose = [row for row in rows.values() if row is not root and row.id not in drawn and row.version is not None]
+    written = [row for row in rows.values() if row.version is not None]
+    loose = [row for row in written if row is not root and row.id not in drawn]
     return {
         "lines": lines[:MOST_LINES],
         "more": max(len(lines) - MOST_LINES, 0),
         "loose": loose[:MOST_LINES],
-        "pages": sum(row.version is not None for row in rows.values()),
+        "pages": len(written),
         "titles": {row.id: row.title for row in rows.values()},
     }
 
@@ -388,7 +386,7 @@ def log(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def lines_from(client: Client, asked: PageQuery, offset: int) -> list[LogLine]:
-    """Return events of the scope that is asked for from an offset on, at most `AT_ONCE`, in the order of the log."""
+    """Return events of the scope from an offset on, at most `AT_ONCE`, in the order of the log."""
     partition = partition_of(asked.scope, client.log.partitions)
     slots = client.log.read(partition, offset, AT_ONCE, scope=asked.scope, types=_types(asked))
     return [(slot, event_of(slot.payload)) for slot in slots]
@@ -491,7 +489,7 @@ def start(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
-    """Return each section of a context: its heading, its numbers of lines and of omitted lines, its tokens."""
+    """Return each section of a context: its heading, its lines, its omitted lines, its tokens."""
     count = tokenizer().count
     parts = list[tuple[str, int, int, int]]()
     for section in get_args(Section):

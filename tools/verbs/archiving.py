@@ -45,7 +45,7 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
 
 class ArchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)]
+    ids: Annotated[tuple[Id, ...], Meta(min_length=1), said("The ids of memories or turns.", 100)]
     reason: Reason = None
 
 
@@ -65,12 +65,12 @@ class ArchivedAsks(Asks, frozen=True):
 
 class LifecycleAsks(Asks, frozen=True):
     dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False
-    at: Annotated[str | None, said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME")] = None
+    at: Annotated[str | None, said("The dry run is of a pass at this later time.", metavar="TIME")] = None
     limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20
 
 
 class SetLifecycleAsks(Asks, frozen=True):
-    changes: Annotated[tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")]
+    changes: Annotated[tuple[str, ...], said("A setting of the log.", option="--set", metavar="KEY=VALUE")]
 
 
 class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,11 +125,11 @@ def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
 def unarchive(world: World, asked: UnarchiveAsks) -> ArchivedNow:
     """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
 
-    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo` brings
-    them back.
+    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`.
     """
     if bool(asked.ids) is (asked.all_of is not None):
-        raise MemtapeError("Name ids, or a reason of which all come back.", "`memtape archive --list` lists both.")
+        told = "Name ids, or a reason of which all come back."
+        raise MemtapeError(told, "`memtape archive --list` lists both.")
     found = _archived_for(world, asked) if asked.all_of else _named(world, asked.ids, asked.reason)
     for id, scope in found if asked.ids else ():
         unit = _unit(scope, id)
@@ -153,7 +153,7 @@ def _archived_for(world: World, asked: UnarchiveAsks) -> list[tuple[str, Scope]]
 
 
 def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
-    """Return the named units, each once, with the states of their scopes, each folded once to the end of the log."""
+    """Return the named units, each once, with the states of their scopes at the end of the log."""
     check_label("reason", reason)
     if not ids:
         raise MemtapeError("No id was named.", "`memtape search` and `memtape archive --list` show ids.")
@@ -162,7 +162,8 @@ def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[s
     for given in dict.fromkeys(ids):
         id, scope = world.ids.within(given, lambda name, id: folded(world, name, id, state))
         if scope.name == GLOBAL and world.actor.origin != "operator":
-            raise MemtapeError(f"{id} belongs to global, which only operators change.", "Say --origin operator.")
+            told = f"{id} belongs to global, which only operators change."
+            raise MemtapeError(told, "Say --origin operator.")
         found.setdefault((scope.name, _unit(scope, id)), (id, scope))
     return list(found.values())
 
@@ -238,7 +239,7 @@ def lifecycle(world: World, asked: LifecycleAsks) -> Aging:
 
 
 def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool]:
-    """Append changed settings of aging and return all. Raises `MemtapeError`, also for anyone but a person."""
+    """Append changed settings of aging, and return all. Raises `MemtapeError`."""
     check_person(world.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in asked.changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
@@ -249,9 +250,7 @@ def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool
 def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Archived", "Archived before")
     if done.done:
-        yield (
-            "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
-        )
+        yield "It leaves searches, starts and MEMORY.md until it is used, pinned or said again."
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
@@ -274,7 +273,8 @@ def _archived_lines(world: World, asked: ArchivedAsks, found: ArchiveList) -> It
     if found.archived:
         yield "To bring one back: memtape archive --undo ID"
     if found.purged and not purged:
-        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archive --list --purged"
+        told = many(found.purged, "text has", "texts have")
+        yield f"{told} left the views too: memtape archive --list --purged"
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
     if found.lag:
@@ -306,7 +306,7 @@ def _aging_lines(world: World, asked: LifecycleAsks, aging: Aging) -> Iterator[s
     ticked = format_time(aging.ticked_at) if aging.ticked_at else "never"
     yield f"{aging.scope}{named}: {mark.state}{since}; last tick {ticked}"
     if not aging.on:
-        yield "Nothing ages: it is switched off. `memtape admin lifecycle --set lifecycle=true` switches it on."
+        yield "Nothing ages: `memtape admin lifecycle --set lifecycle=true` switches that on."
     yield from _standing(aging.standing)
     if aging.pass_ is not None:
         yield from _pass(aging.pass_, asked.limit)
@@ -334,7 +334,7 @@ def _pass(it: Pass, limit: int) -> Iterator[str]:
     if it.project == "dormant":
         yield "The project would become dormant, since nothing happened in it for long."
     elif it.project == "purged":
-        yield "The project, dormant for long, would leave the views until somebody asks or says something there."
+        yield "The project, dormant for long, would leave the views until somebody asks or says something."
     yield "That was only tried. The first `memtape run --once` at that time or later makes the pass."
 
 
@@ -406,9 +406,9 @@ memtape archive --list --purged --limit 50""",
             _tell_archive,
             common=False,
         ),
-        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a "
-        "document only the named part is archived. Texts archived with their project come back by `memtape project "
-        "finish --undo`.",
+        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. "
+        "Of a document only the named part is archived. Texts archived with their project come back by "
+        "`memtape project finish --undo`.",
     ),
     Verb(
         "archive --undo",
@@ -419,7 +419,7 @@ memtape archive --list --purged --limit 50""",
         unarchive,
         lines=_unarchive_lines,
         effect="shows",
-        tool=Offer("unarchive_memory", "Bring back memories that were archived.", _tell_unarchive, common=False),
+        tool=Offer("unarchive_memory", "Bring back archived memories.", _tell_unarchive, common=False),
     ),
     Verb(
         "archive --list",
@@ -433,7 +433,7 @@ memtape archive --list --purged --limit 50""",
     ),
     Verb(
         "admin lifecycle",
-        "Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.",
+        "Say how many texts of this project stand in which tier, and when the clock last ticked.",
         """\
 memtape admin lifecycle
 memtape admin lifecycle --dry-run
@@ -443,9 +443,9 @@ memtape admin lifecycle --set archive_after_days=-1""",
         Aging,
         lifecycle,
         shell=_lifecycle_shell,
-        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the "
-        "state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none came "
-        "before it. --set is for people: --origin user at a terminal.",
+        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy "
+        "of the state: each text is counted once, as one that moves or by why it stays. The pass is one, as "
+        "if none came before it. --set is for people: --origin user at a terminal.",
     ),
     Verb(
         "admin lifecycle --set",
@@ -455,7 +455,7 @@ memtape admin lifecycle --set archive_after_days=-1""",
         dict,
         set_lifecycle,
         effect="adds",
-        lines=lambda world, asked, settings: [f"{key:<28}{str(value).lower()}" for key, value in settings.items()],
+        lines=lambda world, asked, found: [f"{key:<28}{str(it).lower()}" for key, it in found.items()],
         listed="settings",
     ),
 )

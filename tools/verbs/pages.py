@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.events import Linked
 from memtape.schemas.ids import ROOT
+from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem
@@ -132,7 +133,7 @@ def _page(shown: tree.PageShown) -> Iterator[str]:
         yield f"\n{shown.text.strip()}\n"
     lists = {
         "Below": [_with(it.name, it.title) for it in shown.below],
-        "Leads to": [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in shown.edges],
+        "Leads to": list(map(_end, shown.edges)),
         "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
         "Tells of": [_with(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()],
         "Versions": [_version(it) for it in shown.history],
@@ -142,8 +143,13 @@ def _page(shown: tree.PageShown) -> Iterator[str]:
             yield f"{title}:"
             yield from (f"  {line}" for line in lines)
     if row.diverged:
-        yield f"{many(len(row.beside), 'version stands', 'versions stand')} beside the current one, since two were"
+        beside = many(len(row.beside), "version stands", "versions stand")
+        yield f"{beside} beside the current one, since two were"
         yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+
+
+def _end(it: PageEnd) -> str:
+    return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
 
 
 def _with(name: str, told: str) -> str:
@@ -197,26 +203,29 @@ def _tell_page(world: World, asked: tree.PageAsks, found: tree.PageShown) -> str
     lines = [f"{about} · {markdown.name_of(row.title, 200)} · version `{row.version}`"]
     lines += [markdown.quoted(part)] if part else []
     below = [f"below: {it.name}{f' ({one_line(it.title, 120)})' if it.told else ''}" for it in found.below]
-    ends = [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in found.edges]
-    told = [f"tells of {one_line(name, 200)}: {one_line(text, 200)}" for name, text in found.references.items()]
-    if details := "\n".join((*below, *ends, *told)):
+    refs = found.references.items()
+    told = [f"tells of {one_line(name, 200)}: {one_line(text, 200)}" for name, text in refs]
+    if details := "\n".join((*below, *map(_end, found.edges), *told)):
         lines.append(markdown.fitted(markdown.quoted(details), DETAILS_BYTES))
     rest = len(found.text) - len(part)
-    tail = [f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."] if rest else []
+    more = f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."
+    tail = [more] if rest else []
     if row.diverged:
-        tail.append(f"Beside it stand {', '.join(f'`{id}`' for id in row.beside[:5])}, which get_memory opens.")
+        others = ", ".join(f"`{id}`" for id in row.beside[:5])
+        tail.append(f"Beside it stand {others}, which get_memory opens.")
     return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
 def _tell_edit(world: World, asked: Any, done: tree.Written) -> str:
-    beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
+    others = many(done.beside, "other version stands", "other versions stand")
+    beside = f" {others} beside it." if done.beside else ""
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
 
 
 VERBS = (
     Verb(
         "tree draw",
-        "Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.",
+        "Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.",
         "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
         tree.DrawAsks,
         tree.DrawnTree,
@@ -247,7 +256,7 @@ VERBS = (
         Asks,
         tree.ListedNode,
         tree.pages,
-        lines=lambda world, asked, found: each(found, _listed, "There is no page yet. `memtape tree new` writes one."),
+        lines=lambda world, asked, found: each(found, _listed, "No page yet: `memtape tree new` writes one."),
         listed="pages",
         in_memory=True,
     ),
@@ -261,8 +270,8 @@ VERBS = (
         shell=_check_shell,
         effect="adds",
         in_memory=True,
-        details="With --fix, links to missing pages and links that close a circle end, and an unreachable page is put "
-        "below another. No text is changed, and no page is removed.",
+        details="With --fix, links to missing pages and links that close a circle end, and an unreachable "
+        "page is put below another. No text is changed, and no page is removed.",
     ),
     Verb(
         "tree new",
@@ -279,7 +288,7 @@ memtape tree new deploy/staging - < staging.md""",
         tool=Offer(
             "new_page",
             "Write a longer text that is kept up to date, as a page of the project's tree.",
-            lambda world, asked, done: f"Wrote the page {done.slug} below {done.under}, version `{done.version}`.",
+            lambda world, asked, it: f"Wrote the page {it.slug} below {it.under}, version `{it.version}`.",
             idempotent=False,
             common=False,
             asks=AgentNewPageAsks,
@@ -307,8 +316,9 @@ memtape tree edit deploy --summary "Who deploys, when and how.\"""",
             asks=tree.AgentEditPageAsks,
         ),
         in_memory=True,
-        details="With --title and the like alone the text stays. All versions are kept. If the page has another "
-        "version by now than --base, or than the one in your editor, both stand until somebody has seen both.",
+        details="With --title and the like alone the text stays. All versions are kept. If the page has "
+        "another version by now than --base, or than the one in your editor, both stand until somebody has "
+        "seen both.",
     ),
     Verb(
         "tree move",
@@ -323,7 +333,7 @@ memtape tree edit deploy --summary "Who deploys, when and how.\"""",
     ),
     Verb(
         "tree link",
-        "Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.",
+        "Link a page to another. As a child the other stands below it. TO may be a slug without a page.",
         """\
 memtape tree link deploy deploy/staging --as child
 memtape tree link deploy/staging backups --as depends_on""",
