@@ -79,10 +79,6 @@ class Client(World):
         check_kept(self.home, "A projection")
         return self.reader.project(on_progress)
 
-    def catch_up(self) -> None:
-        """Project pending events if quick and no other process does; else start a background projector."""
-        self.reader.catch_up(self.scope)
-
     def close(self) -> None:
         """Close the log, unless given by the caller."""
         if self._owns_log:

@@ -33,7 +33,7 @@ from memtape.state.views.context import (
     left_out_by,
 )
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.conflicts import answers_of, opposed_pairs, waiting
+from memtape.tools.ask.conflicts import Answered, answers_of, opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.ordering import mark_of_turn
@@ -102,15 +102,14 @@ def context_of(
     Raises `MemtapeError` for an invalid budget or form.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
-        told = f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}."
-        raise MemtapeError(told, "Give another.")
+        raise MemtapeError(f"{budget_tokens} tokens are not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give others.")
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    threads = retriever.standing_pages(scope).get(THREADS, "")
-    items = _items([found for found, _ in read], threads, now, session)
+    page = retriever.standing_pages(scope).get(THREADS, "")
+    items = _items([found for found, _ in read], page, now, session)
     if since is not None:
         rows = (row for found, _ in read for row in (*found.known(), *found.captured))
         own = {row.id for row in rows if _is_of(row, session)}
@@ -118,8 +117,7 @@ def context_of(
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
         conflicts = sum(waiting(found.opened) for found, _ in read)
-        rules = [rule for rule, answer in answers_of(retriever, scope) if answer == "waits"]
-        waits = _waits(read[0][1].life, conflicts, rules)
+        waits = _waits(read[0][1].life, conflicts, answers_of(retriever, scope))
         written = written._replace(end="".join(f"\n{line}" for line in waits))
     if last and counted.count(end := "".join(f"\n{line}" for line in last)) < budget_tokens // 2:
         written = written._replace(end=written.end + end)
@@ -140,7 +138,7 @@ def context_of(
     )
 
 
-def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterator[str]:
+def _waits(life: LifeMark, conflicts: int, answers: Sequence[tuple[Proposal, Answered]]) -> Iterator[str]:
     """Yield a line for each kind of thing that waits for a person."""
     if life.state == "finished":
         yield (
@@ -149,13 +147,10 @@ def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterato
         )
     if conflicts:
         yield f"{many(conflicts, 'conflict waits', 'conflicts wait')} for the user: memtape settle"
-    doubted = sum(rule.is_doubted for rule in rules)
-    if everywhere := len(rules) - doubted:
-        told = many(everywhere, "rule for all projects waits", "rules for all projects wait")
-        yield f"{told} for the user: memtape settle"
-    if doubted:
-        told = many(doubted, "rule that may be pasted waits", "rules that may be pasted wait")
-        yield f"{told} for the user: memtape settle"
+    for is_doubted, what in ((False, "for all projects"), (True, "that may be pasted")):
+        if count := sum(answer == "waits" and rule.is_doubted is is_doubted for rule, answer in answers):
+            told = many(count, f"rule {what} waits", f"rules {what} wait")
+            yield f"{told} for the user: memtape settle"
 
 
 TURNS_LOOKED_AT = 500

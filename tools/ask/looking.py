@@ -7,7 +7,7 @@ has a use at the time of a statement in the turn. Nothing is ranked or changed h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -264,21 +264,14 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(
-    views: Retriever, scope: str, top: int, session: str | None, since: int | None, by: Sequence[By], words: str
-) -> list[Given]:
-    """Return the memories given to agents in a scope, the latest first, on some occasions.
+IsWanted = Callable[[By, Event, Recalled], bool]
 
-    They are of one session or any, since a time or ever, and with questions that have the casefolded `words`.
-    """
-    log = views.log
-    of = [_read(views, log, name) for name in scopes_read(scope)]
-    wanted = (
-        (offset, event, body)
-        for offset, event, body in _recalls(log, of[0], since)
-        if session in (None, event.session) and _by(body) in by and words in body.query.casefold()
-    )
-    recalls = list(islice(wanted, top))
+
+def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, wanted: IsWanted) -> list[Given]:
+    """Return the wanted memories given to agents in a scope since a time, the latest first."""
+    log = retriever.log
+    of = [_read(retriever, log, name) for name in scopes_read(scope)]
+    recalls = list(islice((it for it in _recalls(log, of[0], since) if wanted(_by(it[2]), *it[1:])), limit))
     first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
     end = log.ends()[partition] if recalls else 0
     told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]

@@ -23,6 +23,7 @@ WORDINGS_TOLD, WORDING_CHARS = 3, 200
 OLD_DAYS = 30
 """Unasked text of this age is shown with its day."""
 NAME_CHARS = 40
+SIZES = ("B", "kB", "MB", "GB", "TB")
 AWAY = (
     "The broker of the log does not answer. What was captured waits in the spool of the home, and is"
     " delivered by the next command that reaches the broker."
@@ -69,6 +70,14 @@ def redacted(counts: Mapping[str, int]) -> str:
 def held(memories: int, turns: int) -> str:
     """Return counts in words: `2 memories, 1 turn`."""
     return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
+
+
+def size_told(size: float) -> str:
+    """Return a size in bytes in the largest unit with a value of at least one."""
+    unit = 0
+    while size >= 1_000 and unit < len(SIZES) - 1:
+        size, unit = size / 1_000, unit + 1
+    return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
 
 
 def lives_told(lives: Iterable[LifeMark]) -> str:

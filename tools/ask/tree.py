@@ -239,10 +239,7 @@ def pages(world: Writer, asked: Asks) -> list[ListedNode]:
 
 
 def new(world: Writer, asked: NewPageAsks) -> Written:
-    """Write a page below `under`, by default the page whose slug begins the new slug, else the root.
-
-    Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
-    """
+    """Write a page. Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text."""
     check_slug(asked.slug)
     _check_text(asked.text)
     name = world.made_scope()
@@ -262,10 +259,9 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
 
 
 def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
-    """Give a page another text, title or the like; `base` is the version last seen.
+    """Give a page another text, title or the like; where `base` is no longer the current version both stand.
 
-    Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where
-    nothing would change.
+    Raises `NotFound`, and `MemtapeError` where nothing would change.
     """
     check_storing(world.home.path, lambda: world.scope)
     if asked.text:
@@ -286,10 +282,9 @@ def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
 
 
 def move(world: Writer, asked: MovePageAsks) -> Written:
-    """Give a page another slug, or put it below another page and below that alone, or both.
+    """Give a page another slug, or put it below another page, or both.
 
-    Raises `NotFound`, and `MemtapeError` for the root, for an invalid or taken slug, and where the page would
-    be below itself.
+    Raises `NotFound`, and `MemtapeError` for the root, an invalid or taken slug, and a circle.
     """
     scope, page = _named(world, asked.page)
     slug, under = asked.slug, asked.under
@@ -315,8 +310,7 @@ def move(world: Writer, asked: MovePageAsks) -> Written:
 def link(world: Writer, asked: LinkPagesAsks) -> LinkSaid:
     """Link a page to another, or to a slug without a page yet; with `undo` end the link.
 
-    Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, an unknown relation, and a
-    link that exists already, or with `undo` does not exist.
+    Raises `NotFound`, and `MemtapeError` for a circle, an unknown relation, and what is so already.
     """
     relation, undo = asked.relation, asked.undo
     if relation not in EDGES:
@@ -341,10 +335,7 @@ def link(world: Writer, asked: LinkPagesAsks) -> LinkSaid:
 
 
 def check(world: Writer, asked: CheckAsks) -> TreeCheck:
-    """Return the problems of the tree; with `fix` mend what can be mended, and return what is left.
-
-    A link by a more trusted author stays, and its problem too.
-    """
+    """Return the problems of the tree; with `fix` mend them first, except links by more trusted authors."""
     problems = _problems(world)
     mended = tuple(problem for problem in problems if problem.fix and asked.fix)
     if not mended:

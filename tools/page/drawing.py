@@ -19,6 +19,7 @@ from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.ask.naming import LEAST_CHARS, LEAST_NEW_CHARS
+from memtape.tools.ask.telling import size_told
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
@@ -29,7 +30,6 @@ HERE = Path(__file__).parent
 MINUTE_US = 60 * US_PER_S
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (MINUTE_US, "minute"))
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-_BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
 class View(NamedTuple):
@@ -87,14 +87,6 @@ def ago(at: int, now: int) -> str:
     return "just now"
 
 
-def size(count: int) -> str:
-    """Return a number of bytes in units of 1,000."""
-    value, unit = float(count), 0
-    while value >= 1_000 and unit < len(_BYTES) - 1:
-        value, unit = value / 1_000, unit + 1
-    return f"{value:.0f} {_BYTES[unit]}" if unit == 0 or value >= 100 else f"{value:.1f} {_BYTES[unit]}"
-
-
 def short(id: str) -> str:
     """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
@@ -121,7 +113,7 @@ def coded(text: str) -> Markup:
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "iso": format_time,
-    "size": size,
+    "size": size_told,
     "share": "{:.2f}".format,
     "many": many,
     "visible": visible,

@@ -13,7 +13,6 @@ from itertools import islice
 from math import cos, pi, sin, sqrt
 from typing import Any, NamedTuple, get_args
 
-import msgspec
 import orjson
 
 from memtape.schemas.codec import event_of
@@ -39,7 +38,6 @@ from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
-from memtape.tools.ask.inspection import Behind
 from memtape.tools.ask.inspection import explained as events_behind
 from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
 from memtape.tools.ask.measuring import tokenizer
@@ -49,6 +47,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.page.asked import PageQuery
+from memtape.tools.verb import encoded
 
 LATEST = 8
 
@@ -146,11 +145,12 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     opened = client.show(id, as_of=asked.as_of)
     row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
     explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
+    shown = explained.events[-MOST_EVENTS:]
     return {
         "opened": opened,
         "row": row,
         "explained": explained,
-        "events": [(behind, raw_of(behind)) for behind in explained.events[-MOST_EVENTS:]],
+        "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
         "uses": days_of(opened.use_times),
@@ -167,14 +167,6 @@ def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
     most = max(counts.values())
     days = range(last - USE_DAYS + 1, last + 1)
     return [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
-
-
-def raw_of(behind: Behind) -> str:
-    """Return an event as JSON of several lines, in which nothing acts or hides."""
-    plain = msgspec.to_builtins(behind.event, builtin_types=(bytes,))
-    return visible_json(
-        orjson.dumps(plain, option=orjson.OPT_INDENT_2, default=lambda data: f"{len(data)} bytes")
-    ).decode()
 
 
 STOPS = 200

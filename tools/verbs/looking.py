@@ -22,8 +22,9 @@ from memtape.tools.verb import Asks, AsOf, Limit, ListAsks, Offer, Output, Verb,
 from memtape.tools.verbs.lines import each, say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.schemas.events import Event, Recalled
     from memtape.tools.ask.context import ProjectContext
-    from memtape.tools.ask.looking import Given, GivenMemory, Session
+    from memtape.tools.ask.looking import By, Given, GivenMemory, Session
     from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.world import World
 
@@ -87,7 +88,11 @@ def given(world: World, asked: GivenAsks) -> list[Given]:
     ways = (asked.by,) if asked.by is not None else ask.looking.EVERY_WAY if asked.searches else UNASKED
     after = None if asked.since is None else parse_time(asked.since, now_us())
     words, given_of = asked.words.casefold(), ask.looking.given_of
-    return world.read(lambda views, scope: given_of(views, scope, asked.limit, asked.session, after, ways, words))
+
+    def is_wanted(by: By, event: Event, body: Recalled) -> bool:
+        return asked.session in (None, event.session) and by in ways and words in body.query.casefold()
+
+    return world.read(lambda views, scope: given_of(views, scope, asked.limit, after, is_wanted))
 
 
 def _session(_: int, session: Session) -> list[str]:
