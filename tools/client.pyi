@@ -345,7 +345,7 @@ class Client(World):
         With --title and the like alone the text stays. All versions are kept. If the page has another version
         by now than --base, or than the one in your editor, both stand until somebody has seen both.
 
-        page: The slug or id of a page.
+        page: The slug or id of a page; _root is the top.
         text: The whole page as it is to be.
         base: The version on which the text builds, else the current.
         title: What it is called; by default its first heading.
@@ -356,14 +356,14 @@ class Client(World):
     def move_page(self, page: str, slug: str | None = None, under: str | None = None) -> Written:
         """Give a page another slug, or put it below another page, or both. Links to it follow.
 
-        page: The slug or id of a page.
+        page: The slug or id of a page; _root is the top.
         slug: Its new slug.
         under: The only page below which it stands from now on.
         """
     def link_pages(self, page: str, to: str, relation: str = "related", undo: bool = False) -> LinkSaid:
         """Link a page to another. As a child the other stands below it. TO may be a slug without a page.
 
-        page: The slug or id of a page.
+        page: The slug or id of a page; _root is the top.
         relation: As what.
         undo: End this link.
         """

@@ -103,17 +103,6 @@ def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
     return [_session(found, scope, ordered[numbers == number]) for number in latest]
 
 
-def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
-    """Return the turns of a session in their order. Raises `NotFound` where the scope shows none."""
-    found, view = retriever.found(scope)
-    number = found.texts.sessions.number_of(session)
-    ordered = _turns(found)
-    own = ordered[found.texts.sessions.number[ordered] == number] if number is not None else ordered[:0]
-    if not len(own):
-        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape log --sessions` shows their ids.")
-    return _told(found, own, retriever.now([view]))
-
-
 def check_limit(limit: int, most: int = MOST) -> None:
     """Raise `MemtapeError` for an invalid limit."""
     if not 1 <= limit <= most:

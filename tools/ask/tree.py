@@ -47,7 +47,7 @@ Title = Annotated[Text | None, Meta(description="What it is called; by default i
 Summary = Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")]
 Hints = Annotated[tuple[str, ...], people("A question that leads here.")]
 Refs = Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")]
-PageName = Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
+PageName = Annotated[str, said("The slug or id of a page; _root is the top.", 200)]
 
 
 class DrawAsks(Asks, frozen=True):
