@@ -24,7 +24,7 @@ def main() -> None:
                 from memtape.tools.agents.forwarding import forward
 
                 forward(words[2:])
-            from memtape.tools.commands.cli import main as command
+            from memtape.tools.doors.cli import main as command
 
             command(prog_name="memtape")
 

@@ -15,7 +15,7 @@ from types import ModuleType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from memtape.tools.table import METHODS, VERBS
-from memtape.tools.verb import Field, Verb, fields_of
+from memtape.tools.verb import Verb, VerbField, fields_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT, STUB = ROOT / "tools/client.py", ROOT / "tools/client.pyi"
@@ -88,7 +88,7 @@ def _method(method: str, verb: Verb) -> str:
     return f"def {method}({', '.join(given)}) -> {result}:\n{doc}"
 
 
-def _type(verb: Verb, field: Field) -> str:
+def _type(verb: Verb, field: VerbField) -> str:
     """Return the type of a field without its marks, as Python takes it."""
     owner = next(base for base in verb.asks.__mro__ if field.name in vars(base).get("__annotations__", {}))
     told = _bare(ast.parse(owner.__annotations__[field.name], mode="eval").body, vars(sys.modules[owner.__module__]))

@@ -8,7 +8,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 
 def call(*words: object, home: object = None, scope: str = "", code: Any = 0, input: Any = None) -> Result:

@@ -28,7 +28,7 @@ from typing import Any, NoReturn
 TESTS = Path(__file__).resolve().parent
 ROOT, CALLING = TESTS.parent, TESTS / "calling.py"
 PATIENT, LONG_S = "--patient", 60.0
-BEFORE = ("memtape.tools.commands.cli", "pyarrow.compute", "pyarrow.dataset")
+BEFORE = ("memtape.tools.doors.cli", "pyarrow.compute", "pyarrow.dataset")
 """What is imported before anybody calls, beside what is in the product."""
 
 

@@ -31,7 +31,7 @@ from memtape.tools.ask.retrieval import PURGED
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan
 from memtape.tools.keep.rebuild import rebuild

@@ -21,7 +21,7 @@ from test_one_server import HANDSHAKE
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
 from memtape.tools.agents.hosts import ACTIONS
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.page.app import CUT_OFF, PageApp
 
 A = "project:a"

@@ -34,7 +34,7 @@ from memtape.state.core.scope import Scope
 from memtape.tools.ask import reading
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import consolidating
 from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 from memtape.tools.keep.states import state_at

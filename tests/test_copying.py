@@ -24,7 +24,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.logs.kafka import KafkaLog
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import copying
 from memtape.tools.keep.copying import copy_log
 from memtape.tools.keep.owner import Owner

@@ -23,7 +23,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 
 PORT = "The staging database listens on port 5433."

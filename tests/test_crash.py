@@ -43,7 +43,7 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import verify as verifying
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify

@@ -21,7 +21,7 @@ from test_rooms import PLACES_OF_TOOLS, ROOMS
 from written_pages import DOCS, PARTS, page
 
 from memtape.sinks.home.settings import LocalSettings
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.table import GROUPS
 
 ROOT = Path(__file__).parent.parent

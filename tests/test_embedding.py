@@ -47,7 +47,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.state.core.partition import Partition
 from memtape.state.vectors.choice import EmbedderPlan, plan
 from memtape.state.vectors.recorded import quantised
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import embedding as keeping
 from memtape.tools.keep.embedding import roll_back, set_next
 
@@ -227,7 +227,7 @@ def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
     assert changed.fold_cosine() == 70
     assert set_next(log, DENSE, 75).fold_cosine() == 75
     assert roll_back(log).fold_cosine() == 85
-    with pytest.raises(MemtapeError, match="no other embedder"):
+    with pytest.raises(MemtapeError, match="no embedder but"):
         roll_back(EmbeddedLog(tmp_path / "another.db", 4))
 
 

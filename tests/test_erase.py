@@ -45,7 +45,7 @@ from memtape.state.text.traces import Traces, is_searched, parts
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep.erasing import plan, prove
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify

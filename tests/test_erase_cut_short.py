@@ -25,7 +25,7 @@ from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import erasing, scrubbing
 from memtape.tools.keep.verify import verify
 

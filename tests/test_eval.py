@@ -23,7 +23,7 @@ from memtape.state.ranking.evaluation import (
     summary,
 )
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.measure.corpus import read_corpus
 
 DATA = Path(__file__).parent / "data"

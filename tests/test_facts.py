@@ -36,7 +36,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import facts
 from memtape.tools.keep.facts import FactAsker, facts_of, prompt_for
 

@@ -36,7 +36,7 @@ from memtape.tools.ask.results import Result as Found
 from memtape.tools.ask.results import result_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)

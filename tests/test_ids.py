@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 
 A, B = "project:a", "project:b"
@@ -164,7 +164,8 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
 def test_every_command_that_names_a_memory_is_tried() -> None:
     named = {
         name
-        for name, command in main.commands.items()
+        for name in main.list_commands(click.Context(main))
+        if isinstance(command := main.get_command(click.Context(main), name), click.Command)
         if any(isinstance(each, click.Argument) and "ID" in str(each.metavar) for each in command.params)
     }
     assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

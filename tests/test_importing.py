@@ -32,7 +32,7 @@ from memtape.tools.capture.native_ids import GEMINI, HOSTS, claude_prompt, claud
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.secrets.redaction import Redactor
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing import documents, exports, reading
 from memtape.tools.importing.documents import FORMATS, can_read, take_document
 from memtape.tools.importing.finding import host_files, named_files
@@ -322,6 +322,14 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
     assert (summary.unread, summary.nothing_read) == (unread, bool(unread))
     assert (summary.problems[0].path, summary.problems[0].reason) == (str(tmp_path / name), reason)
     assert summary.taken == 1 - unread
+
+
+def test_an_import_that_could_read_nothing_says_so_beside_its_document(tmp_path: Path) -> None:
+    words = ["import", str(put(tmp_path, "a.csv", b"1,2")), "--scope", SCOPE, "--home", str(tmp_path / "home")]
+    for more in ([], ["--json"]):
+        done = CliRunner().invoke(main, [*words, *more])
+        assert done.exit_code == 1 and "nothing that could be read" in done.stderr
+    assert json.loads(done.stdout)["unread"] == 1
 
 
 def test_circles_are_named_and_their_turns_taken() -> None:

@@ -33,10 +33,10 @@ from memtape.sinks.logs.spool import Spool
 from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands import importing
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing import batches
 from memtape.tools.keep.erasing import plan
+from memtape.tools.verbs import importing
 
 SCOPES = ["project:a", "project:b", "global"]
 NAMES = range(60)

@@ -32,7 +32,7 @@ from memtape.sinks.logs.memory import MemoryLog
 from memtape.tools.ask import reading
 from memtape.tools.capture.native_ids import MARKDOWN
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing.finding import ImportSource
 from memtape.tools.importing.taking import Importer
 from memtape.tools.keep.copying import copy_log

@@ -21,7 +21,7 @@ from memtape.tools.agents import server
 from memtape.tools.ask import recorded_vectors
 from memtape.tools.ask.recorded_vectors import EMBEDDERS, RecordedVectors, served_vector
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep.embedding import is_on_battery
 
 FACTS = "We do our banking with Sparkasse.", "Rubbish goes out on Wednesday night.", "The cat is called Miro."

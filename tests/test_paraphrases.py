@@ -15,7 +15,7 @@ from memtape.state.core.erasures import Erasures
 from memtape.state.core.partition import Partition, fold, restore, snapshot
 from memtape.state.text.normal import content_key, normal_text
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 FORMS = ("Staging port is 5433.", "staging port is 5433", "Staging Port is 5433!")
 SAYINGS = (*FORMS, "staging port is 5434", "Dock 2.")

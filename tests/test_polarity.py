@@ -26,7 +26,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 SAID = table("polarity")
 

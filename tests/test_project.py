@@ -21,7 +21,7 @@ from memtape.tools.agents import hooks
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.capture.project import is_unmade, scope_of_folder, set_apart
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing.finding import began_in
 
 

@@ -45,7 +45,7 @@ from memtape.tools.capture.secrets.known import KnownSecret, MetSecrets
 from memtape.tools.capture.secrets.redaction import Redactor, denied_by, findings
 from memtape.tools.capture.secrets.rules import PIECE_CHARS, Rule, denied_paths, matches, regex_of, rules
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.importing.actions import COMMAND_CHARS, LINE_CHARS
 from memtape.tools.importing.finding import named_files
 from memtape.tools.importing.taking import Importer

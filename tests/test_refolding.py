@@ -27,7 +27,7 @@ from memtape.state.core.scope import Scope
 from memtape.state.views.diff import folds_of, moved
 from memtape.state.views.rows import all_changes, row_of
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 SCOPE = "project:mine"
 LONG, SHORT = "The staging database listens on port 5433.", "the staging db listens on port 5433"

@@ -25,7 +25,7 @@ from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from memtape.tools.ask.looking import edges_of
 from memtape.tools.capture.native_ids import HOSTS
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 PORT = "The staging kayak listens on port 5433."
 QUESTION = "On which port does the staging kayak listen?"

@@ -27,7 +27,7 @@ from memtape.sinks.logs.configuring import settings_on
 from memtape.state.core.digests import state_leaves
 from memtape.tools.ask import comparing
 from memtape.tools.ask.comparing import Shadows, is_chosen, is_search, shadow_event
-from memtape.tools.commands import cli
+from memtape.tools.doors import cli
 from memtape.tools.keep.log_settings import set_state, states_on
 
 SCOPE = "project:mine"

@@ -25,7 +25,7 @@ from memtape.sinks.vault import render
 from memtape.state.core.partition import Partition, fold
 from memtape.state.views.pages import pages_of
 from memtape.state.views.rows import all_changes
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")

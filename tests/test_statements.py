@@ -34,7 +34,7 @@ from memtape.state.text.replacing import replaces
 from memtape.state.text.statements import MOST_CHARS, MOST_STATEMENTS, Statement, dated, stated_in, statements
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands import cli
+from memtape.tools.doors import cli
 from memtape.tools.keep.erasing import plan
 
 TOLD = table("told-statements")

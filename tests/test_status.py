@@ -35,7 +35,7 @@ from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.ask.status import next_steps
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.keep import erasing
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.starting import python_of

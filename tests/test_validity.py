@@ -23,7 +23,7 @@ from memtape.state.core.partition import Partition, fold
 from memtape.state.views.rows import memory_row
 from memtape.tools.capture.lines import Line
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 
 DAY, SECOND = 86_400_000_000, 1_000_000
 BEGIN = START - 100 * DAY

@@ -43,7 +43,7 @@ from memtape.tools.ask import reading
 from memtape.tools.ask.recorded_vectors import RecordedVectors
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main
+from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 from memtape.tools.keep.erasing import plan, prove
 

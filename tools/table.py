@@ -77,6 +77,22 @@ INDEX: dict[str, dict[str, str]] = {
     },
     "completion": {"admin completion": ""},
     "demo": {"demo": ""},
+    "importing": {"import": "", "import --as": "", "import --watch": ""},
+    "agents": {
+        "agents connect": "",
+        "agents disconnect": "",
+        "agents doctor": "",
+        "agents mcp": "",
+        "agents hook": "",
+    },
+    "secrets": {
+        "admin secrets list": "",
+        "admin secrets forget": "",
+        "admin secrets share": "",
+        "admin secrets join": "",
+        "agents pause": "",
+        "agents resume": "",
+    },
     "settling": {
         "settle -": "conflicts",
         "settle --keep": "settle",
@@ -171,7 +187,7 @@ TITLES = {
 """The commands under their titles, in the order in which help lists them."""
 
 
-class Group(NamedTuple):
+class CommandGroup(NamedTuple):
     """A group of commands: its first sentence, the rest of its help, an example, and what it does without a command."""
 
     summary: str
@@ -181,34 +197,34 @@ class Group(NamedTuple):
 
 
 GROUPS = {
-    "agents": Group(
+    "agents": CommandGroup(
         "Connect agents to this memory, see what they were given, and pause what they leave.",
         "memtape agents connect claude\nmemtape agents doctor",
     ),
-    "project": Group(
+    "project": CommandGroup(
         "See the projects of this data folder, name them, and say that one is finished or goes on.",
         "memtape project list\nmemtape project finish",
     ),
-    "tree": Group(
+    "tree": CommandGroup(
         "The tree of pages by people and agents: draw it, show a page, and write, move and link pages.",
         'memtape tree\nmemtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database"',
         "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is "
         "_root. In the vault each page is a file that you can edit: pages/SLUG.md.",
         default="draw",
     ),
-    "admin": Group(
+    "admin": CommandGroup(
         "Change how a home embeds, folds and ages, measure its recall, copy its log, and follow it.",
         "memtape admin embedder set local\nmemtape admin copy --to /backup/memory.db",
     ),
-    "admin embedder": Group(
+    "admin embedder": CommandGroup(
         "See and change the embedder whose vectors decide which texts are one memory.",
         "memtape admin embedder set local\nmemtape run --once",
     ),
-    "admin retriever": Group(
+    "admin retriever": CommandGroup(
         "List and change the shadow retrievers, which answer unseen beside the active one, for comparison.",
         'memtape admin retriever set "memtape without hot" shadow\nmemtape admin compare --shadow',
     ),
-    "admin secrets": Group(
+    "admin secrets": CommandGroup(
         "List the known secrets of this home, undo false ones, and give a team's homes one key.",
         "memtape admin secrets list\nmemtape admin secrets forget 5f0c6d1e",
     ),

@@ -7,6 +7,7 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, NamedTuple, Union
 
@@ -32,8 +33,8 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
     word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
-    from the command line too. `path` is "file" for a file that exists, or "any". `choices` are the values that it
-    takes. `metavar` and `envvar` are those of the option.
+    from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices` are the values
+    that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -99,7 +100,8 @@ class Verb(NamedTuple):
     A name that ends in ` -` is what the command does without words. `run` does the verb; `lines` shows the answer to
     people. A command that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`.
     `listed` is the name of the answer in JSON where that is a list. `undo` is the command that undoes it. A verb
-    `in_memory` also works in a process that keeps nothing (profile dev_no_persist).
+    `in_memory` also works in a process that keeps nothing (profile dev_no_persist). A tolerant one passes over words
+    and options that it does not know, and over the name of an unknown profile.
     """
 
     name: str
@@ -117,6 +119,7 @@ class Verb(NamedTuple):
     in_memory: bool = False
     listed: str = ""
     details: str = ""
+    is_tolerant: bool = False
 
     @property
     def command(self) -> str:
@@ -135,7 +138,7 @@ class Failure(NamedTuple):
     document: Any
 
 
-class Field(NamedTuple):
+class VerbField(NamedTuple):
     """A field of what is asked: its type without marks, its help, its limits, and what doors have to know of it."""
 
     name: str
@@ -146,7 +149,8 @@ class Field(NamedTuple):
     extra: dict[str, Any]
 
 
-def fields_of(asks: type[Asks]) -> list[Field]:
+@cache
+def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
@@ -156,8 +160,8 @@ def fields_of(asks: type[Asks]) -> list[Field]:
         while isinstance(kind, inspect.Metadata):
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
-        found.append(Field(field.name, kind, field.default, field.required, help, extra))
-    return found
+        found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
+    return tuple(found)
 
 
 def document(verb: Verb, answer: Any) -> Any:
@@ -192,8 +196,8 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return value._asdict()
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
-        names = value.__struct_fields__
-        parts = {name: getattr(value, name) for name in names}
+        names = value.__struct_encode_fields__
+        parts = {told: getattr(value, name) for told, name in zip(names, value.__struct_fields__, strict=True)}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
             parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}

@@ -31,7 +31,7 @@ from memtape.sinks.vault import Vault
 from memtape.tools.ask.context import context_of
 from memtape.tools.ask.measuring import CHARACTERS
 from memtape.tools.client import Client
-from memtape.tools.commands.cli import main as memtape
+from memtape.tools.doors.cli import main as memtape
 
 DAY = Path(__file__).parent
 ROOT = DAY.parent.parent

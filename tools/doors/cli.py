@@ -33,7 +33,7 @@ from memtape.tools.capture.profiles import keeps_nothing, profile_of
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import confirmed, folding_shown, is_asked, is_json, phases, print_json, say
 from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
-from memtape.tools.verb import Asks, Failure, Field, Output, Place, Verb, document
+from memtape.tools.verb import Asks, Failure, Output, Place, Verb, VerbField, document
 from memtape.tools.verb import fields_of as all_fields_of
 
 COMPLETED = 50
@@ -115,20 +115,21 @@ def make_command(name: str) -> click.Command:
         callback=lambda **given: _called(verbs, given),
         help=_help(first.summary, first.details, first.example),
         hidden=name == "overview",
+        context_settings={"ignore_unknown_options": True} if first.is_tolerant else None,
     )
 
 
-def fields_of(asks: type[Asks]) -> list[Field]:
+def fields_of(asks: type[Asks]) -> list[VerbField]:
     """Return the fields that a command has."""
     return [field for field in all_fields_of(asks) if not field.extra.get("inside")]
 
 
-def _is_word(field: Field) -> bool:
+def _is_word(field: VerbField) -> bool:
     """Whether a field is given as a word: it is required and no option, or says so."""
     return field.extra.get("argument", False) or (field.required and "option" not in field.extra)
 
 
-def _option_of(field: Field) -> str:
+def _option_of(field: VerbField) -> str:
     """Return the option by which a field is given."""
     if "option" in field.extra:
         return str(field.extra["option"])
@@ -154,22 +155,23 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         told.append("|".join(names) if needed else f"[{'|'.join(names)}]")
         if isinstance(field.kind, inspect.VarTupleType):
             told[-1] += "..."
-    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_latest_ids)]
+    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_completion(longest[0]))]
 
 
-def _metavar(field: Field) -> str:
+def _metavar(field: VerbField) -> str:
     name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
     return str(field.extra.get("metavar") or name.upper())
 
 
-def _option(field: Field) -> click.Option:
+def _option(field: VerbField) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
     name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
     key, more = _key(name), dict[str, Any]()
     more |= {extra: field.extra.get(extra) for extra in ("envvar", "metavar")}
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
-        return click.Option([both, key], is_flag=True, default=field.default, help=field.help)
+        hidden = field.extra.get("hidden", False)
+        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
     inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
     default = None if field.required else field.default
     return click.Option(
@@ -179,6 +181,7 @@ def _option(field: Field) -> click.Option:
         show_default=default not in (None, (), ""),
         type=_values(inner, field.extra),
         help=f"{field.help} May be repeated." if many else field.help,
+        hidden=field.extra.get("hidden", False),
         **more,
     )
 
@@ -206,6 +209,13 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
             return str
 
 
+def _completion(field: VerbField) -> Any:
+    """Return how a shell completes a command's words: as their type does (files, choices), else by latest ids."""
+    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
+    kind = _values(inner, field.extra)
+    return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
+
+
 def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the ids of a project's latest memories that begin so, for the completion of a shell; make no home."""
     home, scope = Path(ctx.params.get("home") or default_home()), ctx.params.get("scope")
@@ -223,10 +233,12 @@ def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> l
 
 def _called(verbs: Sequence[Verb], given: Given) -> None:
     """Do what a command line asks: choose the verb, make what it is asked, and print its answer."""
-    home = Path(given["home"]) if given["home"] is not None else default_home()
+    named = given.get("home")
+    home = Path(named) if named is not None else default_home()
     with explained(home):
         verb = _chosen(verbs, given)
-        _check_kept(verb, home)
+        if not verb.is_tolerant:
+            _check_kept(verb, home)
         asked = _asked(verb, verbs, given)
         try:
             _done(verb, asked, given, home)
@@ -295,7 +307,7 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     return verb.asks(**values)
 
 
-def _word(field: Field, word: str) -> Any:
+def _word(field: VerbField, word: str) -> Any:
     """Return the value of a word. Raises `UsageError` for one that the field does not take."""
     kind = _values(field.kind, field.extra)
     if not isinstance(kind, click.ParamType):

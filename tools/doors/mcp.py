@@ -19,7 +19,7 @@ from memtape.schemas.scopes import GLOBAL
 from memtape.tools import ask
 from memtape.tools.ask.telling import redacted
 from memtape.tools.table import TOOLS, VERBS
-from memtape.tools.verb import Asks, Field, Offer, Verb, fields_of
+from memtape.tools.verb import Asks, Offer, Verb, VerbField, fields_of
 from memtape.tools.world import World
 
 MAX_RESULTS = 20
@@ -35,7 +35,7 @@ class Tool(NamedTuple):
     offer: Offer
     asks: type[Asks]
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[VerbField]:
         """Return the arguments that agents have."""
         return [field for field in fields_of(self.asks) if not field.extra.get("people")]
 

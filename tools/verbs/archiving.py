@@ -103,6 +103,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
     ticked_at: int
     standing: UnitCounts
     pass_: Pass | None = msgspec.field(name="pass", default=None)
+    settings: dict[str, int | bool] = {}
 
 
 def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
@@ -353,7 +354,7 @@ def _group(move: Moving) -> str:
 
 def _lifecycle_shell(world: World, asked: LifecycleAsks) -> Output:
     aging = lifecycle(world, asked)
-    yield {**msgspec.to_builtins(aging), "settings": lifecycle_settings(world.log)}
+    yield msgspec.structs.replace(aging, settings=lifecycle_settings(world.log))
     yield from _aging_lines(world, asked, aging)
 
 

@@ -132,7 +132,6 @@ VERBS = (
         demo,
         shell=_shell,
         at="folder",
-        in_memory=True,
         details="It needs no key, no agent and no past session. It works in a home of its own, which is deleted.",
     ),
 )

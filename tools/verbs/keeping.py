@@ -69,7 +69,7 @@ class CopyAsks(Asks, frozen=True):
     to: Annotated[str, said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH")]
 
 
-class PageAsks(LoggedAsks, frozen=True):
+class ServePageAsks(LoggedAsks, frozen=True):
     port: Annotated[Port, said("The port, by default a free one.")] = 0
     no_browser: Annotated[bool, said("Print the address alone.")] = False
     scope: Annotated[
@@ -285,12 +285,12 @@ def _settings_lines(world: World, asked: Asks, found: SettingsShown) -> Iterator
     yield f"The settings of this home alone stand in {found.file}."
 
 
-def page(home: Path, asked: PageAsks) -> PageAddress:
+def page(home: Path, asked: ServePageAsks) -> PageAddress:
     """Return the address of the page; only a terminal serves it."""
     raise MemtapeError("The page is served by `memtape page` alone.")
 
 
-def _page_shell(home: Path, asked: PageAsks) -> Output:
+def _page_shell(home: Path, asked: ServePageAsks) -> Output:
     """Serve the page until Ctrl-C."""
     check_kept(opened_home(home), "A page")
     from memtape.tools.client import Client
@@ -398,7 +398,7 @@ that this home knows.""",
         "page",
         "Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.",
         "memtape page\nmemtape page --no-browser --port 8700 --log-format json",
-        PageAsks,
+        ServePageAsks,
         PageAddress,
         page,
         shell=_page_shell,

@@ -1,16 +1,16 @@
-"""The command that imports other programs' history, once or as it grows."""
+"""Import other programs' history, once or as it grows, and folders as pages of the tree."""
 
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
+import msgspec
 
 from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
@@ -22,88 +22,99 @@ from memtape.sinks.logs.opening import log_url
 from memtape.tools.ask.telling import AWAY, hidden_told
 from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
-from memtape.tools.commands.options import (
-    is_json,
-    print_json,
-    printed_json,
-    progress,
-    say,
-    with_folder,
-    with_log,
-)
+from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say
+from memtape.tools.verb import Asks, Failure, Output, Verb, said
+from memtape.tools.verbs.keeping import LoggedAsks
 
-# Parsers are loaded by the commands alone, so that no other command waits for them.
+# Parsers are loaded by the verbs alone, so that no other verb waits for them.
 if TYPE_CHECKING:
     from memtape.tools.importing import finding
     from memtape.tools.importing.records import ImportProblem, ImportSummary
     from memtape.tools.importing.taking import Importer, ImportOptions
 
 SHOWN_PROBLEMS = 20
+Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
+Paths = Annotated[tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH", path="any")]
 
-scope_option = click.option("--scope", help="Take all into this scope, not into that of each session's project.")
+
+class ImportAsks(Asks, frozen=True):
+    paths: Paths = ()
+    all: Annotated[bool, said("What Claude Code, Codex and Gemini have kept on this machine.")] = False
+    only: Annotated[
+        str | None, said("What the files are, where it cannot be seen.", option="--format", choices=SOURCES)
+    ] = None
+    dry_run: Annotated[bool, said("Only say what would be taken.")] = False
+    gone: Annotated[bool, said("What is missing is gone for good: take back what it had said.")] = False
+    reread: Annotated[bool, said("Read files again that have not changed since they were taken.")] = False
+    scope: Scope = None
 
 
-@click.command("import")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--all", "everything", is_flag=True, help="What Claude Code, Codex and Gemini have kept on this machine.")
-@click.option("--format", "only", type=click.Choice(SOURCES), help="What the files are, where it cannot be seen.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken.")
-@click.option("--gone", is_flag=True, help="What is missing is gone for good: take back what it had said.")
-@click.option("--reread", is_flag=True, help="Read files again that have not changed since they were taken.")
-@click.option("--as", "form", type=click.Choice(("pages",)), help="Take each folder in as pages of the tree.")
-@click.option("--watch", is_flag=True, help="Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.")
-@scope_option
-@with_log
-@with_folder
-def import_command(home: Path, paths: tuple[Path, ...], form: str | None, scope: str | None, **options: Any) -> None:
-    """Import the history of other programs: PATH is a file, a folder or an export.
+class ImportPagesAsks(Asks, frozen=True):
+    paths: Paths
+    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")]
+    dry_run: Annotated[bool, said("Only say what would be taken.")] = False
+    scope: Scope = None
 
-    Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
-    Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
-    files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
-    everything else to that of this folder. Importing again adds nothing.
 
-    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns stay. A
-    missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With --as pages each
-    Markdown file of a folder is a page of the tree, with its front matter and its links; a changed file is the next
-    version of its page, and none is withdrawn.
+class WatchAsks(LoggedAsks, frozen=True):
+    scope: Scope = None
 
-    With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
-    messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a page, once it
-    is saved. With --log-format each taking is a line on stderr instead of a sentence.
 
-    \b
-    Example:
-      memtape import --all --dry-run
-      memtape import --watch
-      memtape import docs --as pages
-      memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
-      memtape import handbook.pdf
-    """
+class TakenFolders(msgspec.Struct, frozen=True):
+    """What was taken of each folder."""
+
+    folders: list[Any]
+
+
+def import_files(home: Path, asked: ImportAsks) -> ImportSummary:
+    """Take in files, folders and exports, or what hosts have kept; again adds nothing. Raises `MemtapeError`."""
+    return _imported(home, asked)[0]
+
+
+def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
+    """Return the summary of an import, and what else a person is to know."""
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
-    everything, watch, logs = options.pop("everything"), options.pop("watch"), options.pop("logs")
-    given = ImportOptions(**options)
-    if bool(paths) + everything + watch != 1:
+    given = ImportOptions(only=asked.only, dry_run=asked.dry_run, gone=asked.gone, reread=asked.reread)
+    if bool(asked.paths) is asked.all:
         raise click.UsageError("Give one or more paths, or --all, or --watch.")
-    if watch and (form or given != ImportOptions()):
-        raise click.UsageError("With --watch only --scope, --log-format and --log-level are given.")
-    if logs and not watch:
-        raise click.UsageError("--log-format and --log-level go with --watch.")
-    if form and (everything or given != ImportOptions(given.dry_run)):
-        raise click.UsageError("With --as pages only folders, --scope and --dry-run are given.")
-    own = _project(scope)
-    if watch:
-        return _watch(home, own, logs=logs)
+    own = _project(asked.scope)
     if not given.dry_run:
         check_storing(home, None)
-    if form:
-        return _import_pages(home, paths, own, dry_run=given.dry_run)
     with _reader(home) if given.dry_run else _speaker(home) as speaker:
         importer = partial(Importer, speaker, own, given)
-        summary = _taken(importer, speaker.log, *_sources(paths, everything, given))
-        _print_import(speaker, summary)
+        paths = [Path(path) for path in asked.paths]
+        summary = _taken(importer, speaker.log, *_sources(paths, asked.all, given))
+        kept = speaker.profile.told if not summary.dry_run else ""
+        return summary, [told for told in (_vectors_told(speaker, summary), kept) if told]
+
+
+def import_pages(home: Path, asked: ImportPagesAsks) -> TakenFolders:
+    """Take in folders of Markdown as pages of the tree. Raises `MemtapeError`."""
+    from memtape.tools.capture.profiles import check_storing
+    from memtape.tools.importing.page_folder import PageFolder
+
+    if not asked.dry_run:
+        check_storing(home, None)
+    paths = list(dict.fromkeys(map(Path, asked.paths)))
+    for path in paths:
+        if not path.is_dir():
+            raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
+    with Client(home, scope=_project(asked.scope), origin="user") as speaker:
+        speaker.session = None
+        with _away_told(lambda: 0):
+            speaker.log.ends()
+        with speaker.home.lock("imports"):
+            folders = [PageFolder(speaker, path, dry_run=asked.dry_run) for path in paths]
+            with progress(sum(folder.files for folder in folders), "Importing") as bar:
+                return TakenFolders([folder.take(bar.update) for folder in folders])
+
+
+def watch(home: Path, asked: WatchAsks) -> None:
+    """Take in the sessions of hosts as they grow, until a signal."""
+    with logged(asked.log_format, asked.log_level) as logs:
+        _watch(home, _project(asked.scope), logs=logs)
 
 
 def _sources(
@@ -133,19 +144,6 @@ def _taken(
             return importer.take(sources, folders)
 
 
-def _print_import(speaker: Client, summary: ImportSummary) -> None:
-    """Print the result of an import. Exits 1 where no file could be read."""
-    if not printed_json(summary):
-        _print_summary(summary)
-        if waits := _vectors_told(speaker, summary):
-            say(waits)
-        if speaker.profile.told and not summary.dry_run:
-            say(speaker.profile.told)
-    if summary.nothing_read:
-        say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
-        sys.exit(1)
-
-
 @contextmanager
 def _away_told(taken: Callable[[], int]) -> Iterator[None]:
     """Report of an import with an unreachable broker: the texts taken before, and the next step."""
@@ -160,31 +158,17 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         raise away from None
 
 
-def _import_pages(home: Path, paths: tuple[Path, ...], scope: str | None, *, dry_run: bool) -> None:
-    from memtape.tools.importing.page_folder import PageFolder
-
-    for path in paths:
-        if not path.is_dir():
-            raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
-    with Client(home, scope=scope, origin="user") as speaker:
-        speaker.session = None
-        with _away_told(lambda: 0):
-            speaker.log.ends()
-        with speaker.home.lock("imports"):
-            folders = [PageFolder(speaker, path, dry_run=dry_run) for path in dict.fromkeys(paths)]
-            with progress(sum(folder.files for folder in folders), "Importing") as bar:
-                taken = [folder.take(bar.update) for folder in folders]
-    if printed_json({"folders": taken}):
-        return
-    for it in taken:
+def _page_lines(home: Path, asked: ImportPagesAsks, taken: TakenFolders) -> Iterator[str]:
+    for it in taken.folders:
         verb = "Would take" if it.dry_run else "Took"
-        say(
+        yield (
             f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
             f" {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page yet."
         )
         _print_problems(it.problems, len(it.problems))
         if it.gone:
-            say(f"{many(len(it.gone), 'page has', 'pages have')} no file any more, and stay: {', '.join(it.gone[:5])}")
+            gone = many(len(it.gone), "page has", "pages have")
+            yield f"{gone} no file any more, and stay: {', '.join(it.gone[:5])}"
 
 
 def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
@@ -256,6 +240,17 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
     return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
 
 
+def _import_shell(home: Path, asked: ImportAsks) -> Output:
+    summary, notes = _imported(home, asked)
+    if not is_json():
+        _print_summary(summary)
+        for note in notes:
+            say(note)
+    if summary.nothing_read:
+        say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
+    yield Failure(summary) if summary.nothing_read else summary
+
+
 def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
@@ -303,3 +298,59 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
     say(f"\n{title.ljust(width)}  " + "  ".join(name.rjust(9) for name in columns).rstrip())
     for name, *counts in lines:
         say(f"{str(name).ljust(width)}  " + "  ".join(f"{count:9,}" for count in counts))
+
+
+VERBS = (
+    Verb(
+        "import",
+        "Import the history of other programs: PATH is a file, a folder or an export.",
+        """\
+memtape import --all --dry-run
+memtape import --watch
+memtape import docs --as pages
+memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
+memtape import handbook.pdf""",
+        ImportAsks,
+        "importing.records.ImportSummary",
+        import_files,
+        shell=_import_shell,
+        effect="adds",
+        at="folder",
+        details="""\
+Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
+Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
+files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
+everything else to that of this folder. Importing again adds nothing.
+
+Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns stay. A
+missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With --as pages each
+Markdown file of a folder is a page of the tree, with its front matter and its links; a changed file is the next
+version of its page, and none is withdrawn.
+
+With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
+messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a page, once it
+is saved. With --log-format each taking is a line on stderr instead of a sentence.""",
+    ),
+    Verb(
+        "import --as",
+        "Take each folder in as pages of the tree.",
+        "memtape import docs --as pages",
+        ImportPagesAsks,
+        TakenFolders,
+        import_pages,
+        lines=_page_lines,
+        effect="adds",
+        at="folder",
+    ),
+    Verb(
+        "import --watch",
+        "Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.",
+        "memtape import --watch",
+        WatchAsks,
+        dict,
+        watch,
+        shell=lambda home, asked: watch(home, asked),
+        effect="adds",
+        at="folder",
+    ),
+)
