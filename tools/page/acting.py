@@ -83,7 +83,7 @@ def _told(client: Client, kind: str, id: str) -> str:
     return told[0]
 
 
-def do(client: Client, name: str, ids: Sequence[str], asked: PageQuery) -> int:
+def do_action(client: Client, name: str, ids: Sequence[str], asked: PageQuery) -> int:
     """Do an action, and return the number of changed things. Raises `MemtapeError`."""
     act, reason = getattr(client, name), asked.reason
     match name:

@@ -29,7 +29,7 @@ from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Meant, action_of, do, meant
+from memtape.tools.page.acting import Meant, action_of, do_action, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
@@ -153,7 +153,7 @@ class PageApp:
 
         def act(client: Client) -> tuple[Meant, int | None]:
             about = meant(client, name, asked)
-            return about, do(client, name, about.ids, asked) if asked.is_on("meant") else None
+            return about, do_action(client, name, about.ids, asked) if asked.is_on("meant") else None
 
         about, count = self._held.do(asked.scope, act)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
