@@ -102,7 +102,7 @@ def context_of(
     Raises `MemtapeError` for an invalid budget or form.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
-        raise MemtapeError(f"{budget_tokens} tokens are not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give others.")
+        raise MemtapeError(f"A budget of {budget_tokens} is not 1 to {MAX_BUDGET_TOKENS:,}.", "Give another.")
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = tokenizer()

@@ -256,11 +256,11 @@ class _Of(NamedTuple):
 IsWanted = Callable[[By, Event, Recalled], bool]
 
 
-def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, wanted: IsWanted) -> list[Given]:
+def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fits: IsWanted) -> list[Given]:
     """Return the wanted memories given to agents in a scope since a time, the latest first."""
     log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    recalls = list(islice((it for it in _recalls(log, of[0], since) if wanted(_by(it[2]), *it[1:])), limit))
+    recalls = list(islice((it for it in _recalls(log, of[0], since) if fits(_by(it[2]), *it[1:])), limit))
     first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
     end = log.ends()[partition] if recalls else 0
     told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]
