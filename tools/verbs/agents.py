@@ -172,8 +172,9 @@ def _connect_shell(home: Path, asked: ConnectAsks) -> Output:
     if done.host:
         from memtape.tools.agents.plugins import HOSTS
 
-        connected = f"{HOSTS[done.host].name} is connected. {HOSTS[done.host].then}"
-        told = " ".join(filter(None, (connected, _offered(done.host), _meaning_told(Home(home)))))
+        host = HOSTS[done.host]
+        parts = f"{host.name} is connected.", host.then, host.waits, _offered(done.host), _meaning_told(Home(home))
+        told = " ".join(filter(None, parts))
         yield from _ran_lines(done.ran, told)
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
