@@ -340,8 +340,8 @@ def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
             ("people", "# People\n\nWho does what.", None),
             ("ledger", "# Which databases hold the ledger\n\nAsk Tom.", "storage"),
         ):
-            pages[name] = client.tree.new(name, text, under=above).id
-        client.tree.link("ledger", "far")
+            pages[name] = client.new_page(name, text, under=above).id
+        client.link_pages("ledger", "far")
         client.project()
         yield client, pages
 

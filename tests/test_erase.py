@@ -402,8 +402,8 @@ def paged(tmp_path: Path) -> Iterator[Client]:
     home.mkdir()
     (home / "settings.toml").write_text("catch_up = false\n")
     with Client(home, scope=SCOPE, actor="Ada", origin="user") as made:
-        made.tree.new("deploy", "We deploy on Tuesdays.")
-        made.tree.new("deploy/staging", "Staging listens on port 5433.")
+        made.new_page("deploy", "We deploy on Tuesdays.")
+        made.new_page("deploy/staging", "Staging listens on port 5433.")
         project(made)
         yield made
 
@@ -428,26 +428,26 @@ def settled(paged: Client) -> None:
 
 
 def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(paged: Client) -> None:
-    page = paged.tree.new("deploy/codename", f"# Zebrafish\n\n{TEXT}", ev.edit_of(hints=["Who is quokka?"]))
+    page = paged.new_page("deploy/codename", f"# Zebrafish\n\n{TEXT}", hints=["Who is quokka?"])
     project(paged)
-    edit = ev.edit_of(title="Zebrafish-Quokka", summary="Of zebrafish.")
-    paged.tree.edit("deploy/codename", f"{TEXT} Twice.", edit)
-    paged.tree.link("deploy/codename", "deploy/staging")
-    paged.tree.link("deploy", "deploy/codename", "depends_on")
+    said = {"title": "Zebrafish-Quokka", "summary": "Of zebrafish."}
+    paged.edit_page("deploy/codename", f"{TEXT} Twice.", **said)
+    paged.link_pages("deploy/codename", "deploy/staging")
+    paged.link_pages("deploy", "deploy/codename", "depends_on")
     project(paged)
     path = file(paged, "deploy/codename")
     text = path.read_text().replace("Twice.", "Thrice, quokka.")
     path.write_text(text.replace("children:", "quokka: 1\nchildren:"))
     project(paged)
-    assert paged.tree.show("deploy/codename").text.endswith("Thrice, quokka.")
-    assert len(paged.tree.show("deploy/codename").history) == 3
+    assert paged.read_page("deploy/codename").text.endswith("Thrice, quokka.")
+    assert len(paged.read_page("deploy/codename").history) == 3
     paged.search("codename zebrafish quokka")
     before = remains(paged.home)
     for form in ("log.db", "builds/", "pages/deploy.md", "pages/deploy/codename.md"):  # In the index too.
         assert any(form in name for name in before), before
     erasure = erase(paged, page.id, everywhere=True)
     assert erasure.ok and {"captured", "edited"} <= {item.type for item in erasure.plan.items}
-    left = [it.name for it in paged.tree.listed()]
+    left = [it.name for it in paged.pages()]
     assert not path.exists() and left == ["_root", "deploy", "deploy/staging"]
     settled(paged)
     assert "codename" not in file(paged, "deploy").read_text()
@@ -456,7 +456,7 @@ def test_a_page_goes_with_all_its_versions_and_all_that_was_given_it(paged: Clie
 
 def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(paged: Client) -> None:
     """What a person keeps beside the pages is theirs: the erasure is not proven before they delete it."""
-    page = paged.tree.new("codename", TEXT)
+    page = paged.new_page("codename", TEXT)
     project(paged)
     path = file(paged, "codename")
     path.write_text(path.read_text().replace("title:", "title: [") + "\nA note of zebrafish below.\n")
@@ -473,13 +473,13 @@ def test_a_person_is_told_of_a_file_of_theirs_that_still_says_it(paged: Client) 
 
 
 def test_a_slug_that_is_the_text_names_no_file_afterwards(paged: Client) -> None:
-    page = paged.tree.new("zebrafish-quokka/zebrafish", TEXT)
-    paged.tree.link("deploy", "zebrafish-quokka/zebrafish")
+    page = paged.new_page("zebrafish-quokka/zebrafish", TEXT)
+    paged.link_pages("deploy", "zebrafish-quokka/zebrafish")
     project(paged)
     path = file(paged, "zebrafish-quokka/zebrafish")
     path.write_text(path.read_text().replace("at dawn.", "at dusk."))
     project(paged)
-    assert paged.tree.show(page.id).text.endswith("at dusk.")
+    assert paged.read_page(page.id).text.endswith("at dusk.")
     assert erase(paged, page.id, everywhere=True).ok
     assert not list(paged.home.path.rglob("*zebrafish*"))
     settled(paged)
