@@ -293,11 +293,8 @@ class Scope:
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
             memories = [memory for id in event["body"]["ids"] if (memory := self.memory_of(id))]
             named = {id for memory in memories for id in ids_of(memory)} if event["body"]["on"] else set()
-            self.covers = [
-                cover
-                for cover in self.covers
-                if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
-            ]
+            self.covers = [cover for cover in self.covers if cover["op"] == "add" or cover["by"] in named
+                           or named.isdisjoint(cover["ids"])]  # fmt: skip
         elif event["type"] == "linked" and event["body"]["relation"] not in ("holds", "replaced_by"):
             pass  # `Pages` tells.
         elif event["type"] == "linked":

@@ -75,7 +75,7 @@ class Aging:
                 "ids": [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])],
                 "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
                 "is_made": memory["members"][0][1] == "decided",
-            }
+            }  # fmt: skip
             for memory in self.scope.memories
         ]
         found.sort(key=lambda unit: unit["first"]["seq"])

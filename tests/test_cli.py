@@ -115,12 +115,9 @@ def test_many_lines_at_once_and_the_bad_ones_named(tmp_path: Path) -> None:
     assert kept == {"count": 1, "refused": [], "redacted": {}, "profile": "prod"}
 
 
-REFUSED = [
-    *table("refused-words")["commands"],
-    (["capture", "x" * 100_000], "65,536"),
+REFUSED = [*table("refused-words")["commands"], (["capture", "x" * 100_000], "65,536"),
     (["capture", "a\x00b"], "NUL"),
-    (["capture", "x", *(word for n in range(65) for word in ("--tag", f"t{n}"))], "tags"),
-]
+    (["capture", "x", *(word for n in range(65) for word in ("--tag", f"t{n}"))], "tags")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("words", "expected"), REFUSED)
@@ -143,13 +140,8 @@ def test_ten_megabytes_and_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
-    for words in (
-        ("show",),
-        ("search", "--deep"),
-        ("capture", "x", "--kind", "poem"),
-        ("run", "--workers", "0"),
-        ("nonsense",),
-    ):
+    for words in (("show",), ("search", "--deep"), ("capture", "x", "--kind", "poem"),
+                  ("run", "--workers", "0"), ("nonsense",)):  # fmt: skip
         assert call(*words).exit_code == 2
     for group in ("agents", "admin", "project"):
         told = call(group)
@@ -277,12 +269,8 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
     assert call("capture", "The crane is number seven.").exit_code == 0
     (id,) = [it["id"] for it in document("search")["results"]]
-    for words, found in (
-        ("memtape sh", "show"),
-        (f"memtape show {id[:4]}", id),
-        (f"memtape pin {id[:4]}", id),
-        (f"memtape forget {id[:4]}", id),
-    ):
+    for words, found in (("memtape sh", "show"), (f"memtape show {id[:4]}", id),
+                         (f"memtape pin {id[:4]}", id), (f"memtape forget {id[:4]}", id)):  # fmt: skip
         env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         assert f"plain,{found}" in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])
@@ -340,14 +328,9 @@ def test_lines_that_are_piped_to_a_dash_stay_lines() -> None:
         assert empty.exit_code == 1 and "empty" in empty.stderr
 
 
-@pytest.mark.parametrize(
-    ("said", "ago"),
-    [
-        ("90m", 90 * 60), ("2 days ago", 2 * 86_400), ("2 days", 2 * 86_400), ("an hour ago", 3_600),
-        ("a week ago", 604_800), ("1 min ago", 60), ("3 hrs", 3 * 3_600), ("now", 0), ("Today", 36_000),
-        ("yesterday", 36_000 + 86_400),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "ago"), [("90m", 90 * 60), ("2 days ago", 2 * 86_400),
+    ("2 days", 2 * 86_400), ("an hour ago", 3_600), ("a week ago", 604_800), ("1 min ago", 60),
+    ("3 hrs", 3 * 3_600), ("now", 0), ("Today", 36_000), ("yesterday", 36_000 + 86_400)])  # fmt: skip
 def test_a_time_is_told_as_people_tell_it(said: str, ago: int) -> None:
     now = parse_iso("2026-11-23T10:00:00Z")
     assert parse_time(said, now) == now - ago * 1_000_000

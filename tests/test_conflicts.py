@@ -98,14 +98,10 @@ def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str
 
 def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() -> None:
     elsewhere = used(["old"], "elsewhere", scope="global", origin="operator")
-    for affirmed in (
-        PAIR,
-        [*PAIR, uses(["old"], 3)],
-        [*PAIR, said(NEW, "again", 3)],
-        [PAIR[0], uses(["old"], 2), PAIR[1], uses(["new"], 3)],
-        [PAIR[0], said(OLD, "again", 2), said(NEW, "new", 3), uses(["new"], 4)],
-        [*PAIR, elsewhere, uses(["new"], 4)],
-    ):
+    for affirmed in (PAIR, [*PAIR, uses(["old"], 3)], [*PAIR, said(NEW, "again", 3)],
+                     [PAIR[0], uses(["old"], 2), PAIR[1], uses(["new"], 3)],
+                     [PAIR[0], said(OLD, "again", 2), said(NEW, "new", 3), uses(["new"], 4)],
+                     [*PAIR, elsewhere, uses(["new"], 4)]):  # fmt: skip
         assert raised(*affirmed) == []
     assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
     asked = [
@@ -184,14 +180,11 @@ def test_people_are_asked_once_where_a_model_says_that_what_it_saw_cannot_hold()
     scope = world(*ALIKE, said_so, kept)
     one, other = (scope.memory_of(make_id(name)) for name in ("old", "new"))
     assert one is not None and other is not None and holds(scope, one) and successor(scope, other) is one
-    for events in (
-        [*ALIKE, opposed("old", "new", seqs=(0, 7))],
-        [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")],
-        [*PAIR, opposed("old", "new")],
+    for events in ([*ALIKE, opposed("old", "new", seqs=(0, 7))],
+        [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")], [*PAIR, opposed("old", "new")],
         [*ALIKE, linked("old", "holds", None, "word"), opposed("old", "new")],
         [*ALIKE, said(KILN, "again", 3), opposed("old", "again", seqs=(0, 0))],
-        [*ALIKE, opposed("old", "nobody")],
-    ):
+        [*ALIKE, opposed("old", "nobody")]):  # fmt: skip
         assert raised(*events) == []
 
 

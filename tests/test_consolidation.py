@@ -98,19 +98,14 @@ def made(client: Client) -> list[Event]:
     return [event for event in captured if CONSOLIDATED_TAG in event.body.tags[:1]]
 
 
-@pytest.mark.parametrize(
-    ("mark", "is_open", "reason"),
-    [
-        (PassMark(), False, "nothing is new"),
-        (PassMark(new=12, oldest=START), False, "12 of 20 new memories and 0 of 25 confirmations"),
-        (PassMark(new=ENOUGH_NEW, oldest=START), True, "20 new memories"),
-        (PassMark(confirmed=ENOUGH_CONFIRMED), True, "25 confirmations"),
-        (PassMark(new=500, oldest=START, at=START), False, "the last pass was 23 h ago"),
-        (PassMark(new=1, oldest=START + 23 * HOUR_US - BEHIND_US - 1, at=START), True, "waited for 14 days"),
-        (PassMark(queued=1), True, "1 cluster to be looked at again"),
-        (PassMark(queued=1, at=START), False, "the last pass was 23 h ago"),
-    ],
-)
+@pytest.mark.parametrize(("mark", "is_open", "reason"), [(PassMark(), False, "nothing is new"),
+    (PassMark(new=12, oldest=START), False, "12 of 20 new memories and 0 of 25 confirmations"),
+    (PassMark(new=ENOUGH_NEW, oldest=START), True, "20 new memories"),
+    (PassMark(confirmed=ENOUGH_CONFIRMED), True, "25 confirmations"),
+    (PassMark(new=500, oldest=START, at=START), False, "the last pass was 23 h ago"),
+    (PassMark(new=1, oldest=START + 23 * HOUR_US - BEHIND_US - 1, at=START), True, "waited for 14 days"),
+    (PassMark(queued=1), True, "1 cluster to be looked at again"),
+    (PassMark(queued=1, at=START), False, "the last pass was 23 h ago")])  # fmt: skip
 def test_a_pass_begins_when_enough_is_new_and_says_why(mark: PassMark, is_open: bool, reason: str) -> None:
     found = gate(mark, START + 23 * HOUR_US)
     assert found.is_open is is_open and reason in found.reason

@@ -110,11 +110,8 @@ def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> Non
     turn(client, "Actually the port is 5434.")
     client.project()
     assert RIGHT in [result.text for result in client.search("staging database port").results]
-    assert not any(
-        result.text == "Actually the port is 5434."
-        for result in client.search("port", 20).results
-        if result.kind == "fact"
-    )
+    assert not any(result.text == "Actually the port is 5434."
+                   for result in client.search("port", 20).results if result.kind == "fact")  # fmt: skip
 
 
 @pytest.mark.parametrize("at_once", [False, True])

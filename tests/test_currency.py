@@ -128,11 +128,8 @@ def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other:
             assert any(it.above for it in placed) is is_marked
 
 
-PROMPTS = (
-    "Which port does the staging database listen on?",
-    "What was the port of the staging database again?",
-    "staging database port?",
-)
+PROMPTS = ("Which port does the staging database listen on?",
+           "What was the port of the staging database again?", "staging database port?")  # fmt: skip
 ASKED, SAID = "staging database port", data_of("asking")
 
 

@@ -365,15 +365,10 @@ def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     return {pair: (edge.weight, edge.count) for pair, edge in pairs.items()}
 
 
-@pytest.mark.parametrize(
-    ("kept", "looks", "edges"),
-    [
-        ("heron lynx marten", ("heron otter", "lynx", "marten"), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
-        ("heron lynx", (), {}),
-        ("heron otter", ("heron otter",), {}),
-        ("nobody heron lynx", ("heron nobody", "lynx heron", "nobody"), {(0, 2): ONE // 2}),
-    ],
-)
+@pytest.mark.parametrize(("kept", "looks", "edges"),
+    [("heron lynx marten", ("heron otter", "lynx", "marten"), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
+    ("heron lynx", (), {}), ("heron otter", ("heron otter",), {}),
+    ("nobody heron lynx", ("heron nobody", "lynx heron", "nobody"), {(0, 2): ONE // 2})])  # fmt: skip
 def test_looks_link_what_they_saw(
     kept: list[object], looks: tuple[list[object], ...], edges: dict[tuple[int, int], int]
 ) -> None:

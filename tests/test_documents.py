@@ -103,12 +103,9 @@ def test_cuts_are_at_sentences_and_parts_say_their_titles() -> None:
     assert not any("no title\n\n" in part.partition("\n\n")[0] for part in said)
 
 
-@given(
-    st.none() | st.text(min_size=1, max_size=50),
-    st.integers(1, 9_999).flatmap(lambda count: st.tuples(st.integers(1, count), st.just(count))),
-    st.integers(0, 10**9),
-    st.integers(1, 1_000),
-)
+@given(st.none() | st.text(min_size=1, max_size=50),
+       st.integers(1, 9_999).flatmap(lambda count: st.tuples(st.integers(1, count), st.just(count))),
+       st.integers(0, 10**9), st.integers(1, 1_000))  # fmt: skip
 def test_a_place_reads_back(path: str | None, numbers: tuple[int, int], start: int, length: int) -> None:
     place = Place(path, *numbers, start, start + length, DOCUMENT)
     assert place_in(str(place)) == place

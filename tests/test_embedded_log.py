@@ -189,12 +189,8 @@ def test_a_killed_producer_loses_nothing_that_it_acknowledged(
         producer.send_signal(signal.SIGKILL)
         taken |= acknowledged(producer.communicate(timeout=300)[0])
     log = EmbeddedLog(path)
-    stands = {
-        event.id: Position(partition, offset)
-        for partition in range(16)
-        for offset, event in enumerate(events(log, partition))
-        if event.type == "captured"
-    }
+    stands = {event.id: Position(partition, offset) for partition in range(16) for offset,
+              event in enumerate(events(log, partition)) if event.type == "captured"}  # fmt: skip
     assert len(taken) > kills
     assert taken.items() <= stands.items()
     # What was not acknowledged stands whole or not at all, and is at most one batch for each kill.

@@ -167,13 +167,10 @@ def test_texts_that_cannot_be_asked_about_fail_unsent(server: Server, embedder: 
 # --- One bad vector fails alone, at once ---
 
 
-NO_VECTORS = {
-    "NaN": [[float("nan")] * 8],
-    "NaN or infinity": [[1.0] * 7 + [float("inf")], [1e300] * 8, [10**400] * 8],
-    "all zeros": [[0.0] * 8],
-    "dimensions instead of 8": [[1.0] * 7, []],
-    "no list of numbers": [[[1.0] * 8], ["1"] * 8, [True] * 8, None, "words"],
-}
+NO_VECTORS = {"NaN": [[float("nan")] * 8],
+              "NaN or infinity": [[1.0] * 7 + [float("inf")], [1e300] * 8, [10**400] * 8],
+              "all zeros": [[0.0] * 8], "dimensions instead of 8": [[1.0] * 7, []],
+              "no list of numbers": [[[1.0] * 8], ["1"] * 8, [True] * 8, None, "words"]}  # fmt: skip
 
 
 def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedder) -> None:
@@ -223,20 +220,15 @@ def half_an_answer(_: list[str], handler: BaseHTTPRequestHandler) -> None:
 
 
 MADE = {"index": 7, "embedding": [1.0] * 8}
-UNUSABLE = {
-    "500": lambda _texts, _handler: (500, {"error": "?"}),
-    "503": lambda _texts, _handler: (503, b""),
-    "garbage": lambda _texts, _handler: (200, b"<html>busy</html>"),
-    "deep": lambda _texts, _handler: (200, b"[" * 100_000),
-    "a list": lambda _texts, _handler: (200, []),
-    "no data": lambda _texts, _handler: (200, {"data": 5}),
-    "entries of text": lambda texts, _handler: (200, {"data": ["x"] * len(texts)}),
-    "too few": lambda texts, _handler: (200, {"data": [MADE] * (len(texts) - 1)}),
-    "too many": lambda texts, _handler: (200, {"data": [MADE | {"index": None}] * (len(texts) + 1)}),
-    "an index twice": lambda texts, _handler: (200, {"data": [MADE] * len(texts)}),
-    "cut off": cut_off,
-    "half": half_an_answer,
-}
+UNUSABLE = {"500": lambda _texts, _handler: (500, {"error": "?"}), "503": lambda _texts,
+    _handler: (503, b""), "garbage": lambda _texts, _handler: (200, b"<html>busy</html>"),
+    "deep": lambda _texts, _handler: (200, b"[" * 100_000), "a list": lambda _texts, _handler: (200, []),
+    "no data": lambda _texts, _handler: (200, {"data": 5}), "entries of text": lambda texts,
+    _handler: (200, {"data": ["x"] * len(texts)}), "too few": lambda texts,
+    _handler: (200, {"data": [MADE] * (len(texts) - 1)}), "too many": lambda texts,
+    _handler: (200, {"data": [MADE | {"index": None}] * (len(texts) + 1)}), "an index twice": lambda texts,
+    _handler: (200, {"data": [MADE] * len(texts)}), "cut off": cut_off,
+    "half": half_an_answer}  # fmt: skip
 
 
 @pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)

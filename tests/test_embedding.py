@@ -179,17 +179,13 @@ def test_what_is_embedded_are_the_texts_of_the_state(order: list[int], batch: in
     """Repetitions, captures to `global` by others than operators, what stands astray, what is erased."""
     log, embedder, marks = MemoryLog(2), Failing(), MemoryMarks()
     derived = msgspec.structs.replace(captured("derived", scope=A, sent=START), refs=(make_id("one"),))
-    events = [
-        captured("one", scope=A, sent=START),
-        captured("repeated", "one", scope=A, sent=START),
-        captured("elsewhere", "one", scope=B, sent=START),
-        captured("not yours", scope="global", origin="agent", sent=START),
-        captured("ours", scope="global", origin="operator", sent=START),
-        recalled([], "taken", scope=A, sent=START),
-        captured("under a taken id", "taken", scope=A, sent=START),
-        derived,
-        erased(["one"], "gone", scope=A, origin="operator", sent=START),
-    ]
+    events = [captured("one", scope=A, sent=START), captured("repeated", "one", scope=A, sent=START),
+              captured("elsewhere", "one", scope=B, sent=START),
+              captured("not yours", scope="global", origin="agent", sent=START),
+              captured("ours", scope="global", origin="operator", sent=START),
+              recalled([], "taken", scope=A, sent=START),
+              captured("under a taken id", "taken", scope=A, sent=START), derived,
+              erased(["one"], "gone", scope=A, origin="operator", sent=START)]  # fmt: skip
     for place in order:
         log.append_raw(partition_of(events[place].scope or "", 2), [encode(events[place])])
         if between:

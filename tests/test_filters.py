@@ -242,13 +242,9 @@ def test_what_there_is_not_is_refused_in_a_sentence(home: Path) -> None:
     assert wrong.exit_code == 2 and "'robot' is not one of 'agent', 'model', 'operator'" in wrong.stderr
     with Client(home, scope=SCOPE) as client:
         ends = client.log.ends()
-        for fields, said in (
-            ({"origins": ["robot"]}, "no origin 'robot'"),
-            ({"kinds": ["rumour"]}, "no kind 'rumour'"),
-            ({"sessions": [""]}, "sessions"),
-            ({"sessions": ["x" * 201]}, "sessions"),
-            ({"sessions": ["s"] * 65}, "sessions"),
-        ):
+        for fields, said in (({"origins": ["robot"]}, "no origin 'robot'"),
+            ({"kinds": ["rumour"]}, "no kind 'rumour'"), ({"sessions": [""]}, "sessions"),
+            ({"sessions": ["x" * 201]}, "sessions"), ({"sessions": ["s"] * 65}, "sessions")):  # fmt: skip
             for quiet in (True, False):
                 with pytest.raises(MemtapeError, match=said) as told:
                     client.search("tabs", **fields, quiet=quiet)

@@ -31,13 +31,9 @@ from memtape.tools.keep.states import state_at
 from memtape.tools.keep.waiting import told_of_folding
 
 SCOPE = "project:harbour"
-SAID = (
-    "The port of the gauge is {}.",
-    "Always measure the tide before boat {}.",
-    "In all my projects, use British spelling, rule {}.",
-    "We moved the crane to berth {}.",
-    "The pilot boat {} needs paint.",
-)
+SAID = ("The port of the gauge is {}.", "Always measure the tide before boat {}.",
+        "In all my projects, use British spelling, rule {}.", "We moved the crane to berth {}.",
+        "The pilot boat {} needs paint.")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +120,10 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
         listed = [of.proposals(), of.stale(9), of.read(edges_of), of.edges(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
-    steps = (
-        lambda ids: client.capture(rng.choice(SAID).format(rng.randint(10, 99))),
-        lambda ids: client.forget(rng.choice(ids)),
-        lambda ids: client.use(rng.sample(ids, 2)),
-        lambda ids: client.capture("Never mention the crane again.", kind="turn"),
-        lambda ids: client.project(),
-    )
+    steps = (lambda ids: client.capture(rng.choice(SAID).format(rng.randint(10, 99))),
+             lambda ids: client.forget(rng.choice(ids)), lambda ids: client.use(rng.sample(ids, 2)),
+             lambda ids: client.capture("Never mention the crane again.", kind="turn"),
+             lambda ids: client.project())  # fmt: skip
     for number in range(8):
         steps[number % 5]([result.id for result in client.recent(20)])
         again = asked(client)

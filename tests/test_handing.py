@@ -147,15 +147,9 @@ def test_what_a_server_died_with_is_captured_once(moment: str, home: Path, proje
 SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", "Done."), ("user", "yes")]
 
 
-@pytest.mark.parametrize(
-    ("host", "moment", "late"),
-    soaked(
-        product(HOSTS, ("asked", "before", "after"), (False, True)),
-        ("claude", "after", False),
-        ("codex", "before", True),
-        ("gemini", "after", True),
-    ),
-)
+@pytest.mark.parametrize(("host", "moment", "late"),
+    soaked(product(HOSTS, ("asked", "before", "after"), (False, True)), ("claude", "after", False),
+    ("codex", "before", True), ("gemini", "after", True)))  # fmt: skip
 def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
     """Each turn meets a server that dies, and has its row in the transcript before its hook or after."""
     live = Live(host, home, project)
@@ -193,16 +187,10 @@ def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: py
     assert started == ["--stay"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "serves"),
-    [
-        ({"USER": "somebody"}, False),
-        ({"GIT_CEILING_DIRECTORIES": "/nowhere"}, False),
-        ({"PATH": f"/nowhere{os.pathsep}{os.environ['PATH']}"}, True),
-        ({"GIT_EDITOR": "true", "LANG": "C"}, True),
-        ({"version": "0.0.0"}, False),
-    ],
-)
+@pytest.mark.parametrize(("variables", "serves"), [({"USER": "somebody"}, False),
+    ({"GIT_CEILING_DIRECTORIES": "/nowhere"}, False),
+    ({"PATH": f"/nowhere{os.pathsep}{os.environ['PATH']}"}, True),
+    ({"GIT_EDITOR": "true", "LANG": "C"}, True), ({"version": "0.0.0"}, False)])  # fmt: skip
 def test_a_hook_of_another_environment_or_version_does_its_work_itself(
     variables: dict[str, str], serves: bool, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,15 +93,10 @@ def test_an_answer_written_late_is_captured(served: bool, home: Path, project: P
     assert isinstance(event.body, Captured) and event.body.text == "On port 5433."
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([("user.message", "a"), ("tool.execution_start", ""), ("assistant.message", "b")], "b"),
-        ([("user.message", "a"), ("assistant.message", "I look."), ("tool.execution_start", "")], ""),
-        ([("assistant.message", "old"), ("user.message", "a")], ""),
-        ([], ""),
-    ],
-)
+@pytest.mark.parametrize(("rows", "expected"),
+    [([("user.message", "a"), ("tool.execution_start", ""), ("assistant.message", "b")], "b"),
+    ([("user.message", "a"), ("assistant.message", "I look."), ("tool.execution_start", "")], ""),
+    ([("assistant.message", "old"), ("user.message", "a")], ""), ([], "")])  # fmt: skip
 def test_the_last_answer_of_a_prompt(rows: list[tuple[str, str]], expected: str, tmp_path: Path) -> None:
     path = events_file(tmp_path, *rows)
     assert copilot_answer(path, 0) == expected
