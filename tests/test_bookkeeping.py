@@ -108,8 +108,6 @@ def test_who_only_looks_writes_nothing(tmp_path: Path) -> None:
     }
 
 
-# --- Logs, tail and stats ---
-
 SAID = "The xylophone of Brunhilde is tuned to elfzig Hz."
 ASKED, SCOPE = "glockenspiel quagmire", "project:zwieback"
 SECRETS = ("xylophone", "Brunhilde", "elfzig", "glockenspiel", "quagmire", "zwieback")

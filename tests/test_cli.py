@@ -280,12 +280,6 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     assert "Name one" in call("admin", "completion").stderr
 
 
-def said(*words: str, input: str | bytes | None = None) -> str:
-    result = call(*words, input=input)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 def test_a_diff_names_a_new_memory_once() -> None:
     """Whatever happened to it since: folded into, revising, forgotten, restored."""
     old = document("capture", "The harbour master is Mira.", *SCOPE)
@@ -302,7 +296,7 @@ def test_a_diff_names_a_new_memory_once() -> None:
     named = [(what, changed["id"]) for what in whats for changed in changes[what]]
     assert sorted(named) == sorted(ids.items())
     assert [len(changed["captures"]) for what in ("added", "revised") for changed in changes[what]] == [1, 1]
-    printed = said("admin", "diff", start, "0s", *SCOPE)
+    printed = commanding.call("admin", "diff", start, "0s", *SCOPE).output
     assert all(printed.count(id) == 1 for id in ids.values())
 
 

@@ -196,9 +196,6 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
         assert (refused.exit_code, "secret" in refused.output) == (1, False)
 
 
-# On a broker
-
-
 @pytest.mark.slow
 def test_a_log_that_went_to_kafka_and_came_back_is_the_same(
     source: EmbeddedLog, kafka: Broker, tmp_path: Path, home: Path

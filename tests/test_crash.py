@@ -26,7 +26,8 @@ from typing import NamedTuple
 import crash
 import pytest
 from builders import captured, forgotten
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commanding import call as command
 from forking import python
 from met import missing
 from soaked import soaked
@@ -43,7 +44,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.keep import verify as verifying
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -86,9 +86,6 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
     yield process
     process.kill()
     process.communicate()
-
-
-# Killed projectors
 
 
 @pytest.mark.slow
@@ -148,9 +145,6 @@ def test_a_table_whose_maker_was_killed_is_made_again(
     assert verify(home, log).ok
 
 
-# Threads that begin together
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("times", soaked((2, 30), 2))
 def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
@@ -159,9 +153,6 @@ def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
         process = python(FIRST_EVENTS_CODE, stderr=subprocess.PIPE)
         said = process.communicate()[1]
         assert process.returncode == 0, (process.returncode, said)
-
-
-# Stopped projectors
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -241,8 +232,6 @@ def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
     assert verify(home, log).ok
 
 
-# --- Disks that fail or fill up, and a damaged log ---
-
 ERRORS = ("ENOSPC", "EIO", "EROFS")
 WRITING_CALLS = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
 CAPTURES = 4
@@ -279,9 +268,6 @@ try:
 except MemtapeError as refusal:
     os.write(1, b"refused - %s\\n" % str(refusal).encode())
 """
-
-
-# Producers
 
 
 class Tried(NamedTuple):
@@ -363,9 +349,6 @@ def test_no_capture_is_acknowledged_whose_write_failed(
         assert refused > CAPTURES // step
 
 
-# Projectors
-
-
 def run_failing(
     harness: crash.Harness, home: Home, call: str = "", effect: str = "", largest_file: int | None = None
 ) -> tuple[int, str]:
@@ -435,13 +418,8 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     assert whole == vault_bytes(other)
 
 
-# A damaged log
-
-
 def call(home: Home, *words: str) -> Result:
-    result = CliRunner().invoke(main, [*words, "--home", str(home.path)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
+    return command(*words, home=home.path, code=None)
 
 
 def refused(result: Result, *expected: str) -> None:

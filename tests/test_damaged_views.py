@@ -117,15 +117,12 @@ def call(*words: str) -> Any:
 def ask_everything() -> list[Any]:
     fact, scope = captured("x", "f1").id, ("--scope", A)
     position = ("--as-of", "0:9")
-    return [
-        call(*words)
-        for words in (("status",), ("context", *scope), ("show", fact, *scope),
-                      ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
-                      ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
-                      ("admin", "diff", "0:3", "0:9", *scope), ("search", "lighthouse", *scope, *position),
-                      ("status", *position), ("admin", "embedder", "status"), ("log", *scope),
-                      ("verify",))  # fmt: skip
-    ]  # fmt: skip
+    asked = (("status",), ("context", *scope), ("show", fact, *scope), ("verify",), ("log", *scope),
+             ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
+             ("show", "--edges", fact, *scope), ("show", "--edges", *scope), ("status", *position),
+             ("admin", "diff", "0:3", "0:9", *scope), ("search", "lighthouse", *scope, *position),
+             ("admin", "embedder", "status"))  # fmt: skip
+    return [call(*words) for words in asked]
 
 
 def sound(home: Home) -> str:

@@ -202,9 +202,6 @@ def test_a_client_shows_edges_as_of_now_and_as_of_then_and_none_of_what_is_erase
         assert memory.edges(port).edges == () and memory.verify().ok
 
 
-# --- What 90 days of windows teach ---
-
-
 HALF_HOUR = 30 * MINUTE
 
 

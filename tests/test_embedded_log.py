@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -135,13 +135,8 @@ def path(tmp_path: Path) -> Path:
 @contextmanager
 def edited(path: Path) -> Iterator[sqlite3.Connection]:
     """A plain connection to a log that nobody has open."""
-    db = sqlite3.connect(path)
-    with db:
+    with closing(sqlite3.connect(path)) as db, db:
         yield db
-    db.close()
-
-
-# Processes
 
 
 @pytest.mark.slow
@@ -189,8 +184,8 @@ def test_a_killed_producer_loses_nothing_that_it_acknowledged(
         producer.send_signal(signal.SIGKILL)
         taken |= acknowledged(producer.communicate(timeout=300)[0])
     log = EmbeddedLog(path)
-    stands = {event.id: Position(partition, offset) for partition in range(16) for offset,
-              event in enumerate(events(log, partition)) if event.type == "captured"}  # fmt: skip
+    stands = {event.id: Position(partition, offset) for partition in range(16)
+              for offset, event in enumerate(events(log, partition)) if event.type == "captured"}  # fmt: skip
     assert len(taken) > kills
     assert taken.items() <= stands.items()
     # What was not acknowledged stands whole or not at all, and is at most one batch for each kill.
@@ -218,9 +213,6 @@ def test_processes_that_make_the_same_log_at_once_make_one(start: Start, tmp_pat
         log.close()
     for opener in openers:
         opener.communicate(timeout=300)
-
-
-# Damage
 
 
 @pytest.mark.parametrize("column", ["payload", "digest", "salt", "all of it"])
@@ -302,12 +294,6 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
         with pytest.raises(DamagedLog, match="from 2 to 5"):
             asked()
     log.close()
-
-
-# Files
-
-
-# Every connection
 
 
 def pragmas(log: EmbeddedLog) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -19,6 +18,8 @@ import numpy as np
 import pytest
 from builders import START, captured, erased, make_id, recalled
 from click.testing import CliRunner
+from commanding import call as command
+from commanding import document as call
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
@@ -203,9 +204,6 @@ def test_what_is_embedded_are_the_texts_of_the_state(order: list[int], batch: in
         assert scope.embeddings.vectors.get(KEY, {}).keys() == scope.captures.by_seq.keys()
 
 
-# --- Settings on a log ---
-
-
 def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
     log = EmbeddedLog(tmp_path / "log.db", 4)
     assert configure(log, lambda now: now).embedder == FLOOR
@@ -242,9 +240,6 @@ def test_what_a_machine_does_follows_from_its_embedder_and_the_log() -> None:
         assert plan(settings, [settings], own) == planned
 
 
-# --- A home, an endpoint, and the commands ---
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Home:
     variables = {"HOME": str(tmp_path / "home"), "EMBEDDER": "auto"}
@@ -252,13 +247,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Hom
     for name, value in variables.items():
         monkeypatch.setenv(f"MEMTAPE_{name}", value)
     return Home(tmp_path / "home")
-
-
-def call(*words: str) -> dict[str, Any]:
-    outcome = CliRunner().invoke(main, [*words, "--json"])
-    assert outcome.exit_code == 0, outcome.output
-    document: dict[str, Any] = json.loads(outcome.stdout)
-    return document
 
 
 def said(*texts: str) -> None:
@@ -272,11 +260,10 @@ def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(s
     call("run", "--once")
     server.always = lambda texts, handler: (503, {"error": "away"})
     said("The tide tables are in the attic.")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.exit_code == 0 and "found by words" in outcome.stderr
+    assert "found by words" in command("run", "--once").stderr
     state = call("admin", "embedder", "status")
     assert (state["degraded"], state["waiting"]) == (True, 1)
-    assert "DEGRADED" in CliRunner().invoke(main, ["status"]).output
+    assert "DEGRADED" in command("status").output
     (found, *_) = call("search", "tide tables", "--scope", A)["results"]
     assert found["text"] == "The tide tables are in the attic."
     server.always = None
@@ -294,8 +281,8 @@ def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> N
     assert call("search", question, "--scope", A, "--without", "dense")["results"] == []
     assert call("admin", "compare", "--scope", A, "--retriever", "dense")["recalls"]
     server.always = lambda texts, handler: (503, {"error": "away"})
-    outcome = CliRunner().invoke(main, ["search", "tide tables", "--scope", A])
-    assert outcome.exit_code == 0 and "by words alone" in outcome.stderr and "attic" in outcome.stdout
+    outcome = command("search", "tide tables", scope=A)
+    assert "by words alone" in outcome.stderr and "attic" in outcome.stdout
 
 
 def test_erasing_takes_the_vector_too(home: Home) -> None:
@@ -351,8 +338,6 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts
     assert settings_on(EmbeddedLog(home.log_path)).embedder == "tiny-embed@tiny-embed/8"
 
-
-# --- An embedder that fails or changes while somebody runs, and going back ---
 
 TINY = "tiny-embed@tiny-embed/8"
 
@@ -458,16 +443,15 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     running.step()
     said("One more.")
     server.always = lambda *_: (503, b"")
-    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0, "an outage passes"
+    command("run", "--once")  # An outage passes.
     server.always = (lambda *_: (401, b"")) if wrong == "no key" else None
     if wrong == "no endpoint":
         monkeypatch.delenv(URL_VARIABLE)
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "http")
     elif wrong == "another model":
         monkeypatch.setenv(MODEL_VARIABLE, "another-model")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
-    assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
+    assert "set" in command("run", "--once", code=1).stderr.lower()
+    command("run", "--once", "--no-embed")
 
 
 @pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
@@ -501,9 +485,6 @@ def test_what_was_refused_is_tried_again(running: Running, server: Server, home:
         assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
         assert call("verify")["ok"]
         call("rebuild")
-
-
-# --- Another shell changes the embedder while `run` goes on ---
 
 
 def in_another_shell(*words: str, **variables: str) -> str:
@@ -549,9 +530,6 @@ def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Runn
     assert {configured_on(log, number)[-1].settings.embedder for number in range(log.partitions)} == {FLOOR}
 
 
-# --- Going back ---
-
-
 @pytest.mark.usefixtures("own_choice")
 def test_going_back_from_the_floor_uses_the_endpoint(running: Running, home: Home, server: Server) -> None:
     running.step()
@@ -574,9 +552,6 @@ def test_going_back_from_the_floor_uses_the_endpoint(running: Running, home: Hom
     assert call("verify")["ok"]
 
 
-# --- A home without a text, and a machine without the model ---
-
-
 def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
     state = call("admin", "embedder", "set", "http", "--fold-cosine", "70")
     assert (state["configured"], state["next"]) == (TINY, None)
@@ -588,8 +563,6 @@ def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Hom
     state = call("admin", "embedder", "set", "http")
     assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"
 
-
-# --- Quantised vectors are exact ---
 
 COMPONENTS = st.one_of(
     st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-9, 9).map(float), st.just(0.0)
