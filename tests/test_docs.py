@@ -116,7 +116,7 @@ def test_the_demo_shows_what_it_promises(environment: dict[str, str], tmp_path: 
     """In a home of its own: nothing is left in the folder, and nothing in the user's home."""
     done = subprocess.run(["memtape", "demo"], env=environment, cwd=tmp_path, timeout=300, **PIPED)
     assert done.returncode == 0, done.stdout + done.stderr
-    for told in ("before: 5432", "Memory of project:harbour", "Erased for good", "what the log says."):
+    for told in ("before: 5432", "Memory of project:harbour", "Erased for good", "are what the log says."):
         assert told in done.stdout
     past = done.stdout.partition("--as-of")[2].partition("5.")[0]
     assert "5432" in past and "5433" not in past, "what held before"

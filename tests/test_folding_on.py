@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import START, captured, erased
+from forking import python
 from test_damaged_views import _empty
 
 from memtape.schemas.rows import made_from
@@ -132,7 +131,6 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
             assert asked(fresh) == again, number
 
 
-ROOT = Path(__file__).resolve().parent.parent
 A = "project:a"
 READERS, ROUNDS, TEXTS = 3, 6, 12
 
@@ -162,11 +160,8 @@ def view_names(home: Home) -> list[str]:
 
 @pytest.mark.slow
 def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
-    command = [sys.executable, "-c", READER, str(home.path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    asked: Any = {"text": True, "bufsize": 1, "env": environment}
-    readers = [subprocess.Popen(command, **asked, **pipes) for _ in range(READERS)]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    readers = [python(READER, home.path, text=True, bufsize=1, **pipes) for _ in range(READERS)]
     first = 2  # Behind the settings and the tick.
     try:
         for number in range(1, ROUNDS + 1):
