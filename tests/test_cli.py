@@ -267,10 +267,12 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "user")
     assert call("capture", "The crane is number seven.").exit_code == 0
     (id,) = [it["id"] for it in document("search")["results"]]
-    for words, found in (("memtape sh", "show"), (f"memtape show {id[:4]}", id),
-                         (f"memtape pin {id[:4]}", id), (f"memtape forget {id[:4]}", id)):  # fmt: skip
+    for words, found in (("memtape sh", "plain,show"), (f"memtape show {id[:4]}", f"plain,{id}"),
+                         (f"memtape pin {id[:4]}", f"plain,{id}"), (f"memtape forget {id[:4]}", f"plain,{id}"),
+                         ("memtape agents connect cl", "plain,claude"), ("memtape import ex", "file,"),
+                         ("memtape admin secrets join te", "file,")):  # fmt: skip
         env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        assert f"plain,{found}" in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
+        assert found in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])
     assert "_MEMTAPE_COMPLETE" in written.read_text() and written.is_relative_to(tmp_path / "user")
     assert call("admin", "completion", "zsh", "--print").output.startswith("#compdef memtape")
