@@ -9,13 +9,12 @@ from pathlib import Path
 
 import met
 import pytest
-from builders import MINUTE, START, captured, configured, recalled, slots, used
+from builders import MINUTE, START, captured, recalled, scope_of, used
 from commanding import call as command
 from commanding import document
 from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import replay
 from test_distilling import no_model as no_model  # A fixture.
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
@@ -58,9 +57,8 @@ def test_looks_are_ordered(seen: list[dict[Spot, float]], lent: dict[Spot, float
     assert list(order.items()) == list(rules.merged(seen, lent, sorted(kinds)).items())
 
 
-graphs = st.dictionaries(
-    st.integers(0, 200), st.lists(st.tuples(st.integers(0, 200), st.floats(-1, 2)), max_size=12), max_size=120
-)
+leads = st.lists(st.tuples(st.integers(0, 200), st.floats(-1, 2)), max_size=12)
+graphs = st.dictionaries(st.integers(0, 200), leads, max_size=120)
 
 
 @given(graphs, st.lists(st.integers(0, 200), max_size=40))
@@ -92,10 +90,8 @@ def field(corpus: Corpus, texts: Sequence[str], among: Among = lambda places: pl
 def fields_of(*scopes: Sequence[str]) -> list[rules.Field]:
     fields = []
     for number, texts in enumerate(scopes):
-        documents = [
-            Document(text, "s", "Ada", True, False, NOW + n * 1_000_000, "turn", f"{number}-{n:02}")
-            for n, text in enumerate(texts)
-        ]
+        placed = [(text, NOW + n * 1_000_000, f"{number}-{n:02}") for n, text in enumerate(texts)]
+        documents = [Document(text, "s", "Ada", True, False, at, "turn", id) for text, at, id in placed]
         fields.append(field(corpus_of(documents), texts))
     return fields
 
@@ -335,12 +331,10 @@ def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
     """A root over `storage` and `people`; below `storage` a page whose text has no word of the question."""
     with Client(home, scope=SCOPE, origin="user") as client:
         pages = {"far": client.capture("# Elsewhere\n\nNothing of note.", "page", path="far").id}
-        for name, text, above in (
-            ("storage", "# Databases\n\nAll databases that we run.", None),
-            ("people", "# People\n\nWho does what.", None),
-            ("ledger", "# Which databases hold the ledger\n\nAsk Tom.", "storage"),
-        ):
-            pages[name] = client.tree.new(name, text, under=above).id
+        ledger = "# Which databases hold the ledger\n\nAsk Tom."
+        for name, text in (("storage", "# Databases\n\nAll databases that we run."),
+                           ("people", "# People\n\nWho does what."), ("ledger", ledger)):  # fmt: skip
+            pages[name] = client.tree.new(name, text, under="storage" if text == ledger else None).id
         client.tree.link("ledger", "far")
         client.project()
         yield client, pages
@@ -360,8 +354,7 @@ def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> 
 
 def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     facts = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten")]
-    (state,) = replay(slots([configured(), *facts, *events])).partitions.values()
-    pairs = state.scopes["project:test"].edges.pairs
+    pairs = scope_of(*facts, *events).edges.pairs
     return {pair: (edge.weight, edge.count) for pair, edge in pairs.items()}
 
 

@@ -14,7 +14,6 @@ from builders import MINUTE, START, captured, configured, forgotten, make_id, re
 from hypothesis import example, given
 from hypothesis import strategies as st
 from met import events_of
-from replaying import replay
 
 from memtape import Client
 from memtape.schemas.events import Event, Used, make_tick
@@ -43,8 +42,7 @@ def together(ids: list[object], id: object, minute: int, session: str | None = "
 
 
 def scope_of(*events: Event) -> Scope:
-    (state,) = replay(slots([configured(), *FACTS, *events])).partitions.values()
-    return state.scopes["project:test"]
+    return b.scope_of(*FACTS, *events)
 
 
 def apart(ids: list[object], id: object, minute: int) -> Event:

@@ -131,7 +131,7 @@ def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> 
     third = replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
     apart = captured("Something else.", "apart")
     said = [first, erased(["first"], "e"), second, third, apart]
-    (state,) = replay(slots([configured(), *said])).partitions.values()
+    state = builders.partition_of(*said)
     assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
 
 
