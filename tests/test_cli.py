@@ -268,8 +268,9 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
     assert call("capture", "The crane is number seven.").exit_code == 0
     (id,) = [it["id"] for it in document("search")["results"]]
     ours = ((f"memtape {verb} {id[:4]}", f"plain,{id}") for verb in ("show", "pin", "forget"))
-    for words, found in (("memtape sh", "plain,show"), ("memtape agents connect cl", "plain,claude"), *ours,
-                         ("memtape import ex", "file,"), ("memtape admin secrets join te", "file,")):  # fmt: skip
+    files = ((f"memtape {words}", "file,") for words in ("import ex", "admin secrets join te"))
+    others = (("memtape sh", "plain,show"), ("memtape agents connect cl", "plain,claude"))
+    for words, found in (*others, *ours, *files):
         env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         assert found in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])
