@@ -169,8 +169,7 @@ def test_of_many_waiting_texts_none_has_its_vector_made_twice(monkeypatch: pytes
     again.try_again(0)
     work(again, later := Failing(), 3)
     assert sorted(embedder.texts) == sorted([*(f"fact {number} of many" for number in range(30)), *" " * 3])
-    assert later.texts == [" "]
-    assert len(recorded(log)) == 30 + MAX_ATTEMPTS
+    assert later.texts == [" "] and len(recorded(log)) == 30 + MAX_ATTEMPTS
 
 
 def test_many_waiting_texts_of_a_partition_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +180,8 @@ def test_many_waiting_texts_of_a_partition_hold_up_no_other(monkeypatch: pytest.
         log.append([captured(f"fact {number}", scope=A, sent=START + number)])
     worker = EmbedQueue(log, KEY, MemoryMarks())
     worker.look()
-    other = next(scope for scope in (B, "project:c", "project:d") if partition_of(scope, 2) != partition_of(A, 2))
+    own, others = partition_of(A, 2), (B, "project:c", "project:d")
+    other = next(scope for scope in others if partition_of(scope, 2) != own)
     log.append([captured("just said", scope=other, sent=START + 99)])
     worker.look()
     worker.embed(embedder, 1, START)
