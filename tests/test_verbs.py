@@ -13,14 +13,14 @@ import click
 import msgspec
 import pytest
 from client_stub import STUB, written
-from json_schemas import portable_type
+from json_schemas import answers_of, portable_type
 
 from memtape import Client
 from memtape.tools.client import ask_verb
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
-from memtape.tools.verb import Asks, answers_of, document, encoded, fields_of
+from memtape.tools.verb import Asks, document, encoded, fields_of
 
 EVERYDAY = 24
 """The most commands that help lists at the top."""
@@ -89,7 +89,7 @@ def test_an_option_has_one_meaning_in_a_command() -> None:
 
 def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:
     for tool in every_tool().values():
-        assert tool.verb.effect != "erases" and tool.verb.in_memory in (True, False)
+        assert tool.verb.effect != "erases"
         assert not {field.name for field in tool.fields()} & {"scope", "home", "origin", "quiet", "as_of"}
 
 

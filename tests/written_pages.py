@@ -19,7 +19,7 @@ from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
 from memtape.tools.table import METHODS, TITLES, VERBS
-from memtape.tools.verb import Verb, fields_of
+from memtape.tools.verb import Verb, fields_of, is_for_programs
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -28,8 +28,6 @@ COMMON = {"scope", "actor", "origin", "session", "home", "as_json", "profile", "
 """The options that many commands have; the page describes them once."""
 LONG_ID = re.compile(r"(?<=[0-9a-f]{8}-[0-9a-f]{4})(-[0-9a-f]{4}){2}-[0-9a-f]{12}")
 """The part of an id that an example can do without."""
-COMMON_FIELDS = ("id", "ids", "limit", "as_of", "reason", "dry_run", "yes")
-"""The arguments of many methods; the page describes them once."""
 LONGEST_DEFAULT = 12
 """A default of more characters is not shown."""
 
@@ -38,7 +36,12 @@ def commands() -> str:
     """Return the commands in their groups: an example, the summary, and the command's own options."""
     lines: list[str] = []
     for group, names in TITLES.items():
-        lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, _command(main, name))), ""]
+        lines += [
+            f"**{group}**",
+            "",
+            *(line for name in names for line in _lines(name, _command(main, name))),
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -84,12 +87,12 @@ def client() -> str:
 
 
 def _method(name: str, verb: Verb) -> str:
-    """Return a method that is made from the table: its arguments, what it does, and what each argument says."""
+    """Return a method that is made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
-    told = [f"- `{it.name}`: {it.help}" for it in fields if it.help and it.name not in COMMON_FIELDS]
+    about = " ".join([verb.summary, *filter(is_for_programs, verb.help)])
+    told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
-    about = re.sub(r"\s*\n(?!\n)\s*", " ", inspect.getdoc(verb.run) or "").strip()
     return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))
 
 

@@ -409,7 +409,7 @@ class Client(World):
         scope: Only in this scope.
         since_us: Only turns since a time, in microseconds.
         """
-    def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> Any:
+    def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.
 
         Recall counts the used results of a search (`memtape agents used`). Without any known use there is
@@ -421,7 +421,7 @@ class Client(World):
         retrievers: Only this one.
         limit: The latest searches.
         """
-    def compare_shadows(self) -> Any:
+    def compare_shadows(self) -> dict[str, Any]:
         """Instead compare what shadows answered beside the searches."""
     def conflicts(self, settled: bool = False) -> ConflictList:
         """List what waits for you: contradictions and rules; and say which side of a contradiction holds.

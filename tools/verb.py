@@ -7,8 +7,9 @@ verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
-from typing import Annotated, Any, Literal, NamedTuple, Union
+from functools import cache
+from inspect import signature
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import orjson
@@ -56,20 +57,13 @@ def inside(help: str) -> Meta:
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
-    str | None, people("Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.")
+    str | None,
+    people("Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."),
 ]
 
 
 class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a verb is asked with; anything else is refused. Fields without a default come first, as arguments."""
-
-
-class IdAsks(Asks, frozen=True):
-    id: Id
-
-
-class ListAsks(Asks, frozen=True):
-    limit: Limit = 10
 
 
 class Offer(NamedTuple):
@@ -93,31 +87,34 @@ class Offer(NamedTuple):
         return self.name.replace("_", " ").capitalize()
 
 
+ON_DISK = (
+    *("admin", "archive", "erase", "import", "page", "project", "rebuild", "run", "verify"),
+    *("agents connect", "agents disconnect", "agents pause", "agents resume"),
+)
+"""The commands that need files that stay; the others also work where nothing is kept (profile dev_no_persist)."""
+
+
 class Verb(NamedTuple):
     """A verb. `name` is the words of its command, and the option that selects it: `show --why`.
 
-    A name that ends in ` -` is what the command does without words. `run` does the verb; `lines` shows the answer to
-    people. A command that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`.
-    `listed` is the name of the answer in JSON where that is a list. `undo` is the command that undoes it. A verb
-    `in_memory` also works in a process that keeps nothing (profile dev_no_persist). A
-    tolerant one passes over words and options that it does not know.
+    A name that ends in ` -` is what the command does without words. `run` does the verb: its parameters after the
+    first are what is asked, and its docstring is the help. `lines` shows the answer to people. A command that does
+    more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`. `listed` is the name of the
+    answer in JSON where that is a list, `answers` the type of the document where `run` answers with another. `undo`
+    is the command that undoes it. A tolerant verb passes over unknown words and options.
     """
 
     name: str
-    summary: str
+    run: Callable[..., Any]
     example: str
-    asks: type[Asks]
-    answers: Any
-    run: Callable[[Any, Any], Any]
     lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
     undo: str = ""
     tool: Offer | None = None
     at: Place = "project"
-    in_memory: bool = False
     listed: str = ""
-    details: str = ""
+    answers: Any = None
     is_tolerant: bool = False
 
     @property
@@ -129,6 +126,54 @@ class Verb(NamedTuple):
     def mode(self) -> str:
         """The option that selects it among the verbs of its command; `-` without words, empty for the first."""
         return self.name[len(self.command) + 1 :]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the verb also works where nothing is kept."""
+        return not f"{self.name} ".startswith(tuple(f"{words} " for words in ON_DISK))
+
+    @property
+    def asks(self) -> type[Asks]:
+        """The struct of what is asked."""
+        return _asks_of(self.run)
+
+    @property
+    def help(self) -> list[str]:
+        """The paragraphs of its help; the first is its summary. One that says `Returns` or `Raises` is for programs."""
+        return [" ".join(told.split()) for told in (self.run.__doc__ or "").split("\n\n")]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence or two of its help."""
+        return self.help[0]
+
+    @property
+    def details(self) -> str:
+        """The rest of its help for people."""
+        return "\n\n".join(told for told in self.help[1:] if not is_for_programs(told))
+
+    def answer(self, world: Any, asked: Asks) -> Any:
+        """Do the verb as it is asked."""
+        if "asked" in self.run.__annotations__:
+            return self.run(world, asked)
+        given = set(asked.__struct_fields__)
+        return self.run(world, **{it: getattr(asked, it) for it in self.asks.__struct_fields__ if it in given})
+
+
+def is_for_programs(told: str) -> bool:
+    """Whether a paragraph of a verb's docstring is of no use at a terminal."""
+    return told.startswith(("Returns ", "Raises "))
+
+
+@cache
+def _asks_of(run: Callable[..., Any]) -> type[Asks]:
+    """Return the struct of the parameters of a verb's function, or the struct that is its only one."""
+    _, *given = signature(run).parameters.values()
+    if [it.name for it in given] == ["asked"]:
+        return run.__globals__[given[0].annotation]  # type: ignore[no-any-return]
+    fields = [(it.name, it.annotation, *((it.default,) if it.default is not it.empty else ())) for it in given]
+    name = run.__name__.title().replace("_", "") + "Asks"
+    return msgspec.defstruct(name, fields, bases=(Asks,), module=run.__module__)  # type: ignore[return-value]
 
 
 class Failure(NamedTuple):
@@ -165,22 +210,6 @@ def fields_of(asks: type[Asks]) -> list[VerbField]:
 def document(verb: Verb, answer: Any) -> Any:
     """Return an answer as the document that `--json` and HTTP give."""
     return {verb.listed: answer} if verb.listed else answer
-
-
-def answers_of(verb: Verb) -> Any:
-    """Return the type of a verb's document; `answers` may be a dotted name, or several, of what is loaded late."""
-    named = verb.answers.split(" | ") if isinstance(verb.answers, str) else []
-    kinds = [_loaded(name) for name in named] or [verb.answers]
-    kind: Any = Union[tuple(kinds)]  # noqa: UP007
-    if not verb.listed or kind is dict:
-        return kind
-    return msgspec.defstruct(f"{kinds[0].__name__}List", [(verb.listed, list[kind])])
-
-
-def _loaded(name: str) -> Any:
-    module, _, kind = name.rpartition(".")
-    room = "memtape" if module.startswith(("schemas.", "state.")) else "memtape.tools"
-    return getattr(import_module(f"{room}.{module}"), kind)
 
 
 def encoded(value: Any, *, indent: bool = False) -> bytes:

@@ -324,14 +324,15 @@ def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
 
 
 def _output(verb: Verb, world: Any, asked: Any) -> Output:
-    if verb.shell is not None:
-        for number, told in enumerate(verb.shell(world, asked) or ()):
+    """Yield the document and the lines of a verb; one that walks by itself, or says all by itself, is let do so."""
+    walk = verb.answer(world, asked) if verb.shell is None else verb.shell(world, asked)
+    if isinstance(walk, Iterator):
+        for number, told in enumerate(walk):
             yield told if number else document(verb, told)
-        return
-    answer = verb.run(world, asked)
-    yield document(verb, answer)
-    if verb.lines is not None:
-        yield from verb.lines(world, asked, answer)
+    elif walk is not None:
+        yield document(verb, walk)
+        if verb.lines is not None:
+            yield from verb.lines(world, asked, walk)
 
 
 def print_output(output: Output | None) -> None:
@@ -358,7 +359,10 @@ def ask_to_adopt(error: NotAdopted, home: Path) -> None:
         adopt(Path.cwd(), Home(home), error.scope)
     else:
         apart = set_apart(Path.cwd(), Home(home))
-        say(f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.", err=True)
+        say(
+            f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.",
+            err=True,
+        )
 
 
 def _check_kept(verb: Verb, home: Path) -> None:

@@ -46,7 +46,7 @@ def answer(world: World, method: str, given: dict[str, Any]) -> bytes:
         asked = msgspec.convert(given, verb.asks)
     except msgspec.ValidationError as error:
         raise MemtapeError(f"{method} was called wrongly: {error}.", f"GET {PATH}/openapi.json describes it.") from None
-    return encoded(document(verb, verb.run(world, asked)))
+    return encoded(document(verb, verb.answer(world, asked)))
 
 
 def app(ask: Ask) -> Starlette:

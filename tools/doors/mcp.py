@@ -94,7 +94,7 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
         if tool.verb.effect != "reads" and hasattr(asked, "id"):
             _hold_global(world, asked.id)
         asked, note = _bounded(tool, asked)
-        told = note + tool.offer.tell(world, asked, tool.verb.run(world, asked))
+        told = note + tool.offer.tell(world, asked, tool.verb.answer(world, asked))
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
@@ -151,5 +151,6 @@ def _hold_global(world: World, id: str) -> None:
     of = found.memory or found.turn or found.captured
     if of is not None and of.scope == GLOBAL:
         raise MemtapeError(
-            f"{id} belongs to global, which only an operator changes.", "Ask the user to do it with `memtape`."
+            f"{id} belongs to global, which only an operator changes.",
+            "Ask the user to do it with `memtape`.",
         )

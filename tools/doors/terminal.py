@@ -64,7 +64,12 @@ def listed(name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], 
 
 
 def say_some(
-    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50, *, err: bool = False
+    found: Sequence[ListedT],
+    line: Callable[[ListedT], str],
+    title: str = "",
+    most: int = 50,
+    *,
+    err: bool = False,
 ) -> None:
     """Print under a title a line for each of the first of many, and how many more there are; nothing for none."""
     if found and title:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
@@ -19,7 +19,7 @@ from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
-from memtape.tools.verb import Asks, Id, Limit, Offer, Output, Reason, Verb, rare, said
+from memtape.tools.verb import Id, Limit, Offer, Output, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
@@ -32,64 +32,56 @@ SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
 
-class ArchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)]
-    reason: Reason = None
+def archive(
+    world: World,
+    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)],
+    reason: Reason = None,
+) -> ArchivedNow:
+    """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
+
+    Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a document
+    only the named part is archived. Texts archived with their project come back by `memtape project finish
+    --undo`.
+
+    Returns the changed and the unchanged units. Raises `NotFound`, and `MemtapeError` where any is pinned or
+    hidden: then none is archived.
+    """
+    return ask.archived.archive(world, world.ids, ids, reason)
 
 
-class UnarchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True)] = ()
+def unarchive(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True)] = (),
     all_of: Annotated[
         Literal["age", "asked"] | None,
         rare("All that was archived by age, or since somebody asked, instead of ids."),
-    ] = None
-    reason: Reason = None
+    ] = None,
+    reason: Reason = None,
+) -> ArchivedNow:
+    """Bring texts back instead, also those that have left the views.
 
-
-class ArchivedAsks(Asks, frozen=True):
-    limit: Limit = 20
-    purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False
-
-
-class LifecycleAsks(Asks, frozen=True):
-    dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False
-    at: Annotated[str | None, said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME")] = None
-    limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20
-
-
-class SetLifecycleAsks(Asks, frozen=True):
-    changes: Annotated[tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")]
-
-
-def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
-    """Archive memories and turns with all their captures; return the changed and the unchanged units.
-
-    Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
+    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`
+    brings them back.
     """
-    return ask.archived.archive(world, world.ids, asked.ids, asked.reason)
+    return ask.archived.unarchive(world, world.ids, ids, all_of, reason)
 
 
-def unarchive(world: World, asked: UnarchiveAsks) -> ArchivedNow:
-    """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
+def archived(
+    world: World,
+    limit: Limit = 20,
+    purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False,
+) -> ArchiveList:
+    """List what is archived, the latest first, and the projects.
 
-    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo` brings them
-    back.
-    """
-    return ask.archived.unarchive(world, world.ids, asked.ids, asked.all_of, asked.reason)
-
-
-def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
-    """Return the archived texts of the scope and of `global`, the latest first.
-
-    With `purged` they are only those that left the views.
+    Returns the texts of the scope and of `global`; with `purged` only those that left the views.
     """
 
     def told(done: int) -> None:
-        world.on_phase("reading", min(done, asked.limit), asked.limit)
+        world.on_phase("reading", min(done, limit), limit)
 
     archived_of = ask.archived.archived_of
     found = world.reader.read(
-        lambda views: archived_of(views, world.scope, asked.limit, purged=asked.purged, on_read=told), world.scope
+        lambda views: archived_of(views, world.scope, limit, purged=purged, on_read=told), world.scope
     )
     if not world.is_confined:
         return found
@@ -97,29 +89,47 @@ def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
     return msgspec.structs.replace(found, projects=own)
 
 
-def lifecycle(world: World, asked: LifecycleAsks) -> Aging:
-    """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
+def lifecycle(
+    world: World,
+    dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False,
+    at: Annotated[str | None, said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME")] = None,
+    limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20,
+) -> Aging:
+    """Say how many texts of this project stand in which tier, archived or not, and when the clock last
+    ticked.
 
-    Folds the log up to its end, and appends nothing. Raises `MemtapeError` for a past time.
+    A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state:
+    each text is counted once, as one that moves or by why it stays. The pass is one, as if none came before
+    it. --set is for people: --origin user at a terminal.
+
+    Returns the state at the end of the log, and appends nothing. Raises `MemtapeError` for a past time.
     """
-    if asked.at is not None and not asked.dry_run:
+    if at is not None and not dry_run:
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
     now = now_us()
-    at = None if asked.at is None else parse_time(asked.at, now)
+    when = None if at is None else parse_time(at, now)
     aging_of = ask.archived.aging_of
-    return aging_of(world.home, world.log, world.scope, now, dry_run=asked.dry_run, at=at)
+    return aging_of(world.home, world.log, world.scope, now, dry_run=dry_run, at=when)
 
 
-def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool]:
-    """Append changed settings of aging and return all. Raises `MemtapeError`, also for anyone but a person."""
+def set_lifecycle(
+    world: World,
+    changes: Annotated[
+        tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")
+    ],
+) -> dict[str, int | bool]:
+    """Change a setting of the whole log.
+
+    Raises `MemtapeError`, also for anyone but a person.
+    """
     check_person(world.actor.origin, "change how texts age")
-    pairs = [change.partition("=") for change in asked.changes]
+    pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
         raise click.UsageError(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")
     return change_lifecycle(world.log, {key.strip(): value.strip() for key, _, value in pairs})
 
 
-def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Iterator[str]:
+def _archive_lines(world: World, asked: Any, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Archived", "Archived before")
     if done.done:
         yield (
@@ -128,13 +138,13 @@ def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Itera
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
-def _unarchive_lines(world: World, asked: UnarchiveAsks, done: ArchivedNow) -> Iterator[str]:
+def _unarchive_lines(world: World, asked: Any, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Brought back", "Not archived")
     if asked.ids and done.done:
         yield f"To undo: memtape archive {' '.join(it.id for it in done.done)}"
 
 
-def _archived_lines(world: World, asked: ArchivedAsks, found: ArchiveList) -> Iterator[str]:
+def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Iterator[str]:
     purged = asked.purged
     for why, texts in groupby(found.archived, key=lambda it: it.why):
         yield f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}"
@@ -171,7 +181,7 @@ def _archived(it: ArchivedText, scope: str) -> str:
     return f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {it.id}"
 
 
-def _aging_lines(world: World, asked: LifecycleAsks, aging: Aging) -> Iterator[str]:
+def _aging_lines(world: World, asked: Any, aging: Aging) -> Iterator[str]:
     """Yield how a scope has aged, a line each, and of a dry run so many moves."""
     mark = aging.mark
     since = f" since {format_day(mark.since)}" if mark.since else ""
@@ -224,24 +234,24 @@ def _group(move: Moving) -> str:
             return f"archived on {day}"
 
 
-def _lifecycle_shell(world: World, asked: LifecycleAsks) -> Output:
-    aging = lifecycle(world, asked)
+def _lifecycle_shell(world: World, asked: Any) -> Output:
+    aging = lifecycle(world, asked.dry_run, asked.at, asked.limit)
     yield {**msgspec.to_builtins(aging), "settings": lifecycle_settings(world.log)}
     yield from _aging_lines(world, asked, aging)
 
 
-def _tell_archive(world: World, asked: ArchiveAsks, done: ArchivedNow) -> str:
+def _tell_archive(world: World, asked: Any, done: ArchivedNow) -> str:
     named = ", ".join(f"`{it.id}`" for it in done.done)
     already = f" Archived before: {len(done.already)}." if done.already else ""
     return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
 
 
-def _tell_unarchive(world: World, asked: UnarchiveAsks, done: ArchivedNow) -> str:
+def _tell_unarchive(world: World, asked: Any, done: ArchivedNow) -> str:
     already = f" Not archived: {len(done.already)}." if done.already else ""
     return f"Brought back {len(done.done)}.{already}"
 
 
-def _tell_archived(world: World, asked: ArchivedAsks, found: ArchiveList) -> str:
+def _tell_archived(world: World, asked: Any, found: ArchiveList) -> str:
     """List the archived texts of the project, as many as fit. Other projects are not named."""
     own = found.projects.get(found.scope)
     tail = [project_told(own)] if own is not None else []
@@ -261,15 +271,12 @@ def _tell_text(it: ArchivedText) -> str:
 VERBS = (
     Verb(
         "archive",
-        "Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.",
+        archive,
         """\
 memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
 memtape archive 019ab0c4 --undo
 memtape archive --undo --all-of age
 memtape archive --list --purged --limit 50""",
-        ArchiveAsks,
-        "ask.archived.ArchivedNow",
-        archive,
         lines=_archive_lines,
         effect="hides",
         undo="memtape archive --undo",
@@ -279,54 +286,36 @@ memtape archive --list --purged --limit 50""",
             _tell_archive,
             common=False,
         ),
-        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a "
-        "document only the named part is archived. Texts archived with their project come back by `memtape project "
-        "finish --undo`.",
     ),
     Verb(
         "archive --undo",
-        "Bring texts back instead, also those that have left the views.",
-        "memtape archive --undo --all-of age",
-        UnarchiveAsks,
-        "ask.archived.ArchivedNow",
         unarchive,
+        "memtape archive --undo --all-of age",
         lines=_unarchive_lines,
         effect="shows",
         tool=Offer("unarchive_memory", "Bring back memories that were archived.", _tell_unarchive, common=False),
     ),
     Verb(
         "archive --list",
-        "List what is archived, the latest first, and the projects.",
-        "memtape archive --list --purged --limit 50",
-        ArchivedAsks,
-        "ask.archived.ArchiveList",
         archived,
+        "memtape archive --list --purged --limit 50",
         lines=_archived_lines,
         tool=Offer("list_archived", "What is archived, since when and why.", _tell_archived, common=False),
     ),
     Verb(
         "admin lifecycle",
-        "Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.",
+        lifecycle,
         """\
 memtape admin lifecycle
 memtape admin lifecycle --dry-run
 memtape admin lifecycle --dry-run --at 2027-01-01 --json
 memtape admin lifecycle --set archive_after_days=-1""",
-        LifecycleAsks,
-        "ask.archived.Aging",
-        lifecycle,
         shell=_lifecycle_shell,
-        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the "
-        "state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none came "
-        "before it. --set is for people: --origin user at a terminal.",
     ),
     Verb(
         "admin lifecycle --set",
-        "Change a setting of the whole log.",
-        "memtape admin lifecycle --set archive_after_days=-1",
-        SetLifecycleAsks,
-        dict,
         set_lifecycle,
+        "memtape admin lifecycle --set archive_after_days=-1",
         effect="adds",
         lines=lambda world, asked, settings: [f"{key:<28}{str(value).lower()}" for key, value in settings.items()],
         listed="settings",

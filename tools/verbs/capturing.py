@@ -62,11 +62,6 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
     ] = "fact"
 
 
-class UsedAsks(Asks, frozen=True):
-    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
-    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
-
-
 class CaptureReceipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A text on the log: its id and position, or that it waits in the spool; a document has an id for each part."""
 
@@ -91,7 +86,18 @@ class UseReceipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
-    """Put a text on the log. Raises `InvalidEvent` for a text that may not be there, and `Denied` for secrets."""
+    """Put a text on the log: TEXT, a file, or stdin.
+
+    With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
+    "at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
+    needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
+    kept. If stdin begins with anything else it is one text, as without -.
+
+    Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
+    nothing but secrets (.env, *.pem, .netrc and the like) are refused.
+
+    Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for secrets.
+    """
     if len(asked.text) > MAX_DOCUMENT_CHARS and world.door == "mcp":
         raise MemtapeError(
             f"The text has {len(asked.text):,} characters; at most {MAX_DOCUMENT_CHARS:,} go into one call.",
@@ -121,23 +127,31 @@ def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
     )
 
 
-def use(world: World, asked: UsedAsks) -> UseReceipt:
-    """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`).
+def use(
+    world: World,
+    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)],
+    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None,
+) -> UseReceipt:
+    """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
-    The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's memory in its
-    own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for those of several scopes.
+    Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
+    memories counts by itself.
+
+    Returns the noted ids. `recall` is `Answer.recall_id`. The use of a memory of `global` is recorded and
+    counts in this scope alone; that of another scope's memory in its own scope. Raises `NotFound` for an
+    unknown id, and `MemtapeError` for no ids and for those of several scopes.
     """
-    recall, ids = asked.recall, dict.fromkeys(asked.ids)
-    if not ids:
+    named = tuple(dict.fromkeys(ids))
+    if not named:
         raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
     if recall is not None and not is_whole(recall):
         _, recall = world.ids.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
-    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in ids)
+    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in named)
     scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
-    return UseReceipt(id=receipt.id, ids=tuple(ids), **msgspec.structs.asdict(receipt.position))
+    return UseReceipt(id=receipt.id, ids=named, **msgspec.structs.asdict(receipt.position))
 
 
 def _place(world: World, scope: str, id: str) -> tuple[str, str]:
@@ -294,14 +308,11 @@ def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str
 VERBS = (
     Verb(
         "capture",
-        "Put a text on the log: TEXT, a file, or stdin.",
+        capture,
         """\
 memtape capture "The staging database listens on port 5433." --tag infra
 memtape capture - < conversation.jsonl
 git log -1 --format=%B | memtape capture - --kind journal""",
-        CaptureAsks,
-        CaptureReceipt,
-        capture,
         shell=_capture_shell,
         effect="adds",
         undo="memtape forget",
@@ -312,23 +323,11 @@ git log -1 --format=%B | memtape capture - --kind journal""",
             idempotent=False,
             asks=AgentCaptureAsks,
         ),
-        in_memory=True,
-        details="""\
-With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
-"at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
-needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
-kept. If stdin begins with anything else it is one text, as without -.
-
-Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
-nothing but secrets (.env, *.pem, .netrc and the like) are refused.""",
     ),
     Verb(
         "agents used",
-        "Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.",
-        "memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab",
-        UsedAsks,
-        UseReceipt,
         use,
+        "memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab",
         lines=lambda world, asked, done: [f"Noted the use of {len(done.ids)}."],
         effect="adds",
         tool=Offer(
@@ -336,8 +335,5 @@ nothing but secrets (.env, *.pem, .netrc and the like) are refused.""",
             "Say which memories helped, so that they are found sooner.",
             lambda world, asked, done: f"Noted: {len(done.ids)} used.",
         ),
-        in_memory=True,
-        details="Looking at a result does not count. With a session, its next answer that carries specifics of the "
-        "recalled memories counts by itself.",
     ),
 )

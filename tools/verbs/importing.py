@@ -24,7 +24,7 @@ from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
-from memtape.tools.verbs.keeping import LoggedAsks
+from memtape.tools.verbs.keeping import LogFormat, LogLevel
 
 # Parsers are loaded by the verbs alone, so that no other verb waits for them.
 if TYPE_CHECKING:
@@ -49,30 +49,29 @@ class ImportAsks(Asks, frozen=True):
     scope: Scope = None
 
 
-class ImportPagesAsks(Asks, frozen=True):
-    paths: Paths
-    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")]
-    dry_run: Annotated[bool, said("Only say what would be taken.")] = False
-    scope: Scope = None
-
-
-class WatchAsks(LoggedAsks, frozen=True):
-    scope: Scope = None
-
-
 class TakenFolders(msgspec.Struct, frozen=True):
     """What was taken of each folder."""
 
     folders: list[Any]
 
 
-def import_files(home: Path, asked: ImportAsks) -> ImportSummary:
-    """Take in files, folders and exports, or what hosts have kept; again adds nothing. Raises `MemtapeError`."""
-    return _imported(home, asked)[0]
+def import_files(home: Path, asked: ImportAsks) -> Output:
+    """Import the history of other programs: PATH is a file, a folder or an export.
 
+    Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
+    Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
+    files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
+    everything else to that of this folder. Importing again adds nothing.
 
-def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
-    """Return the summary of an import, and what else a person is to know."""
+    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns
+    stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With
+    --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links; a
+    changed file is the next version of its page, and none is withdrawn.
+
+    With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or
+    50 messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a
+    page, once it is saved. With --log-format each taking is a line on stderr instead of a sentence.
+    """
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
@@ -87,31 +86,45 @@ def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
         paths = [Path(path) for path in asked.paths]
         summary = _taken(importer, speaker.log, *_sources(paths, asked.all, given))
         kept = speaker.profile.told if not summary.dry_run else ""
-        return summary, [told for told in (_vectors_told(speaker, summary), kept) if told]
+        notes = [told for told in (_vectors_told(speaker, summary), kept) if told]
+    yield Failure(summary) if summary.nothing_read else summary
+    _print_summary(summary)
+    yield from notes
+    if summary.nothing_read:
+        say(
+            "Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".",
+            err=True,
+        )
 
 
-def import_pages(home: Path, asked: ImportPagesAsks) -> TakenFolders:
-    """Take in folders of Markdown as pages of the tree. Raises `MemtapeError`."""
+def import_pages(
+    home: Path,
+    paths: Paths,
+    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")],
+    dry_run: Annotated[bool, said("Only say what would be taken.")] = False,
+    scope: Scope = None,
+) -> TakenFolders:
+    """Take each folder in as pages of the tree."""
     from memtape.tools.importing.page_folder import PageFolder
 
-    paths = [Path(path) for path in dict.fromkeys(asked.paths)]
-    for path in paths:
+    named = [Path(path) for path in dict.fromkeys(paths)]
+    for path in named:
         if not path.is_dir():
             raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
-    with Client(home, scope=_project(asked.scope), origin="user") as speaker:
+    with Client(home, scope=_project(scope), origin="user") as speaker:
         speaker.session = None
         with _away_told(lambda: 0):
             speaker.log.ends()
         with speaker.home.lock("imports"):
-            folders = [PageFolder(speaker, path, dry_run=asked.dry_run) for path in paths]
+            folders = [PageFolder(speaker, path, dry_run=dry_run) for path in named]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
                 return TakenFolders([folder.take(bar.update) for folder in folders])
 
 
-def watch(home: Path, asked: WatchAsks) -> None:
-    """Take in the sessions of hosts as they grow, until a signal."""
-    with logged(asked.log_format, asked.log_level) as logs:
-        _watch(home, _project(asked.scope), logs=logs)
+def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
+    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped."""
+    with logged(log_format, log_level) as logs:
+        _watch(home, _project(scope), logs=logs)
 
 
 def _sources(
@@ -155,7 +168,7 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         raise away from None
 
 
-def _page_lines(home: Path, asked: ImportPagesAsks, taken: TakenFolders) -> Iterator[str]:
+def _page_lines(home: Path, asked: Any, taken: TakenFolders) -> Iterator[str]:
     for it in taken.folders:
         verb = "Would take" if it.dry_run else "Took"
         yield (
@@ -237,15 +250,6 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
     return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
 
 
-def _import_shell(home: Path, asked: ImportAsks) -> Output:
-    summary, notes = _imported(home, asked)
-    yield Failure(summary) if summary.nothing_read else summary
-    _print_summary(summary)
-    yield from notes
-    if summary.nothing_read:
-        say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
-
-
 def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
@@ -298,54 +302,24 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
 VERBS = (
     Verb(
         "import",
-        "Import the history of other programs: PATH is a file, a folder or an export.",
+        import_files,
         """\
 memtape import --all --dry-run
 memtape import --watch
 memtape import docs --as pages
 memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
 memtape import handbook.pdf""",
-        ImportAsks,
-        "importing.records.ImportSummary",
-        import_files,
-        shell=_import_shell,
+        answers="ImportSummary",
         effect="adds",
         at="folder",
-        details="""\
-Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
-Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
-files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
-everything else to that of this folder. Importing again adds nothing.
-
-Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns stay. A
-missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With --as pages each
-Markdown file of a folder is a page of the tree, with its front matter and its links; a changed file is the next
-version of its page, and none is withdrawn.
-
-With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
-messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a page, once it
-is saved. With --log-format each taking is a line on stderr instead of a sentence.""",
     ),
     Verb(
         "import --as",
-        "Take each folder in as pages of the tree.",
-        "memtape import docs --as pages",
-        ImportPagesAsks,
-        TakenFolders,
         import_pages,
+        "memtape import docs --as pages",
         lines=_page_lines,
         effect="adds",
         at="folder",
     ),
-    Verb(
-        "import --watch",
-        "Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.",
-        "memtape import --watch",
-        WatchAsks,
-        dict,
-        watch,
-        shell=lambda home, asked: watch(home, asked),
-        effect="adds",
-        at="folder",
-    ),
+    Verb("import --watch", watch, "memtape import --watch", answers=dict, effect="adds", at="folder"),
 )

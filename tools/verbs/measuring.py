@@ -19,7 +19,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools import ask
 from memtape.tools.doors.terminal import phases, say
 from memtape.tools.keep.log_settings import States, set_state, states_on
-from memtape.tools.verb import Asks, Output, Verb, said
+from memtape.tools.verb import Asks, Verb, said
 
 if TYPE_CHECKING:
     from memtape.flows.embed.embedder import Embedder
@@ -31,42 +31,34 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 NAMES: tuple[RetrieverName, ...] = ("bm25", "dense", "rrf", "memtape")
 
 
-class EvalAsks(Asks, frozen=True):
-    file: Annotated[str, said("The file of questions.", path="file")]
-    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
-    without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = ()
-    embedder: Annotated[str | None, said("The embedder, by default that of this machine.", choices=CHOICES)] = None
-    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None
+def evaluate(
+    home: Path,
+    file: Annotated[str, said("The file of questions.", path="file")],
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
+    without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = (),
+    embedder: Annotated[str | None, said("The embedder, by default that of this machine.", choices=CHOICES)] = None,
+    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None,
+) -> dict[str, Any]:
+    """Measure how much of the evidence of a file's questions retrievers find.
 
-
-class InjectAsks(Asks, frozen=True):
-    file: Annotated[str, said("The file of questions.", path="file")]
-    foreign: Annotated[
-        str | None,
-        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
-    ] = None
-
-
-class CompareAsks(Asks, frozen=True):
-    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
-    limit: Annotated[int, Meta(description="The latest searches.", ge=1, le=100_000)] = 1_000
-
-
-class SetRetrieverAsks(Asks, frozen=True):
-    name: str
-    state: State
-    percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None
-
-
-def evaluate(home: Path, asked: EvalAsks) -> dict[str, Any]:
-    """Measure how much of the evidence of a file's questions retrievers find."""
+    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
+    "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
+    8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
+    captured into a temporary home; yours is only read for its settings.
+    """
     from memtape.tools.ask.comparing import LESS
     from memtape.tools.measure.evaluating import evaluate
 
-    opened = _embedder(home, asked.embedder, asked.model)
-    names = [*(asked.retrievers or NAMES), *(LESS[lane] for lane in asked.without)]
+    opened = _embedder(home, embedder, model)
+    names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
     with phases() as update:
-        return evaluate(Path(asked.file), list(dict.fromkeys(names)), opened, update)
+        return _noted(evaluate(Path(file), list(dict.fromkeys(names)), opened, update))
+
+
+def _noted(measured: dict[str, Any]) -> dict[str, Any]:
+    for note in measured["notes"]:
+        say(note, err=True)
+    return measured
 
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
@@ -83,61 +75,81 @@ def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
     return embedder
 
 
-def inject(home: Path, asked: InjectAsks) -> dict[str, Any]:
-    """Measure what a serverless hook adds to prompts."""
+def inject(
+    home: Path,
+    file: Annotated[str, said("The file of questions.", path="file")],
+    foreign: Annotated[
+        str | None,
+        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
+    ] = None,
+) -> dict[str, Any]:
+    """Measure what a hook adds to prompts instead."""
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
     from memtape.tools.measure.evaluating import inject
 
     chars = local_settings(Home(home)).prompt_recall_chars
-    foreign = None if asked.foreign is None else Path(asked.foreign)
+    other = None if foreign is None else Path(foreign)
     with phases() as update:
-        return inject(
-            Path(asked.file),
-            foreign,
-            lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
-            update,
-        )
+        offer = lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars)  # noqa: E731
+        return _noted(inject(Path(file), other, offer, update))
 
 
-def compare(world: World, asked: CompareAsks) -> Any:
-    """Ask the scope's latest searches again of retrievers, by default of all; nothing is put on the log."""
+def compare(
+    world: World,
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
+    limit: Annotated[int, Meta(description="The latest searches.", ge=1, le=100_000)] = 1_000,
+) -> dict[str, Any]:
+    """Ask several retrievers the past questions of this project, and compare their results.
+
+    Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing
+    to compare with, and only --json has figures, about the returned results. The searches are asked of the
+    current views; nothing is put on the log.
+
+    With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever
+    set`) beside the answers given. Only shown results are likely to be used, so the active retriever has the
+    advantage.
+    """
     compare_in = ask.comparing.compare
-    return world.read(
-        lambda views, scope: compare_in(views, world.log, scope, asked.retrievers, asked.limit, world.on_phase)
-    )
+    return world.read(lambda views, scope: compare_in(views, world.log, scope, retrievers, limit, world.on_phase))
 
 
-def compare_shadows(world: World, asked: Asks) -> Any:
-    """Return the results of shadow retrievers beside the scope's answers."""
+def compare_shadows(world: World) -> dict[str, Any]:
+    """Instead compare what shadows answered beside the searches."""
     return world.read(lambda views, scope: ask.comparing.compare_shadows(world.log, scope))
 
 
-def retrievers(world: World, asked: Asks) -> States:
-    """Return the retrievers and embedders that the log names, with their states."""
+def retrievers(world: World) -> States:
+    """List the retrievers and embedders that the log names, with their states.
+
+    An active one answers or decides. A shadow works beside it and is never shown. One that is off or
+    deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.
+    """
     return states_on(world.log)
 
 
-def set_retriever(world: World, asked: SetRetrieverAsks) -> States:
-    """Put a retriever into a state, from the next search on."""
-    set_state(world.log, asked.name, asked.state, asked.percent)
+def set_retriever(
+    world: World,
+    name: str,
+    state: State,
+    percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None,
+) -> States:
+    """Put a retriever into a state, from the next search on.
+
+    NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an
+    embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at
+    the next `memtape run --once`, as of the time of each search.
+    """
+    set_state(world.log, name, state, percent)
     return states_on(world.log)
 
 
-def _eval_shell(home: Path, asked: EvalAsks) -> Output:
-    measured = evaluate(home, asked)
-    for note in measured["notes"]:
-        say(note, err=True)
-    yield measured
+def _eval_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     yield f"{counts}, embedder {measured['embedder']}"
     yield from _evaluated(measured["retrievers"])
 
 
-def _inject_shell(home: Path, asked: InjectAsks) -> Output:
-    measured = inject(home, asked)
-    for note in measured["notes"]:
-        say(note, err=True)
-    yield measured
+def _inject_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
     turns = many(measured["turns"], "turn")
     yield f"{turns}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
     heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
@@ -148,7 +160,7 @@ def _inject_shell(home: Path, asked: InjectAsks) -> Output:
         yield f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells)
 
 
-def _compare_lines(world: World, asked: CompareAsks, told: Mapping[str, Any]) -> Iterator[str]:
+def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterator[str]:
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
         yield (
@@ -225,84 +237,43 @@ def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
 VERBS = (
     Verb(
         "admin eval",
-        "Measure how much of the evidence of a file's questions retrievers find.",
+        evaluate,
         """\
 memtape admin eval locomo10.json --retriever bm25 --retriever memtape
 memtape admin eval locomo10.json --embedder floor --without sparse --json
 memtape admin eval locomo10.json --inject""",
-        EvalAsks,
-        dict,
-        evaluate,
-        shell=_eval_shell,
+        lines=_eval_lines,
         at="folder",
-        details="""\
-The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
-"role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
-8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
-captured into a temporary home; yours is only read for its settings.""",
     ),
     Verb(
         "admin eval --inject",
-        "Measure what a hook adds to prompts instead.",
-        "memtape admin eval locomo10.json --inject",
-        InjectAsks,
-        dict,
         inject,
-        shell=_inject_shell,
+        "memtape admin eval locomo10.json --inject",
+        lines=_inject_lines,
         at="folder",
     ),
     Verb(
         "admin compare",
-        "Ask several retrievers the past questions of this project, and compare their results.",
-        "memtape admin compare --retriever bm25 --retriever memtape\nmemtape admin compare --shadow",
-        CompareAsks,
-        dict,
         compare,
+        "memtape admin compare --retriever bm25 --retriever memtape\nmemtape admin compare --shadow",
         lines=_compare_lines,
-        details="""\
-Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing to
-compare with, and only --json has figures, about the returned results. The searches are asked of the
-current views; nothing is put on the log.
-
-With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever set`)
-beside the answers given. Only shown results are likely to be used, so the active retriever has the advantage.""",
     ),
     Verb(
         "admin compare --shadow",
-        "Instead compare what shadows answered beside the searches.",
-        "memtape admin compare --shadow",
-        Asks,
-        dict,
         compare_shadows,
+        "memtape admin compare --shadow",
         lines=lambda world, asked, told: _shadows(told),
     ),
-    Verb(
-        "admin retriever list",
-        "List the retrievers and embedders that the log names, with their states.",
-        "memtape admin retriever list",
-        Asks,
-        States,
-        retrievers,
-        lines=_state_lines,
-        at="home",
-        details="An active one answers or decides. A shadow works beside it and is never shown. One that is off or "
-        "deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.",
-    ),
+    Verb("admin retriever list", retrievers, "memtape admin retriever list", lines=_state_lines, at="home"),
     Verb(
         "admin retriever set",
-        "Put a retriever into a state, from the next search on.",
+        set_retriever,
         """\
 memtape admin retriever set bm25 shadow --percent 20
 memtape admin retriever set "memtape without hot, edges" shadow
 memtape admin retriever set bm25 deprecated""",
-        SetRetrieverAsks,
-        States,
-        set_retriever,
         lines=_state_lines,
         effect="adds",
         at="home",
-        details='NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an '
-        "embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at the "
-        "next `memtape run --once`, as of the time of each search.",
     ),
 )

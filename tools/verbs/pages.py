@@ -26,7 +26,16 @@ from memtape.tools.verb import Asks, Offer, Output, Text, Verb, people, said
 from memtape.tools.verbs.lines import decoded, each
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.tree import DrawnTree, LinkSaid, ListedNode, PageShown, Tree, TreeNode, Version, Written
+    from memtape.tools.ask.tree import (
+        DrawnTree,
+        LinkSaid,
+        ListedNode,
+        PageShown,
+        Tree,
+        TreeNode,
+        Version,
+        Written,
+    )
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
@@ -34,16 +43,6 @@ SHOWN_PROBLEMS = 50
 DETAILS_BYTES = 3_000
 SlugText = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
 PageName = Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
-
-
-class DrawAsks(Asks, frozen=True):
-    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT
-    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6
-    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50
-
-
-class PageAsks(Asks, frozen=True):
-    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = "_root"
 
 
 class PageFields(Asks, frozen=True):
@@ -61,7 +60,8 @@ class NewPageAsks(PageFields, frozen=True, kw_only=True):
     slug: SlugText
     text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
     under: Annotated[
-        str | None, people("The page below which it stands; by default that whose slug it begins with, or _root.")
+        str | None,
+        people("The page below which it stands; by default that whose slug it begins with, or _root."),
     ] = None
 
 
@@ -87,24 +87,6 @@ class AgentEditPageAsks(Asks, frozen=True):
         return {}
 
 
-class MovePageAsks(Asks, frozen=True):
-    page: PageName
-    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None
-    under: Annotated[str | None, said("The page below which it stands from now on, and below that alone.")] = None
-
-
-class LinkPagesAsks(Asks, frozen=True):
-    page: PageName
-    to: str
-    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related"
-    undo: Annotated[bool, said("End this link.")] = False
-
-
-class CheckAsks(Asks, frozen=True):
-    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False
-    yes: Annotated[bool, said("Do not ask.")] = False
-
-
 class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The problems of a tree, and those that were mended."""
 
@@ -117,46 +99,94 @@ def tree_of(world: World) -> Tree:
     return ask.tree.Tree(world)
 
 
-def draw(world: World, asked: DrawAsks) -> DrawnTree:
-    """Return the tree from a page down. Raises `NotFound`."""
-    return tree_of(world).draw(asked.page, asked.depth, asked.limit)
+def draw(
+    world: World,
+    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT,
+    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6,
+    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50,
+) -> DrawnTree:
+    """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
+
+    Raises `NotFound`.
+    """
+    return tree_of(world).draw(page, depth, limit)
 
 
-def show(world: World, asked: PageAsks) -> PageShown:
-    """Return a page whole. Raises `NotFound`."""
-    return tree_of(world).show(asked.page)
+def show_page(
+    world: World,
+    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = "_root",
+) -> PageShown:
+    """Show a page: text, child pages, links, backlinks and versions.
+
+    Raises `NotFound`.
+    """
+    return tree_of(world).show(page)
 
 
-def pages(world: World, asked: Asks) -> list[ListedNode]:
-    """Return all pages by their slugs."""
+def pages(world: World) -> list[ListedNode]:
+    """List all pages of the project by their slugs."""
     return tree_of(world).listed()
 
 
 def new(world: World, asked: NewPageAsks) -> Written:
-    """Write a page. Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text."""
+    """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+    Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
+    """
     return tree_of(world).new(asked.slug, asked.text, edit_of(**asked.fields()), under=asked.under)
 
 
-def edit(world: World, asked: EditPageAsks | AgentEditPageAsks) -> Written:
-    """Give a page another text, title or the like. Raises `NotFound`, and `MemtapeError` where nothing changes."""
+def edit(world: World, asked: EditPageAsks) -> Written:
+    """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
+
+    With --title and the like alone the text stays. All versions are kept. If the page has another version by
+    now than --base, or than the one in your editor, both stand until somebody has seen both.
+
+    Raises `NotFound`, and `MemtapeError` where nothing changes.
+    """
     return tree_of(world).edit(asked.page, asked.text or None, edit_of(**asked.fields(), base=asked.base))
 
 
-def move(world: World, asked: MovePageAsks) -> Written:
-    """Give a page another slug, or put it below another page. Raises `NotFound` and `MemtapeError`."""
-    return tree_of(world).move(asked.page, asked.slug, under=asked.under)
+def move(
+    world: World,
+    page: PageName,
+    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None,
+    under: Annotated[str | None, said("The page below which it stands from now on, and below that alone.")] = None,
+) -> Written:
+    """Give a page another slug, or put it below another page, or both. Links to it follow.
+
+    Raises `NotFound` and `MemtapeError`.
+    """
+    return tree_of(world).move(page, slug, under=under)
 
 
-def link(world: World, asked: LinkPagesAsks) -> LinkSaid:
-    """Link a page to another, or end a link. Raises `NotFound` and `MemtapeError`."""
-    return tree_of(world).link(asked.page, asked.to, asked.relation, undo=asked.undo)
+def link(
+    world: World,
+    page: PageName,
+    to: str,
+    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related",
+    undo: Annotated[bool, said("End this link.")] = False,
+) -> LinkSaid:
+    """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
+
+    Raises `NotFound` and `MemtapeError`.
+    """
+    return tree_of(world).link(page, to, relation, undo=undo)
 
 
-def check(world: World, asked: CheckAsks) -> TreeCheck:
-    """Return the problems of the tree; with `fix` mend what can be mended, and return what is left."""
+def check(
+    world: World,
+    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False,
+    yes: Annotated[bool, said("Do not ask.")] = False,
+) -> TreeCheck:
+    """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
+
+    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
+    another. No text is changed, and no page is removed.
+    """
     tree = tree_of(world)
     problems = tree.problems()
-    mended = tuple(problem for problem in problems if problem.fix and asked.fix)
+    mended = tuple(problem for problem in problems if problem.fix and fix)
     return TreeCheck(problems=tuple(tree.mend(mended) if mended else problems), mended=mended)
 
 
@@ -174,7 +204,7 @@ def _edit_shell(world: World, asked: EditPageAsks) -> Output:
     given, text, base = edit_of(**asked.fields()), asked.text or None, asked.base
     others = given != NO_EDIT
     if text is not None or not others:
-        shown = show(world, PageAsks(page=asked.page))
+        shown = show_page(world, asked.page)
         base = base or shown.row.version
         text = _text(text, lambda: shown.text)
         if text is None and not others:
@@ -184,7 +214,7 @@ def _edit_shell(world: World, asked: EditPageAsks) -> Output:
     yield from _written(done, "Changed")
 
 
-def _link_lines(world: World, asked: LinkPagesAsks, done: LinkSaid) -> Iterator[str]:
+def _link_lines(world: World, asked: Any, done: LinkSaid) -> Iterator[str]:
     ends = f"{done.source} {done.relation} {done.target}"
     again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
     if asked.undo:
@@ -214,7 +244,7 @@ def _written(done: Written, what: str) -> Iterator[str]:
         yield told
 
 
-def _tree_lines(world: World, asked: DrawAsks, drawn: DrawnTree) -> Iterator[str]:
+def _tree_lines(world: World, asked: Any, drawn: DrawnTree) -> Iterator[str]:
     if drawn.top is None:
         yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
@@ -283,10 +313,10 @@ def _listed(number: int, it: ListedNode) -> Iterator[str]:
     yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
 
 
-def _check_shell(world: World, asked: CheckAsks) -> Output:
+def _check_shell(world: World, asked: Any) -> Output:
     found = check(world, replace(asked, fix=False))
     mendable = [problem for problem in found.problems if problem.fix]
-    names = {it.id: it.name for it in pages(world, Asks())}
+    names = {it.id: it.name for it in pages(world)}
     steps = [_step(problem, body, names) for problem in mendable for body in problem.fix]
     if asked.fix and mendable and not asked.yes:
         for told, _ in steps[:SHOWN_PROBLEMS]:
@@ -314,7 +344,7 @@ def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[st
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
 
 
-def _tell_page(world: World, asked: PageAsks, found: PageShown) -> str:
+def _tell_page(world: World, asked: Any, found: PageShown) -> str:
     """Show a page with its child pages and links, as many as fit."""
     row, part = found.row, markdown.part_of(found.text, 0)
     about = f"{one_line(row.slug or row.id, 200)} in {world.scope}"
@@ -340,21 +370,14 @@ def _tell_edit(world: World, asked: Any, done: Written) -> str:
 VERBS = (
     Verb(
         "tree draw",
-        "Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.",
-        "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
-        DrawAsks,
-        "ask.tree.DrawnTree",
         draw,
+        "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
         lines=_tree_lines,
-        in_memory=True,
     ),
     Verb(
         "tree show",
-        "Show a page: text, child pages, links, backlinks and versions.",
+        show_page,
         "memtape tree show _root",
-        PageAsks,
-        "ask.tree.PageShown",
-        show,
         lines=lambda world, asked, shown: _page(shown),
         tool=Offer(
             "read_page",
@@ -362,41 +385,27 @@ VERBS = (
             _tell_page,
             common=False,
         ),
-        in_memory=True,
     ),
     Verb(
         "tree list",
-        "List all pages of the project by their slugs.",
-        "memtape tree list --json",
-        Asks,
-        "ask.tree.ListedNode",
         pages,
+        "memtape tree list --json",
         lines=lambda world, asked, found: each(found, _listed, "There is no page yet. `memtape tree new` writes one."),
         listed="pages",
-        in_memory=True,
     ),
     Verb(
         "tree check",
-        "List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.",
-        "memtape tree check\nmemtape tree check --fix --yes",
-        CheckAsks,
-        TreeCheck,
         check,
+        "memtape tree check\nmemtape tree check --fix --yes",
         shell=_check_shell,
         effect="adds",
-        in_memory=True,
-        details="With --fix, links to missing pages and links that close a circle end, and an unreachable page is put "
-        "below another. No text is changed, and no page is removed.",
     ),
     Verb(
         "tree new",
-        "Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.",
+        new,
         """\
 memtape tree new deploy "How we deploy." --title Deploying
 memtape tree new deploy/staging - < staging.md""",
-        NewPageAsks,
-        "ask.tree.Written",
-        new,
         shell=_new_shell,
         effect="adds",
         undo="memtape forget",
@@ -408,17 +417,13 @@ memtape tree new deploy/staging - < staging.md""",
             common=False,
             asks=AgentNewPageAsks,
         ),
-        in_memory=True,
     ),
     Verb(
         "tree edit",
-        "Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.",
+        edit,
         """\
 memtape tree edit deploy/staging "Staging listens on port 5434."
 memtape tree edit deploy --summary "Who deploys, when and how.\"""",
-        EditPageAsks,
-        "ask.tree.Written",
-        edit,
         shell=_edit_shell,
         effect="adds",
         undo="memtape tree edit",
@@ -430,33 +435,22 @@ memtape tree edit deploy --summary "Who deploys, when and how.\"""",
             common=False,
             asks=AgentEditPageAsks,
         ),
-        in_memory=True,
-        details="With --title and the like alone the text stays. All versions are kept. If the page has another "
-        "version by now than --base, or than the one in your editor, both stand until somebody has seen both.",
     ),
     Verb(
         "tree move",
-        "Give a page another slug, or put it below another page, or both. Links to it follow.",
-        "memtape tree move deploy/staging staging --under _root",
-        MovePageAsks,
-        "ask.tree.Written",
         move,
+        "memtape tree move deploy/staging staging --under _root",
         lines=lambda world, asked, done: _written(done, "Moved"),
         effect="adds",
-        in_memory=True,
     ),
     Verb(
         "tree link",
-        "Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.",
+        link,
         """\
 memtape tree link deploy deploy/staging --as child
 memtape tree link deploy/staging backups --as depends_on""",
-        LinkPagesAsks,
-        "ask.tree.LinkSaid",
-        link,
         lines=_link_lines,
         effect="adds",
         undo="memtape tree link --undo",
-        in_memory=True,
     ),
 )

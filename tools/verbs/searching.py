@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -22,7 +22,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.recalling import MAX_SHOWN, append_recall, recalled
-from memtape.tools.verb import Asks, AsOf, ListAsks, Offer, Output, Tags, Verb, people, rare, said
+from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, people, rare, said
 from memtape.tools.verbs.lines import latest, say_where_it_was
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ class SearchAsks(Asks, frozen=True):
     not_tags: Annotated[Tags, rare("Nothing with this tag.")] = ()
     not_origins: Annotated[
         tuple[Origin, ...],
-        rare("Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.", 6),
+        rare(
+            "Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.",
+            6,
+        ),
     ] = ()
     not_sessions: Annotated[tuple[str, ...], rare("Nothing that was captured in this session, wherever else.", 64)] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
@@ -93,20 +96,16 @@ class AgentSearchAsks(SearchAsks, frozen=True):
     limit: Annotated[int, Meta(description="How many results, at most 20.", ge=1)] = 8
 
 
-class RecentAsks(ListAsks, frozen=True):
-    kinds: Annotated[
-        tuple[Kind, ...], rare("Only of this kind, by default all but turn; page is a page that was written.", 8)
-    ] = ()
-
-
 def search(world: World, asked: SearchAsks) -> Answer:
-    """Return the results of the scope and of `global` for a query, best first.
+    """Find memories and turns of this project, and of global, by words; without words list the latest
+    memories.
 
-    Pending events are projected first if quick; else the answer covers them by words and has the lag of the views.
-    Unless `quiet`, a `recalled` event is appended, if the project has anything; the past (`as_of`, `valid_at`) is
-    asked without one. Summaries follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same
-    question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises
-    `MemtapeError` for a damaged cursor, or one of another question, scope or home.
+    Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
+    else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
+    appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one. Summaries
+    follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same question. A `deep`
+    search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises `MemtapeError`
+    for a damaged cursor, or one of another question, scope or home.
     """
     query, began_ns = _query(world, asked), ask.measuring.began(world.door)
     answer = world.read(
@@ -169,9 +168,16 @@ def check_asked(query: object, limit: object) -> None:
         raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
 
 
-def recent(world: World, asked: RecentAsks) -> list[Result]:
-    """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
-    return world.read(lambda views, scope: ask.looking.recent_of(views, scope, asked.limit, asked.kinds))
+def recent(
+    world: World,
+    limit: Limit = 10,
+    kinds: Annotated[
+        tuple[Kind, ...],
+        rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
+    ] = (),
+) -> list[Result]:
+    """List the latest memories of this project."""
+    return world.read(lambda views, scope: ask.looking.recent_of(views, scope, limit, kinds))
 
 
 def _search_shell(world: World, asked: SearchAsks) -> Output:
@@ -212,7 +218,10 @@ def _print_notes(answer: Answer) -> None:
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:
-        say(f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.", err=True)
+        say(
+            f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.",
+            err=True,
+        )
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -270,14 +279,14 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     return markdown.list_pieces(head, pieces, tail, "ask with a smaller limit or a narrower query")
 
 
-def _tell_recent(world: World, asked: RecentAsks, found: list[Result]) -> str:
+def _tell_recent(world: World, asked: Any, found: list[Result]) -> str:
     return markdown.listed(found, world.scope, "the latest first")
 
 
 VERBS = (
     Verb(
         "search",
-        "Find memories and turns of this project, and of global, by words; without words list the latest memories.",
+        search,
         """\
 memtape search "staging database port" --kind fact
 memtape search --kind turn --limit 5
@@ -288,9 +297,6 @@ memtape search "staging database port" --archived
 memtape search "which databases do we run" --deep --explain
 memtape search "staging database port" --not-kind turn --tier short
 memtape search "staging database port" --quota turns=3,documents=2""",
-        SearchAsks,
-        "ask.results.Answer",
-        search,
         shell=_search_shell,
         tool=Offer(
             "search_memories",
@@ -298,18 +304,13 @@ memtape search "staging database port" --quota turns=3,documents=2""",
             _tell_search,
             asks=AgentSearchAsks,
         ),
-        in_memory=True,
     ),
     Verb(
         "search -",
-        "List the latest memories of this project.",
-        "memtape search --kind turn --limit 5",
-        RecentAsks,
-        "ask.results.Result",
         recent,
+        "memtape search --kind turn --limit 5",
         lines=lambda world, asked, found: latest(found),
         listed="results",
         tool=Offer("list_recent", "What was remembered last, without a query.", _tell_recent),
-        in_memory=True,
     ),
 )

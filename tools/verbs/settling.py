@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
@@ -24,7 +25,7 @@ from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.verb import Asks, Id, ListAsks, Offer, Output, Text, Verb, said
+from memtape.tools.verb import Id, Limit, Offer, Output, Text, Verb, said
 from memtape.tools.verbs.lines import each
 
 if TYPE_CHECKING:
@@ -40,21 +41,6 @@ TEXT_CHARS = 300
 Key = Literal["y", "n", "s"]
 
 
-class SettleAsks(Asks, frozen=True):
-    conflict: Annotated[str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID")]
-    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")]
-    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
-
-
-class WaitingAsks(Asks, frozen=True):
-    settled: Annotated[bool, said("Also what was settled or has expired.", option="--all")] = False
-
-
-class RulesAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = ()
-    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False
-
-
 class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a conflict: the kept texts, and the replaced text, None where both are kept."""
 
@@ -64,29 +50,49 @@ class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
     replaced: str | None
 
 
-def conflicts(world: World, asked: WaitingAsks) -> ConflictList:
-    """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
-    return world.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, asked.settled))
+def conflicts(
+    world: World,
+    settled: Annotated[bool, said("Also what was settled or has expired.", option="--all")] = False,
+) -> ConflictList:
+    """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
+
+    A conflict is a pair of memories with different values of one thing; until it is settled, both are found
+    as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start
+    context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, use
+    tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by
+    its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a
+    technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its
+    text again confirms a memory.
+
+    Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
+    """
+    return world.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
 
 
-def settle(world: World, asked: SettleAsks) -> ConflictOutcome:
-    """Settle a conflict from `conflicts` in favour of a side, and return the outcome.
+def settle(
+    world: World,
+    conflict: Annotated[str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID")],
+    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
+    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
+) -> ConflictOutcome:
+    """Say which side of a contradiction holds.
 
     Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
     """
-    check_label("note", asked.note)
+    check_label("note", note)
     origin = world.actor.origin
     then = "The user can run `memtape settle`; who is a person says --origin user."
     check_person(origin, "settle a conflict", then)
-    scope, it = _conflict(world, asked.conflict)
+    scope, it = _conflict(world, conflict)
     if scope.name == GLOBAL and origin != "operator":
         raise MemtapeError(f"{it.id} belongs to global.", "Settle it with --origin operator.")
     one, other = (scope.memory_of(side) for side in it.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         raise MemtapeError(f"A side of {it.id} is no longer shown.", "Nothing needs to be settled.")
     texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
-    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[asked.keep]
-    body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=asked.note or None)
+    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+    body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=note or None)
     # Where a side is erased, so is what was noted of it.
     world.append("settled", body, scope.name, refs=it.ids)
     replaced = None if len(kept) == 2 else texts[1 - kept[0]]
@@ -103,10 +109,10 @@ def _conflict(world: World, given: str) -> tuple[Scope, ConflictState]:
     return listed[number]
 
 
-def proposals(world: World, asked: Asks | None = None) -> list[tuple[Proposal, Answered]]:
-    """Return the rules of this scope proposed to people, the latest first, each with its status.
+def proposals(world: World) -> list[tuple[Proposal, Answered]]:
+    """List the rules that were proposed, each with its answer.
 
-    They were said for all projects, or are in text that may be pasted.
+    Returns the rules said for all projects, or in text that may be pasted, the latest first.
     """
     return world.read(ask.conflicts.answers_of)
 
@@ -116,25 +122,36 @@ def waiting_rules(world: World) -> list[Proposal]:
     return [rule for rule, answer in proposals(world) if answer == "waits"]
 
 
-def accept(world: World, asked: RulesAsks) -> list[Proposal]:
-    """Accept proposed rules, with their words, into their target scope; return them.
+def accept(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False,
+) -> list[Proposal]:
+    """Take the named rules, with --all every one that waits and is no paste.
 
-    With `every` these are all that wait and are no paste. Raises `NotFound`, and `MemtapeError` for a writer who is no
-    person.
+    Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
+    `MemtapeError` for a writer who is no person.
     """
-    return [_answer(world, id, declined=False) for id in _meant(world, asked, doubted=False)]
+    return [_answer(world, id, declined=False) for id in _meant(world, ids, every, doubted=False)]
 
 
-def decline(world: World, asked: RulesAsks) -> list[Proposal]:
-    """Decline proposed rules for good, with `every` all that wait; return them. Raises as `accept`."""
-    return [_answer(world, id, declined=True) for id in _meant(world, asked, doubted=True)]
+def decline(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False,
+) -> list[Proposal]:
+    """Decline the named rules for good, with --all every one that waits.
+
+    Raises as `accept`.
+    """
+    return [_answer(world, id, declined=True) for id in _meant(world, ids, every, doubted=True)]
 
 
-def _meant(world: World, asked: RulesAsks, *, doubted: bool) -> Sequence[str]:
+def _meant(world: World, ids: Sequence[str], every: bool, *, doubted: bool) -> Sequence[str]:
     """Return the ids of rules that are meant; a rule that may be pasted is `doubted`."""
-    if bool(asked.ids) is asked.every:
+    if bool(ids) is every:
         raise MemtapeError("It is not said which rules are meant.", "Give ids, or --all for every one.")
-    return asked.ids or [rule.id for rule in waiting_rules(world) if doubted or not rule.is_doubted]
+    return ids or [rule.id for rule in waiting_rules(world) if doubted or not rule.is_doubted]
 
 
 def _answer(world: World, id: str, *, declined: bool) -> Proposal:
@@ -154,17 +171,23 @@ def _answer(world: World, id: str, *, declined: bool) -> Proposal:
     return rule
 
 
-def orders(world: World, asked: Asks) -> list[Order]:
-    """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
+def orders(world: World) -> list[Order]:
+    """List the orders about memory, as "never mention X again".
+
+    Returns those of this scope and `global`.
+    """
     return world.read(ask.looking.orders_of)
 
 
-def stale(world: World, asked: ListAsks) -> list[MemoryRow]:
-    """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
-    return world.read(lambda views, scope: ask.looking.stale_of(views, scope, asked.limit))
+def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
+    """List what was neither said nor used for long, the most used first.
+
+    Returns those of this scope and `global`, and archives nothing.
+    """
+    return world.read(lambda views, scope: ask.looking.stale_of(views, scope, limit))
 
 
-def _outcome_lines(world: World, asked: SettleAsks, done: ConflictOutcome) -> Iterator[str]:
+def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:
     if done.replaced is None:
         yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
@@ -173,9 +196,9 @@ def _outcome_lines(world: World, asked: SettleAsks, done: ConflictOutcome) -> It
     yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
 
 
-def _waiting_shell(world: World, asked: WaitingAsks) -> Output:
+def _waiting_shell(world: World, asked: Any) -> Output:
     """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
-    found, rules, settled = conflicts(world, asked), waiting_rules(world), asked.settled
+    found, rules, settled = conflicts(world, asked.settled), waiting_rules(world), asked.settled
     yield {**msgspec.structs.asdict(found), "rules": rules}
     for conflict in found.conflicts:
         yield from _lines(conflict)
@@ -212,20 +235,11 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
 
 
-def _accept_shell(world: World, asked: RulesAsks) -> Output:
-    return _answered_rules(world, accept(world, asked), declined=False)
-
-
-def _decline_shell(world: World, asked: RulesAsks) -> Output:
-    return _answered_rules(world, decline(world, asked), declined=True)
-
-
-def _answered_rules(world: World, done: list[Proposal], *, declined: bool) -> Output:
-    yield done
+def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
     for rule in done:
         yield _answered(rule, declined=declined)
     if not done:
-        yield "No rule waits." if not waiting_rules(world) else "What waits may be pasted: take each by its id."
+        yield ("No rule waits." if not waiting_rules(world) else "What waits may be pasted: take each by its id.")
 
 
 def _go_through(world: World, waiting: list[Proposal]) -> Output:
@@ -296,7 +310,7 @@ def _order(number: int, it: Order) -> list[str]:
     ]
 
 
-def _tell_conflicts(world: World, asked: WaitingAsks, found: ConflictList) -> str:
+def _tell_conflicts(world: World, asked: Any, found: ConflictList) -> str:
     """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
     if not found.conflicts:
         return f"No conflict waits in {found.scope}."
@@ -321,15 +335,12 @@ def _tell_side(name: str, side: ConflictMember) -> str:
 VERBS = (
     Verb(
         "settle -",
-        "List what waits for you: contradictions and rules; and say which side of a contradiction holds.",
+        conflicts,
         """\
 memtape settle
 memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
 memtape settle 019ab0c4 --accept
 memtape settle --stale --limit 5""",
-        WaitingAsks,
-        "ask.conflicts.ConflictList",
-        conflicts,
         shell=_waiting_shell,
         tool=Offer(
             "list_conflicts",
@@ -337,85 +348,52 @@ memtape settle --stale --limit 5""",
             _tell_conflicts,
             common=False,
         ),
-        in_memory=True,
-        details="A conflict is a pair of memories with different values of one thing; until it is settled, both are "
-        "found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the "
-        'start context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, '
-        'use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, '
-        "s leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by "
-        "its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a "
-        "technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its text "
-        "again confirms a memory.",
     ),
     Verb(
         "settle --keep",
-        "Say which side of a contradiction holds.",
-        'memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."',
-        SettleAsks,
-        ConflictOutcome,
         settle,
+        'memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."',
         lines=_outcome_lines,
         effect="hides",
         undo="memtape settle",
-        in_memory=True,
     ),
     Verb(
         "settle --accept",
-        "Take the named rules, with --all every one that waits and is no paste.",
-        "memtape settle 019ab0c4 --accept",
-        RulesAsks,
-        "state.views.proposals.Proposal",
         accept,
-        shell=_accept_shell,
+        "memtape settle 019ab0c4 --accept",
+        lines=partial(_answered_rules, declined=False),
         listed="accepted",
         effect="adds",
         undo="memtape forget",
-        in_memory=True,
     ),
     Verb(
         "settle --decline",
-        "Decline the named rules for good, with --all every one that waits.",
-        "memtape settle 019ab0c4 --decline",
-        RulesAsks,
-        "state.views.proposals.Proposal",
         decline,
-        shell=_decline_shell,
+        "memtape settle 019ab0c4 --decline",
+        lines=partial(_answered_rules, declined=True),
         listed="declined",
         effect="hides",
         undo="memtape settle --accept",
-        in_memory=True,
     ),
     Verb(
         "settle --rules",
-        "List the rules that were proposed, each with its answer.",
-        "memtape settle --rules",
-        Asks,
-        "state.views.proposals.Proposal",
         proposals,
+        "memtape settle --rules",
         lines=lambda world, asked, found: each(found, _rule, "No rule was proposed."),
         listed="rules",
-        in_memory=True,
     ),
     Verb(
         "settle --orders",
-        'List the orders about memory, as "never mention X again".',
-        "memtape settle --orders",
-        Asks,
-        "ask.standing.Order",
         orders,
+        "memtape settle --orders",
         lines=lambda world, asked, found: each(found, _order, "Nobody has ordered anything about memory."),
         listed="orders",
-        in_memory=True,
     ),
     Verb(
         "settle --stale",
-        "List what was neither said nor used for long, the most used first.",
-        "memtape settle --stale --limit 5",
-        ListAsks,
-        "schemas.rows.MemoryRow",
         stale,
+        "memtape settle --stale --limit 5",
         lines=lambda world, asked, found: each(found, _stale, "Nothing is stale."),
         listed="stale",
-        in_memory=True,
     ),
 )
