@@ -19,7 +19,7 @@ from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
 from memtape.tools.table import METHODS, TITLES, VERBS
-from memtape.tools.verb import Verb, fields_of, is_for_programs
+from memtape.tools.verb import Verb, fields_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN = "<!-- written by `make docs` from here -->\n"
@@ -90,7 +90,7 @@ def _method(name: str, verb: Verb) -> str:
     """Return a method that is made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
-    about = " ".join([verb.summary, *filter(is_for_programs, verb.help)])
+    about = " ".join([verb.summary, *verb.for_programs])
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
     return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))

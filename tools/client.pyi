@@ -33,8 +33,10 @@ from memtape.tools.ask.status import Stats, Status
 from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
+from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState
 from memtape.tools.keep.pruning import Pruned
+from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.verb import (
@@ -42,11 +44,7 @@ from memtape.tools.verb import (
 )
 from memtape.tools.verbs.capturing import UseReceipt
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
-from memtape.tools.verbs.keeping import (
-    LogCopy,
-    RebuildProof,
-    SettingsShown,
-)
+from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.looking import Form, Occasion
 from memtape.tools.verbs.measuring import RetrieverName
 from memtape.tools.verbs.projects import Project, ProjectChange
@@ -320,7 +318,7 @@ class Client(World):
 
         repair: Where they differ, rebuild the views from the log and compare again.
         """
-    def rebuild(self) -> RebuildProof:
+    def rebuild(self) -> Rebuilt:
         """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
         Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called
@@ -328,7 +326,7 @@ class Client(World):
 
 
         """
-    def copy(self, to: str) -> LogCopy:
+    def copy(self, to: str) -> Copied:
         """Copy the log of a home to another place, slot for slot, and read it back.
 
         The copy is the same log under the same id: every offset, id and time stays, and so do blank and

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from inspect import signature
+from inspect import cleandoc, signature
+from textwrap import dedent
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -73,7 +74,6 @@ class Offer(NamedTuple):
     verb's.
     """
 
-    name: str
     description: str
     tell: Callable[[Any, Any, Any], str] = lambda world, asked, answer: str(answer)
     idempotent: bool = True
@@ -81,12 +81,9 @@ class Offer(NamedTuple):
     asks: type[Asks] | None = None
     undo: str = ""
 
-    @property
-    def title(self) -> str:
-        """The name in words."""
-        return self.name.replace("_", " ").capitalize()
 
-
+FOR_PROGRAMS = ("Returns ", "Raises ")
+"""So a paragraph of a verb's docstring begins that no help shows."""
 ON_DISK = (
     *("admin", "archive", "erase", "import", "page", "project", "rebuild", "run", "verify"),
     *("agents connect", "agents disconnect", "agents pause", "agents resume"),
@@ -97,20 +94,19 @@ ON_DISK = (
 class Verb(NamedTuple):
     """A verb. `name` is the words of its command, and the option that selects it: `show --why`.
 
-    A name that ends in ` -` is what the command does without words. `run` does the verb: its parameters after the
-    first are what is asked, and its docstring is the help. `lines` shows the answer to people. A command that does
-    more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`. `listed` is the name of the
-    answer in JSON where that is a list, `answers` the type of the document where `run` answers with another. `undo`
-    is the command that undoes it. A tolerant verb passes over unknown words and options.
+    A name that ends in ` -` is what the command does without words. `run` does the verb: its parameters after
+    the first are what is asked, and its docstring is the help. `lines` shows the answer to people. A command
+    that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own: `shell`, or `run` if
+    no program calls that. `listed` is the name of the answer in JSON where that is a list or one value;
+    `answers` is the type of the document where `run` does not name it. A tolerant verb passes over words and
+    options that it does not know.
     """
 
     name: str
     run: Callable[..., Any]
-    example: str
     lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
-    undo: str = ""
     tool: Offer | None = None
     at: Place = "project"
     listed: str = ""
@@ -138,31 +134,40 @@ class Verb(NamedTuple):
         return _asks_of(self.run)
 
     @property
-    def help(self) -> list[str]:
-        """The paragraphs of its help; the first is its summary. One that says `Returns` or `Raises` is for programs."""
-        return [" ".join(told.split()) for told in (self.run.__doc__ or "").split("\n\n")]
+    def paragraphs(self) -> list[str]:
+        """The paragraphs of the docstring: a summary, an example, more for people, and more for programs."""
+        return cleandoc(self.run.__doc__ or "").split("\n\n")
 
     @property
     def summary(self) -> str:
         """The first sentence or two of its help."""
-        return self.help[0]
+        return " ".join(self.paragraphs[0].split())
+
+    @property
+    def example(self) -> str:
+        """Commands, a line each."""
+        return dedent(self.paragraphs[1])
 
     @property
     def details(self) -> str:
         """The rest of its help for people."""
-        return "\n\n".join(told for told in self.help[1:] if not is_for_programs(told))
+        return "\n\n".join(told for told in self._rest if not told.startswith(FOR_PROGRAMS))
+
+    @property
+    def for_programs(self) -> list[str]:
+        """The paragraphs that are of no use at a terminal."""
+        return [told for told in self._rest if told.startswith(FOR_PROGRAMS)]
+
+    @property
+    def _rest(self) -> list[str]:
+        return [" ".join(told.split()) for told in self.paragraphs[2:]]
 
     def answer(self, world: Any, asked: Asks) -> Any:
         """Do the verb as it is asked."""
         if "asked" in self.run.__annotations__:
             return self.run(world, asked)
-        given = set(asked.__struct_fields__)
-        return self.run(world, **{it: getattr(asked, it) for it in self.asks.__struct_fields__ if it in given})
-
-
-def is_for_programs(told: str) -> bool:
-    """Whether a paragraph of a verb's docstring is of no use at a terminal."""
-    return told.startswith(("Returns ", "Raises "))
+        names = set(self.asks.__struct_fields__).intersection(asked.__struct_fields__)
+        return self.run(world, **{name: getattr(asked, name) for name in names})
 
 
 @cache

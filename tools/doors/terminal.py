@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import click
 
 from memtape.schemas.visible import visible, visible_json
 from memtape.tools.keep.waiting import told_of_folding
-from memtape.tools.verb import Output, encoded
+from memtape.tools.verb import encoded
 
 ListedT = TypeVar("ListedT")
 
@@ -52,15 +52,6 @@ def printed_json(value: Any, *, indent: bool = True) -> bool:
     if is_json():
         print_json(value, indent=indent)
     return is_json()
-
-
-def listed(name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Output:
-    """Yield a list under `name`, then the lines of each entry; `lines` gets the entry's number from 1 on."""
-    yield {name: found}
-    for number, one in enumerate(found, start=1):
-        yield from lines(number, one)
-    if not found:
-        yield nothing
 
 
 def say_some(

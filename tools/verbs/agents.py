@@ -81,6 +81,9 @@ def serve(
 ) -> ServedAddress:
     """Serve this memory to agents over the Model Context Protocol.
 
+        memtape agents mcp
+        memtape agents mcp --http 8642 --scope project:x
+
     Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure,
     or write to global. Over HTTP the address and the file that holds the token are named on stderr; a client
     that tells no root folder is refused there, unless --scope names the project. With --log-format each call
@@ -132,6 +135,8 @@ def hook(
 ) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
+        echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape agents hook --host claude
+
     `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it
     captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
     of the conversation, and at the end of a session it takes the rest.
@@ -151,6 +156,11 @@ def connect(
     ] = None,
 ) -> Output:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
+
+        memtape agents connect claude
+        memtape agents connect codex --print
+        memtape agents connect mcp
+        memtape agents connect mcp --instructions AGENTS.md
 
     Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
     disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
@@ -229,6 +239,9 @@ def disconnect(
 ) -> Output:
     """Remove from an agent what `connect` installed. Captures stay, and the command says where.
 
+        memtape agents disconnect claude
+        memtape agents disconnect --all
+
     It also says what else of Memtape was removed from the agent's files and this repository's, and what is
     left there. With --all nothing of Memtape is left but the data folder and the program.
     """
@@ -271,6 +284,8 @@ def _ran_lines(ran: list[str], done: str) -> Iterator[str]:
 def doctor(home: Path) -> Output:
     """Check captures, views, the server, and each agent with its hooks.
 
+        memtape agents doctor
+
     Each finding has its next step. The exit code is 1 where something is bad.
     """
     from memtape.tools.agents.doctor import examine
@@ -287,42 +302,9 @@ def doctor(home: Path) -> Output:
 
 
 VERBS = (
-    Verb(
-        "agents connect",
-        connect,
-        """\
-memtape agents connect claude
-memtape agents connect codex --print
-memtape agents connect mcp
-memtape agents connect mcp --instructions AGENTS.md""",
-        answers=Connection,
-        effect="adds",
-        undo="memtape agents disconnect",
-        at="folder",
-    ),
-    Verb(
-        "agents disconnect",
-        disconnect,
-        "memtape agents disconnect claude\nmemtape agents disconnect --all",
-        answers=Disconnection,
-        effect="adds",
-        undo="memtape agents connect",
-        at="folder",
-    ),
-    Verb("agents doctor", doctor, "memtape agents doctor", answers=Findings, at="folder"),
-    Verb(
-        "agents mcp",
-        serve,
-        "memtape agents mcp\nmemtape agents mcp --http 8642 --scope project:x",
-        at="folder",
-    ),
-    Verb(
-        "agents hook",
-        hook,
-        'echo \'{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}\''
-        " | memtape agents hook --host claude",
-        answers=dict,
-        at="folder",
-        is_tolerant=True,
-    ),
+    Verb("agents connect", connect, answers=Connection, effect="adds", at="folder"),
+    Verb("agents disconnect", disconnect, answers=Disconnection, effect="adds", at="folder"),
+    Verb("agents doctor", doctor, answers=Findings, at="folder"),
+    Verb("agents mcp", serve, at="folder"),
+    Verb("agents hook", hook, answers=dict, at="folder", is_tolerant=True),
 )

@@ -39,6 +39,11 @@ def archive(
 ) -> ArchivedNow:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
+        memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
+        memtape archive 019ab0c4 --undo
+        memtape archive --undo --all-of age
+        memtape archive --list --purged --limit 50
+
     Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a document
     only the named part is archived. Texts archived with their project come back by `memtape project finish
     --undo`.
@@ -60,6 +65,8 @@ def unarchive(
 ) -> ArchivedNow:
     """Bring texts back instead, also those that have left the views.
 
+        memtape archive --undo --all-of age
+
     Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`
     brings them back.
     """
@@ -72,6 +79,8 @@ def archived(
     purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False,
 ) -> ArchiveList:
     """List what is archived, the latest first, and the projects.
+
+        memtape archive --list --purged --limit 50
 
     Returns the texts of the scope and of `global`; with `purged` only those that left the views.
     """
@@ -98,6 +107,11 @@ def lifecycle(
     """Say how many texts of this project stand in which tier, archived or not, and when the clock last
     ticked.
 
+        memtape admin lifecycle
+        memtape admin lifecycle --dry-run
+        memtape admin lifecycle --dry-run --at 2027-01-01 --json
+        memtape admin lifecycle --set archive_after_days=-1
+
     A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state:
     each text is counted once, as one that moves or by why it stays. The pass is one, as if none came before
     it. --set is for people: --origin user at a terminal.
@@ -119,6 +133,8 @@ def set_lifecycle(
     ],
 ) -> dict[str, int | bool]:
     """Change a setting of the whole log.
+
+        memtape admin lifecycle --set archive_after_days=-1
 
     Raises `MemtapeError`, also for anyone but a person.
     """
@@ -272,16 +288,9 @@ VERBS = (
     Verb(
         "archive",
         archive,
-        """\
-memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
-memtape archive 019ab0c4 --undo
-memtape archive --undo --all-of age
-memtape archive --list --purged --limit 50""",
         lines=_archive_lines,
         effect="hides",
-        undo="memtape archive --undo",
         tool=Offer(
-            "archive_memory",
             "Put memories out of the way that are done with. unarchive_memory undoes it.",
             _tell_archive,
             common=False,
@@ -290,32 +299,20 @@ memtape archive --list --purged --limit 50""",
     Verb(
         "archive --undo",
         unarchive,
-        "memtape archive --undo --all-of age",
         lines=_unarchive_lines,
         effect="shows",
-        tool=Offer("unarchive_memory", "Bring back memories that were archived.", _tell_unarchive, common=False),
+        tool=Offer("Bring back memories that were archived.", _tell_unarchive, common=False),
     ),
     Verb(
         "archive --list",
         archived,
-        "memtape archive --list --purged --limit 50",
         lines=_archived_lines,
-        tool=Offer("list_archived", "What is archived, since when and why.", _tell_archived, common=False),
+        tool=Offer("What is archived, since when and why.", _tell_archived, common=False),
     ),
-    Verb(
-        "admin lifecycle",
-        lifecycle,
-        """\
-memtape admin lifecycle
-memtape admin lifecycle --dry-run
-memtape admin lifecycle --dry-run --at 2027-01-01 --json
-memtape admin lifecycle --set archive_after_days=-1""",
-        shell=_lifecycle_shell,
-    ),
+    Verb("admin lifecycle", lifecycle, shell=_lifecycle_shell),
     Verb(
         "admin lifecycle --set",
         set_lifecycle,
-        "memtape admin lifecycle --set archive_after_days=-1",
         effect="adds",
         lines=lambda world, asked, settings: [f"{key:<28}{str(value).lower()}" for key, value in settings.items()],
         listed="settings",

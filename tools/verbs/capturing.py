@@ -88,6 +88,10 @@ class UseReceipt(msgspec.Struct, frozen=True, kw_only=True):
 def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
     """Put a text on the log: TEXT, a file, or stdin.
 
+        memtape capture "The staging database listens on port 5433." --tag infra
+        memtape capture - < conversation.jsonl
+        git log -1 --format=%B | memtape capture - --kind journal
+
     With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
     "at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
     needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
@@ -133,6 +137,8 @@ def use(
     recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None,
 ) -> UseReceipt:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
+
+        memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab
 
     Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
     memories counts by itself.
@@ -309,15 +315,9 @@ VERBS = (
     Verb(
         "capture",
         capture,
-        """\
-memtape capture "The staging database listens on port 5433." --tag infra
-memtape capture - < conversation.jsonl
-git log -1 --format=%B | memtape capture - --kind journal""",
         shell=_capture_shell,
         effect="adds",
-        undo="memtape forget",
         tool=Offer(
-            "add_memory",
             "Remember something about this project: a decision and why, a fact, a preference, what failed.",
             _tell_capture,
             idempotent=False,
@@ -327,11 +327,9 @@ git log -1 --format=%B | memtape capture - --kind journal""",
     Verb(
         "agents used",
         use,
-        "memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab",
         lines=lambda world, asked, done: [f"Noted the use of {len(done.ids)}."],
         effect="adds",
         tool=Offer(
-            "mark_used",
             "Say which memories helped, so that they are found sooner.",
             lambda world, asked, done: f"Noted: {len(done.ids)} used.",
         ),

@@ -38,7 +38,11 @@ def completion(
     ] = None,
     print: Annotated[bool, said("Print the script, and write nothing.")] = False,
 ) -> Completion:
-    """Install the completion for your shell, by default that of $SHELL; it completes ids too."""
+    """Install the completion for your shell, by default that of $SHELL; it completes ids too.
+
+    memtape admin completion
+    memtape admin completion zsh --print
+    """
     from memtape.tools.doors.cli import main
 
     shell = shell or Path(os.environ.get("SHELL", "")).name
@@ -65,13 +69,4 @@ def _lines(home: Path, asked: Any, made: Completion) -> Iterator[str]:
     yield made.script or f"The completion for {made.shell} is in {made.file}; new shells have it.{then}"
 
 
-VERBS = (
-    Verb(
-        "admin completion",
-        completion,
-        "memtape admin completion\nmemtape admin completion zsh --print",
-        lines=_lines,
-        effect="adds",
-        at="folder",
-    ),
-)
+VERBS = (Verb("admin completion", completion, lines=_lines, effect="adds", at="folder"),)

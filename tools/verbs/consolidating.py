@@ -56,6 +56,9 @@ def consolidate(
 ) -> Consolidated:
     """Consolidate similar memories: restatements, and a value with its earlier values.
 
+        memtape admin consolidate --dry-run
+        memtape admin consolidate --now
+
     Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
     update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new.
     Exits 1 where a model gave no usable answer.
@@ -80,6 +83,8 @@ def distill(
     since_us: Annotated[int, inside("Only turns since a time, in microseconds.")] = MIN_TIME_US,
 ) -> Distilled:
     """Have the model that you named take facts from a session of any age.
+
+        memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55
 
     SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about messages
     without a usable answer so far; its facts are trusted less than anybody's words, and are erased with their
@@ -160,22 +165,6 @@ def _distill_shell(world: World, asked: Any) -> Output:
 
 
 VERBS = (
-    Verb(
-        "admin consolidate",
-        consolidate,
-        "memtape admin consolidate --dry-run\nmemtape admin consolidate --now",
-        answers=ConsolidationReport,
-        shell=_consolidate_shell,
-        effect="adds",
-        undo="memtape update --unfold",
-    ),
-    Verb(
-        "admin distill",
-        distill,
-        "memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55",
-        answers=DistillationReport,
-        shell=_distill_shell,
-        effect="adds",
-        at="home",
-    ),
+    Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_consolidate_shell, effect="adds"),
+    Verb("admin distill", distill, answers=DistillationReport, shell=_distill_shell, effect="adds", at="home"),
 )

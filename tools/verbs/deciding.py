@@ -26,7 +26,7 @@ from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools.ask.naming import state_of
 from memtape.tools.capture.lines import check_label
-from memtape.tools.verb import Asks, Id, Limit, Offer, Reason, Verb, rare, said
+from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import capture_notes
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ def forget(
 ) -> DecidedIds:
     """Hide a memory or turn, until it is restored. The log keeps it.
 
+        memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape forget --list
+
     Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden when
     it is captured again, until a person says it.
 
@@ -82,6 +85,8 @@ def forget(
 def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
     """List what is hidden instead: forgotten, or withdrawn.
 
+        memtape forget --list
+
     Returns what can be restored, of this scope and of `global`.
     """
     from memtape.tools.ask.looking import hidden_of
@@ -91,6 +96,8 @@ def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
 
 def restore(world: World, id: Id, reason: Reason = None) -> DecidedIds:
     """Show again what was forgotten.
+
+        memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab
 
     Returns the named ids; `was_hidden` is false where nothing was hidden. Raises `NotFound`.
     """
@@ -107,6 +114,9 @@ def restore(world: World, id: Id, reason: Reason = None) -> DecidedIds:
 def pin(world: World, id: Id) -> DecidedIds:
     """Pin a memory or turn: it stays at hand whatever its age, and is marked.
 
+        memtape pin 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape pin 019ab0c4 --undo
+
     Returns the named ids.
     """
     return _decide(world, "pinned", id, Pinned(ids=(), on=True), only=True)
@@ -115,6 +125,8 @@ def pin(world: World, id: Id) -> DecidedIds:
 def unpin(world: World, id: Id) -> DecidedIds:
     """End the pins on it.
 
+        memtape pin 019ab0c4 --undo
+
     Returns the named ids: every capture of the memory.
     """
     return _decide(world, "pinned", id, Pinned(ids=(), on=False))
@@ -122,6 +134,10 @@ def unpin(world: World, id: Id) -> DecidedIds:
 
 def update(world: World, id: Id, text: Annotated[str, Meta(description="What is so now.")]) -> ReplacedMemory:
     """Replace a memory by a new text, or by another memory, or say that it holds.
+
+        memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
+        memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
+        memtape update 019ab0c4 --holds
 
     A new TEXT is captured, and the memory is kept as the earlier value. Only a source with at least the trust
     of the memory's source can replace it. A text that says the same in other words becomes a further wording
@@ -159,6 +175,8 @@ def say_holds(
 ) -> DecidedIds:
     """It holds, whatever was said later: no rule replaces it from now on.
 
+        memtape update 019ab0c4 --holds
+
     Raises `NotFound`, and `MemtapeError` for ids of no memory.
     """
     return _link(world, id, "holds", undo=undo)
@@ -170,6 +188,8 @@ def say_replaced(
     by: Annotated[str, said("The id of the memory that holds instead.", 64, option="--by")],
 ) -> DecidedIds:
     """Say which memory holds instead.
+
+        memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
 
     Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
     one.
@@ -183,6 +203,8 @@ def unfold(
     only: Annotated[bool, said("With --unfold: let this capture alone stand apart.")] = False,
 ) -> DecidedIds:
     """Its captures should not be one memory: split them for good.
+
+        memtape update 019ab0c4 --unfold
 
     Raises `NotFound`, and `MemtapeError` where nothing was folded.
     """
@@ -285,21 +307,23 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
 NOTHING_HIDDEN = " None of that was hidden: it was not forgotten, or is shown again already."
 
 
-def _decision(name: str, run: Any, example: str, done: str, offer: Offer | None = None, **row: Any) -> Verb:
-    """Return the verb of a decision: `done` is what it says, before the number of captures that it named."""
+def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Offer | None = None) -> Verb:
+    """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
+
+    `undo` is the command that undoes it.
+    """
 
     def told(decided: DecidedIds) -> str:
         return f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else NOTHING_HIDDEN}"
 
     def lines(world: World, asked: Asks, decided: DecidedIds) -> Iterator[str]:
-        yield told(decided) + (f" To undo: {row['undo']} {decided.ids[0]}" if row.get("undo") else "")
+        yield told(decided) + (f" To undo: {undo} {decided.ids[0]}" if undo else "")
 
     def tell(world: World, asked: Asks, decided: DecidedIds) -> str:
-        undone = offer is not None and offer.undo
+        undone = offer.undo if offer else ""
         return told(decided) + (f" {undone} with `{decided.ids[0]}` undoes it." if undone else "")
 
-    tool = offer if offer is None else offer._replace(tell=tell)
-    return Verb(name, run, example, lines=lines, tool=tool, **row)
+    return Verb(name, run, lines, effect=effect, tool=offer and offer._replace(tell=tell))
 
 
 def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
@@ -334,71 +358,38 @@ VERBS = (
     _decision(
         "forget",
         forget,
-        "memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab\nmemtape forget --list",
+        "hides",
         "Forgot",
-        Offer(
-            "forget_memory",
-            "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
-            undo="restore_memory",
-        ),
-        effect="hides",
-        undo="memtape restore",
+        "memtape restore",
+        Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.", undo="restore_memory"),
     ),
-    Verb("forget --list", hidden, "memtape forget --list", lines=_hidden_lines, listed="hidden"),
-    _decision(
-        "restore",
-        restore,
-        "memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab",
-        "Restored",
-        Offer("restore_memory", "Bring back a memory that was forgotten."),
-        effect="shows",
-    ),
+    Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),
+    _decision("restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")),
     _decision(
         "pin",
         pin,
-        "memtape pin 019ab0c4-9a3c-7000-8000-0123456789ab\nmemtape pin 019ab0c4 --undo",
+        "adds",
         "Pinned",
+        "memtape pin --undo",
         Offer(
-            "pin_memory",
             "Keep a memory at hand whatever its age. unpin_memory undoes it.",
             undo="unpin_memory",
             common=False,
         ),
-        effect="adds",
-        undo="memtape pin --undo",
     ),
-    _decision(
-        "pin --undo",
-        unpin,
-        "memtape pin 019ab0c4 --undo",
-        "Unpinned",
-        Offer("unpin_memory", "End the pins on a memory.", common=False),
-        effect="shows",
-    ),
+    _decision("pin --undo", unpin, "shows", "Unpinned", offer=Offer("End the pins on a memory.", common=False)),
     Verb(
         "update",
         update,
-        """\
-memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
-memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
-memtape update 019ab0c4 --holds""",
         lines=_update_lines,
         effect="adds",
         tool=Offer(
-            "update_memory",
             "Say what is so now instead of a memory, which is kept as what was before.",
             _tell_update,
             idempotent=False,
         ),
     ),
-    _decision(
-        "update --by",
-        say_replaced,
-        "memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab",
-        "Noted what replaced",
-        effect="hides",
-        undo="memtape update --holds",
-    ),
-    _decision("update --holds", say_holds, "memtape update 019ab0c4 --holds", "Noted what holds of", effect="shows"),
-    _decision("update --unfold", unfold, "memtape update 019ab0c4 --unfold", "Unfolded", effect="shows"),
+    _decision("update --by", say_replaced, "hides", "Noted what replaced", "memtape update --holds"),
+    _decision("update --holds", say_holds, "shows", "Noted what holds of"),
+    _decision("update --unfold", unfold, "shows", "Unfolded"),
 )

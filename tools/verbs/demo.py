@@ -44,6 +44,8 @@ def demo(home: Path) -> Output:
     """Show in less than a minute what this memory does: told, changed, known to another agent, erased,
     proven.
 
+        memtape demo
+
     It needs no key, no agent and no past session. It works in a home of its own, which is deleted.
 
     Raises `MemtapeError` where a step fails.
@@ -135,4 +137,4 @@ def _quoted(word: str) -> str:
     return f'"{word}"' if " " in word else word
 
 
-VERBS = (Verb("demo", demo, "memtape demo", answers=DemoReport, at="folder"),)
+VERBS = (Verb("demo", demo, answers=DemoReport, at="folder"),)

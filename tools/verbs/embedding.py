@@ -29,14 +29,10 @@ SHOWN_PAIRS, SHOWN_CHARS = 20, 200
 Hundredths = Annotated[int, Meta(ge=1, le=100)]
 
 
-class RefusedTexts(msgspec.Struct, frozen=True):
-    """How many texts an embedder has refused so far."""
-
-    refused: int
-
-
 def embedder(world: World) -> EmbedderState:
     """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
+
+        memtape admin embedder status
 
     Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
     seconds.
@@ -62,6 +58,10 @@ def set_embedder(
 ) -> EmbedderState:
     """Let another embedder take over, and use it on this machine.
 
+        memtape admin embedder set local --model all-MiniLM-L6-v2
+        memtape admin embedder set http --fold-cosine 70
+        memtape admin embedder set floor
+
     The one that decides now goes on until `memtape run` has given every text its vector under the new one. It
     can be stopped and started at any time. The floor takes over at once, and so does any in a home without a
     text. An endpoint is named by MEMTAPE_EMBED_URL, MEMTAPE_EMBED_MODEL and MEMTAPE_EMBED_KEY. Models differ
@@ -79,18 +79,23 @@ def set_embedder(
     return embedder(world)
 
 
-def retry(world: World) -> RefusedTexts:
+def retry(world: World) -> int:
     """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
+
+        memtape admin embedder retry
+        memtape run --once
 
     `memtape run` does so by itself once a day.
     """
     from memtape.tools.keep.embedding import try_again
 
-    return RefusedTexts(try_again(world.home, world.log))
+    return try_again(world.home, world.log)
 
 
 def rollback(world: World) -> EmbedderState:
     """Call off the next embedder, or return to the embedder that decided before.
+
+        memtape admin embedder rollback
 
     The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
     the old embedder again if it has it; else the command says what to do.
@@ -121,6 +126,10 @@ def refold(
     ] = None,
 ) -> Refolded:
     """Fold everything anew under the rules, the embedder and the thresholds in force.
+
+        memtape admin refold --dry-run
+        memtape admin refold
+        memtape admin refold --fold off
 
     An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
     which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an echo
@@ -185,8 +194,8 @@ def _set_lines(world: World, asked: Any, state: EmbedderState) -> Iterator[str]:
     yield "What was folded stays so; once it decides, `memtape admin refold` folds all anew under it."
 
 
-def _refused_lines(world: World, asked: Asks, found: RefusedTexts) -> Iterator[str]:
-    told = many(found.refused, "text")
+def _refused_lines(world: World, asked: Asks, refused: int) -> Iterator[str]:
+    told = many(refused, "text")
     yield f"Refused so far: {told}. `memtape run --once` tries again, and a running one does."
 
 
@@ -215,48 +224,15 @@ def _pair(pair: Moved) -> list[str]:
 
 
 VERBS = (
-    Verb(
-        "admin embedder status",
-        embedder,
-        "memtape admin embedder status",
-        lines=lambda world, asked, state: embedder_lines(state),
-        at="home",
-    ),
-    Verb(
-        "admin embedder set",
-        set_embedder,
-        """\
-memtape admin embedder set local --model all-MiniLM-L6-v2
-memtape admin embedder set http --fold-cosine 70
-memtape admin embedder set floor""",
-        lines=_set_lines,
-        effect="adds",
-        undo="memtape admin embedder rollback",
-        at="home",
-    ),
-    Verb(
-        "admin embedder retry",
-        retry,
-        "memtape admin embedder retry\nmemtape run --once",
-        lines=_refused_lines,
-        effect="adds",
-        at="home",
-    ),
+    Verb("admin embedder status", embedder, lines=lambda world, asked, state: embedder_lines(state), at="home"),
+    Verb("admin embedder set", set_embedder, lines=_set_lines, effect="adds", at="home"),
+    Verb("admin embedder retry", retry, lines=_refused_lines, listed="refused", effect="adds", at="home"),
     Verb(
         "admin embedder rollback",
         rollback,
-        "memtape admin embedder rollback",
         lines=lambda world, asked, state: embedder_lines(state),
         effect="adds",
         at="home",
     ),
-    Verb(
-        "admin refold",
-        refold,
-        "memtape admin refold --dry-run\nmemtape admin refold\nmemtape admin refold --fold off",
-        lines=_refold_lines,
-        effect="adds",
-        undo="memtape admin refold --fold on",
-        at="home",
-    ),
+    Verb("admin refold", refold, lines=_refold_lines, effect="adds", at="home"),
 )

@@ -96,6 +96,8 @@ class ErasedProof(SearchedFiles, frozen=True, kw_only=True):
 def erase(world: World, asked: EraseAsks) -> Output:
     """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
 
+        memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
+
     Every capture of the same memory is erased, and everything derived from it. Other events that carry the
     text are listed. The home is searched before and after, by decoding every file; the command exits 1 where
     that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named,
@@ -211,7 +213,10 @@ def verify_erased(
         ),
     ] = (),
 ) -> Output:
-    """Search for what was erased."""
+    """Search for what was erased.
+
+    memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
     from memtape.tools.keep.erasing import prove
 
     said_texts = [Path(path).read_text(errors="replace") for path in texts]
@@ -245,6 +250,9 @@ def prune(
     yes: Annotated[bool, said("Do not ask before forgetting.")] = False,
 ) -> Pruned:
     """Forget old captures with a tag: by default those of development, after 7 days.
+
+        memtape admin prune --dry-run
+        memtape admin prune --tag env:dev --before 2d --yes
 
     Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
     stays. Nothing is erased: `memtape restore` shows a memory again.
@@ -427,26 +435,7 @@ def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
 
 
 VERBS = (
-    Verb(
-        "erase",
-        erase,
-        "memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab",
-        answers=ErasureReport,
-        effect="erases",
-    ),
-    Verb(
-        "verify --erased",
-        verify_erased,
-        "memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab",
-        answers=ErasedProof,
-        at="home",
-    ),
-    Verb(
-        "admin prune",
-        prune,
-        "memtape admin prune --dry-run\nmemtape admin prune --tag env:dev --before 2d --yes",
-        shell=_prune_shell,
-        effect="hides",
-        undo="memtape restore",
-    ),
+    Verb("erase", erase, answers=ErasureReport, effect="erases"),
+    Verb("verify --erased", verify_erased, answers=ErasedProof, at="home"),
+    Verb("admin prune", prune, shell=_prune_shell, effect="hides"),
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
-import msgspec
 
 from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
@@ -49,14 +48,14 @@ class ImportAsks(Asks, frozen=True):
     scope: Scope = None
 
 
-class TakenFolders(msgspec.Struct, frozen=True):
-    """What was taken of each folder."""
-
-    folders: list[Any]
-
-
 def import_files(home: Path, asked: ImportAsks) -> Output:
     """Import the history of other programs: PATH is a file, a folder or an export.
+
+        memtape import --all --dry-run
+        memtape import --watch
+        memtape import docs --as pages
+        memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
+        memtape import handbook.pdf
 
     Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
     Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
@@ -103,8 +102,11 @@ def import_pages(
     form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")],
     dry_run: Annotated[bool, said("Only say what would be taken.")] = False,
     scope: Scope = None,
-) -> TakenFolders:
-    """Take each folder in as pages of the tree."""
+) -> list[Any]:
+    """Take each folder in as pages of the tree.
+
+    memtape import docs --as pages
+    """
     from memtape.tools.importing.page_folder import PageFolder
 
     named = [Path(path) for path in dict.fromkeys(paths)]
@@ -118,11 +120,14 @@ def import_pages(
         with speaker.home.lock("imports"):
             folders = [PageFolder(speaker, path, dry_run=dry_run) for path in named]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
-                return TakenFolders([folder.take(bar.update) for folder in folders])
+                return [folder.take(bar.update) for folder in folders]
 
 
 def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
-    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped."""
+    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.
+
+    memtape import --watch
+    """
     with logged(log_format, log_level) as logs:
         _watch(home, _project(scope), logs=logs)
 
@@ -168,8 +173,8 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         raise away from None
 
 
-def _page_lines(home: Path, asked: Any, taken: TakenFolders) -> Iterator[str]:
-    for it in taken.folders:
+def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
+    for it in taken:
         verb = "Would take" if it.dry_run else "Took"
         yield (
             f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
@@ -300,26 +305,7 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
 
 
 VERBS = (
-    Verb(
-        "import",
-        import_files,
-        """\
-memtape import --all --dry-run
-memtape import --watch
-memtape import docs --as pages
-memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
-memtape import handbook.pdf""",
-        answers="ImportSummary",
-        effect="adds",
-        at="folder",
-    ),
-    Verb(
-        "import --as",
-        import_pages,
-        "memtape import docs --as pages",
-        lines=_page_lines,
-        effect="adds",
-        at="folder",
-    ),
-    Verb("import --watch", watch, "memtape import --watch", answers=dict, effect="adds", at="folder"),
+    Verb("import", import_files, answers="ImportSummary", effect="adds", at="folder"),
+    Verb("import --as", import_pages, lines=_page_lines, listed="folders", effect="adds", at="folder"),
+    Verb("import --watch", watch, answers=dict, effect="adds", at="folder"),
 )

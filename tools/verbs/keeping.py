@@ -24,6 +24,7 @@ from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, 
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
+    from memtape.tools.keep.copying import Copied
     from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.rebuild import Rebuilt
     from memtape.tools.keep.verify import Verification
@@ -51,32 +52,10 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool
 
 
-class LogCopy(msgspec.Struct, frozen=True, kw_only=True):
-    """A verified copy of a log at a place; the source has `behind` more slots by now."""
-
-    place: str
-    log_id: str
-    partitions: int
-    slots: int
-    copied: int
-    behind: int
-    erased_with_source: bool = False
-    seconds: float
-
-
 class PageAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The address of the page, which lets in whoever opens it."""
 
     address: str
-
-
-class RebuildProof(msgspec.Struct, frozen=True, kw_only=True):
-    """A build that is served after it was verified."""
-
-    build: int
-    events: int
-    state_hash: str
-    seconds: float
 
 
 class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +83,9 @@ def run(
     ] = None,
 ) -> Output:
     """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
+
+        memtape run --once
+        memtape run --metrics 9464 --log-format json
 
     With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
     sentences. No line has a text of a memory.
@@ -193,6 +175,9 @@ def verify(
 ) -> Verification:
     """Replay the log and compare it with the views, row by row and page by page.
 
+        memtape verify --json
+        memtape verify --repair
+
     Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
     and, with a text that somebody still has, for the text.
     """
@@ -232,19 +217,18 @@ def _verify_shell(world: World, asked: Any) -> Output:
         yield "`memtape verify --repair` makes the views anew from the log; a page that you changed is kept beside."
 
 
-def rebuild(world: World) -> RebuildProof:
+def rebuild(world: World) -> Rebuilt:
     """Rebuild the views from the log, beside the living ones, and switch once they are verified.
+
+        memtape rebuild
 
     Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
     running projector gives way meanwhile.
     """
-    started = time.monotonic()
-    made = _rebuilt(world)
-    seconds = round(time.monotonic() - started, 3)
-    return RebuildProof(build=made.build, events=made.events, state_hash=made.state_hash, seconds=seconds)
+    return _rebuilt(world)
 
 
-def _rebuild_lines(world: World, asked: Asks, made: RebuildProof) -> Iterator[str]:
+def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:
     yield f"Build {made.build} is served: {many(made.events, 'event')} in {made.seconds:.1f} s, verified."
     yield f"state hash {made.state_hash}"
 
@@ -252,8 +236,11 @@ def _rebuild_lines(world: World, asked: Asks, made: RebuildProof) -> Iterator[st
 def copy(
     world: World,
     to: Annotated[str, said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH")],
-) -> LogCopy:
+) -> Copied:
     """Copy the log of a home to another place, slot for slot, and read it back.
+
+        memtape admin copy --to kafka://localhost:9092/captures
+        memtape admin copy --to /backup/memory.db
 
     The copy is the same log under the same id: every offset, id and time stays, and so do blank and
     unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a place
@@ -267,12 +254,10 @@ def copy(
     from memtape.sinks.home.unerased import remember_copy
     from memtape.tools.keep.copying import copy_log
 
-    started = time.monotonic()
-    made = copy_log(world.log, to, world.on_phase, partial(remember_copy, world.home, world.log))
-    return LogCopy(**made._asdict(), seconds=round(time.monotonic() - started, 3))
+    return copy_log(world.log, to, world.on_phase, partial(remember_copy, world.home, world.log))
 
 
-def _copy_lines(world: World, asked: Any, made: LogCopy) -> Iterator[str]:
+def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
     yield f"Copied {many(made.copied, 'slot')} in {made.seconds:.1f} s; all {made.slots:,} were read back the same."
     yield f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}"
     if made.behind:
@@ -286,6 +271,8 @@ def _copy_lines(world: World, asked: Any, made: LogCopy) -> Iterator[str]:
 
 def settings(world: World) -> SettingsShown:
     """Print the settings of the log, which all its homes share, and the file of this home's own settings.
+
+        memtape admin settings --json
 
     A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`,
     `retriever`.
@@ -312,6 +299,9 @@ def page(
     ] = None,
 ) -> None:
     """Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.
+
+        memtape page
+        memtape page --no-browser --port 8700 --log-format json
 
     The page is for this machine and for holders of its address alone: a cookie remembers a browser that
     opened it once. It shows every project of the home. Each action asks first, and says how it is undone.
@@ -348,29 +338,10 @@ def _note(note: str) -> None:
 
 
 VERBS = (
-    Verb(
-        "run",
-        run,
-        "memtape run --once\nmemtape run --metrics 9464 --log-format json",
-        answers=RunCounts,
-        effect="adds",
-        at="home",
-    ),
-    Verb("verify", verify, "memtape verify --json\nmemtape verify --repair", shell=_verify_shell, at="home"),
-    Verb("rebuild", rebuild, "memtape rebuild", lines=_rebuild_lines, effect="adds", at="home"),
-    Verb(
-        "admin copy",
-        copy,
-        "memtape admin copy --to kafka://localhost:9092/captures\nmemtape admin copy --to /backup/memory.db",
-        lines=_copy_lines,
-        at="home",
-    ),
-    Verb("admin settings", settings, "memtape admin settings --json", lines=_settings_lines, at="home"),
-    Verb(
-        "page",
-        page,
-        "memtape page\nmemtape page --no-browser --port 8700 --log-format json",
-        answers=PageAddress,
-        at="folder",
-    ),
+    Verb("run", run, answers=RunCounts, effect="adds", at="home"),
+    Verb("verify", verify, shell=_verify_shell, at="home"),
+    Verb("rebuild", rebuild, lines=_rebuild_lines, effect="adds", at="home"),
+    Verb("admin copy", copy, lines=_copy_lines, at="home"),
+    Verb("admin settings", settings, lines=_settings_lines, at="home"),
+    Verb("page", page, answers=PageAddress, at="folder"),
 )

@@ -50,6 +50,10 @@ def context(
 ) -> ProjectContext:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
+        claude --append-system-prompt "$(memtape context)"
+        memtape context --form agents --budget 1000
+        memtape context --explain
+
     Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
     languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
     <!-- memtape:end -->.
@@ -69,7 +73,10 @@ def context(
 
 
 def sessions(world: World, limit: Limit = 10) -> list[Session]:
-    """Instead list the latest sessions: when, who, what is left."""
+    """Instead list the latest sessions: when, who, what is left.
+
+    memtape log --sessions
+    """
     return world.read(lambda views, scope: ask.looking.sessions_of(views, scope, limit))
 
 
@@ -83,6 +90,10 @@ def given(
     words: Annotated[str, inside("Only questions with these words.")] = "",
 ) -> list[Given]:
     """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
+
+        memtape agents given --limit 5
+        memtape agents given --searches
+        memtape agents given --since 1d --json
 
     A memory was used where an agent said so, or where its next answer carried specifics of the memory.
     Results of searches are listed with --searches alone.
@@ -174,33 +185,15 @@ VERBS = (
     Verb(
         "context",
         context,
-        """\
-claude --append-system-prompt "$(memtape context)"
-memtape context --form agents --budget 1000
-memtape context --explain""",
         lines=_context_lines,
-        tool=Offer(
-            "get_context",
-            "What to know before starting: rules, goal, plan, facts, recent work.",
-            _tell_context,
-        ),
+        tool=Offer("What to know before starting: rules, goal, plan, facts, recent work.", _tell_context),
     ),
     Verb(
         "log --sessions",
         sessions,
-        "memtape log --sessions",
         lines=lambda world, asked, found: each(found, _session, "No session was kept yet."),
         listed="sessions",
-        tool=Offer("list_sessions", "The latest sessions of all agents: when, who, what was asked.", _tell_sessions),
+        tool=Offer("The latest sessions of all agents: when, who, what was asked.", _tell_sessions),
     ),
-    Verb(
-        "agents given",
-        given,
-        """\
-memtape agents given --limit 5
-memtape agents given --searches
-memtape agents given --since 1d --json""",
-        lines=_given_lines,
-        listed="given",
-    ),
+    Verb("agents given", given, lines=_given_lines, listed="given"),
 )

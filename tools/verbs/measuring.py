@@ -41,6 +41,10 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure how much of the evidence of a file's questions retrievers find.
 
+        memtape admin eval locomo10.json --retriever bm25 --retriever memtape
+        memtape admin eval locomo10.json --embedder floor --without sparse --json
+        memtape admin eval locomo10.json --inject
+
     The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
     "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
     8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
@@ -83,7 +87,10 @@ def inject(
         said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
     ] = None,
 ) -> dict[str, Any]:
-    """Measure what a hook adds to prompts instead."""
+    """Measure what a hook adds to prompts instead.
+
+    memtape admin eval locomo10.json --inject
+    """
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
     from memtape.tools.measure.evaluating import inject
 
@@ -101,6 +108,9 @@ def compare(
 ) -> dict[str, Any]:
     """Ask several retrievers the past questions of this project, and compare their results.
 
+        memtape admin compare --retriever bm25 --retriever memtape
+        memtape admin compare --shadow
+
     Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing
     to compare with, and only --json has figures, about the returned results. The searches are asked of the
     current views; nothing is put on the log.
@@ -114,12 +124,17 @@ def compare(
 
 
 def compare_shadows(world: World) -> dict[str, Any]:
-    """Instead compare what shadows answered beside the searches."""
+    """Instead compare what shadows answered beside the searches.
+
+    memtape admin compare --shadow
+    """
     return world.read(lambda views, scope: ask.comparing.compare_shadows(world.log, scope))
 
 
 def retrievers(world: World) -> States:
     """List the retrievers and embedders that the log names, with their states.
+
+        memtape admin retriever list
 
     An active one answers or decides. A shadow works beside it and is never shown. One that is off or
     deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.
@@ -134,6 +149,10 @@ def set_retriever(
     percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None,
 ) -> States:
     """Put a retriever into a state, from the next search on.
+
+        memtape admin retriever set bm25 shadow --percent 20
+        memtape admin retriever set "memtape without hot, edges" shadow
+        memtape admin retriever set bm25 deprecated
 
     NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an
     embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at
@@ -235,45 +254,10 @@ def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
 
 
 VERBS = (
-    Verb(
-        "admin eval",
-        evaluate,
-        """\
-memtape admin eval locomo10.json --retriever bm25 --retriever memtape
-memtape admin eval locomo10.json --embedder floor --without sparse --json
-memtape admin eval locomo10.json --inject""",
-        lines=_eval_lines,
-        at="folder",
-    ),
-    Verb(
-        "admin eval --inject",
-        inject,
-        "memtape admin eval locomo10.json --inject",
-        lines=_inject_lines,
-        at="folder",
-    ),
-    Verb(
-        "admin compare",
-        compare,
-        "memtape admin compare --retriever bm25 --retriever memtape\nmemtape admin compare --shadow",
-        lines=_compare_lines,
-    ),
-    Verb(
-        "admin compare --shadow",
-        compare_shadows,
-        "memtape admin compare --shadow",
-        lines=lambda world, asked, told: _shadows(told),
-    ),
-    Verb("admin retriever list", retrievers, "memtape admin retriever list", lines=_state_lines, at="home"),
-    Verb(
-        "admin retriever set",
-        set_retriever,
-        """\
-memtape admin retriever set bm25 shadow --percent 20
-memtape admin retriever set "memtape without hot, edges" shadow
-memtape admin retriever set bm25 deprecated""",
-        lines=_state_lines,
-        effect="adds",
-        at="home",
-    ),
+    Verb("admin eval", evaluate, lines=_eval_lines, at="folder"),
+    Verb("admin eval --inject", inject, lines=_inject_lines, at="folder"),
+    Verb("admin compare", compare, lines=_compare_lines),
+    Verb("admin compare --shadow", compare_shadows, lines=lambda world, asked, told: _shadows(told)),
+    Verb("admin retriever list", retrievers, lines=_state_lines, at="home"),
+    Verb("admin retriever set", set_retriever, lines=_state_lines, effect="adds", at="home"),
 )

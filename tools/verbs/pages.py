@@ -107,6 +107,10 @@ def draw(
 ) -> DrawnTree:
     """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
+        memtape tree draw
+        memtape tree --depth 2
+        memtape tree deploy --json
+
     Raises `NotFound`.
     """
     return tree_of(world).draw(page, depth, limit)
@@ -118,18 +122,26 @@ def show_page(
 ) -> PageShown:
     """Show a page: text, child pages, links, backlinks and versions.
 
+        memtape tree show _root
+
     Raises `NotFound`.
     """
     return tree_of(world).show(page)
 
 
 def pages(world: World) -> list[ListedNode]:
-    """List all pages of the project by their slugs."""
+    """List all pages of the project by their slugs.
+
+    memtape tree list --json
+    """
     return tree_of(world).listed()
 
 
 def new(world: World, asked: NewPageAsks) -> Written:
     """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+        memtape tree new deploy "How we deploy." --title Deploying
+        memtape tree new deploy/staging - < staging.md
 
     Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
     """
@@ -138,6 +150,9 @@ def new(world: World, asked: NewPageAsks) -> Written:
 
 def edit(world: World, asked: EditPageAsks) -> Written:
     """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
+
+        memtape tree edit deploy/staging "Staging listens on port 5434."
+        memtape tree edit deploy --summary "Who deploys, when and how."
 
     With --title and the like alone the text stays. All versions are kept. If the page has another version by
     now than --base, or than the one in your editor, both stand until somebody has seen both.
@@ -155,6 +170,8 @@ def move(
 ) -> Written:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
 
+        memtape tree move deploy/staging staging --under _root
+
     Raises `NotFound` and `MemtapeError`.
     """
     return tree_of(world).move(page, slug, under=under)
@@ -169,6 +186,9 @@ def link(
 ) -> LinkSaid:
     """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
+        memtape tree link deploy deploy/staging --as child
+        memtape tree link deploy/staging backups --as depends_on
+
     Raises `NotFound` and `MemtapeError`.
     """
     return tree_of(world).link(page, to, relation, undo=undo)
@@ -180,6 +200,9 @@ def check(
     yes: Annotated[bool, said("Do not ask.")] = False,
 ) -> TreeCheck:
     """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
+
+        memtape tree check
+        memtape tree check --fix --yes
 
     With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
     another. No text is changed, and no page is removed.
@@ -368,19 +391,12 @@ def _tell_edit(world: World, asked: Any, done: Written) -> str:
 
 
 VERBS = (
-    Verb(
-        "tree draw",
-        draw,
-        "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
-        lines=_tree_lines,
-    ),
+    Verb("tree draw", draw, lines=_tree_lines),
     Verb(
         "tree show",
         show_page,
-        "memtape tree show _root",
         lines=lambda world, asked, shown: _page(shown),
         tool=Offer(
-            "read_page",
             "Read a page of the project's tree, and what stands below it; _root is the top.",
             _tell_page,
             common=False,
@@ -389,28 +405,16 @@ VERBS = (
     Verb(
         "tree list",
         pages,
-        "memtape tree list --json",
         lines=lambda world, asked, found: each(found, _listed, "There is no page yet. `memtape tree new` writes one."),
         listed="pages",
     ),
-    Verb(
-        "tree check",
-        check,
-        "memtape tree check\nmemtape tree check --fix --yes",
-        shell=_check_shell,
-        effect="adds",
-    ),
+    Verb("tree check", check, shell=_check_shell, effect="adds"),
     Verb(
         "tree new",
         new,
-        """\
-memtape tree new deploy "How we deploy." --title Deploying
-memtape tree new deploy/staging - < staging.md""",
         shell=_new_shell,
         effect="adds",
-        undo="memtape forget",
         tool=Offer(
-            "new_page",
             "Write a longer text that is kept up to date, as a page of the project's tree.",
             lambda world, asked, done: f"Wrote the page {done.slug} below {done.under}, version `{done.version}`.",
             idempotent=False,
@@ -421,14 +425,9 @@ memtape tree new deploy/staging - < staging.md""",
     Verb(
         "tree edit",
         edit,
-        """\
-memtape tree edit deploy/staging "Staging listens on port 5434."
-memtape tree edit deploy --summary "Who deploys, when and how.\"""",
         shell=_edit_shell,
         effect="adds",
-        undo="memtape tree edit",
         tool=Offer(
-            "edit_page",
             "Give a page another text. What a person wrote stays, and yours stands beside it.",
             _tell_edit,
             idempotent=False,
@@ -436,21 +435,6 @@ memtape tree edit deploy --summary "Who deploys, when and how.\"""",
             asks=AgentEditPageAsks,
         ),
     ),
-    Verb(
-        "tree move",
-        move,
-        "memtape tree move deploy/staging staging --under _root",
-        lines=lambda world, asked, done: _written(done, "Moved"),
-        effect="adds",
-    ),
-    Verb(
-        "tree link",
-        link,
-        """\
-memtape tree link deploy deploy/staging --as child
-memtape tree link deploy/staging backups --as depends_on""",
-        lines=_link_lines,
-        effect="adds",
-        undo="memtape tree link --undo",
-    ),
+    Verb("tree move", move, lines=lambda world, asked, done: _written(done, "Moved"), effect="adds"),
+    Verb("tree link", link, lines=_link_lines, effect="adds"),
 )

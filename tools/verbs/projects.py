@@ -60,7 +60,10 @@ class ProjectChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def projects(world: World) -> list[Project]:
-    """List all projects of this data folder, the last active first."""
+    """List all projects of this data folder, the last active first.
+
+    memtape project list --json
+    """
     world.catch_up()
     folders = folders_known(world.home)
     return world.reader.held(lambda views: _projects(views, folders))
@@ -68,6 +71,8 @@ def projects(world: World) -> list[Project]:
 
 def project_state(world: World) -> Project:
     """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder.
+
+        memtape project scope
 
     Raises `NotFound`.
     """
@@ -92,6 +97,10 @@ def to_finish(world: World) -> int:
 def finish(world: World, yes: Annotated[bool, said("Do not ask.")] = False) -> ProjectChange:
     """Finish this project: all its texts are archived, as a whole.
 
+        memtape project finish
+        memtape project finish --scope project:harbour-1a2b3c4d --yes
+        memtape project finish --undo
+
     Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
     themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
     """
@@ -100,7 +109,10 @@ def finish(world: World, yes: Annotated[bool, said("Do not ask.")] = False) -> P
 
 
 def resume(world: World) -> ProjectChange:
-    """Go on with it: what was archived with it is found again."""
+    """Go on with it: what was archived with it is found again.
+
+    memtape project finish --undo
+    """
     scope = _stands(world, "resume", "finish --undo")
     if scope.lifecycle.project.state == "active":
         raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
@@ -108,7 +120,10 @@ def resume(world: World) -> ProjectChange:
 
 
 def rename(world: World, name: str) -> ProjectChange:
-    """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people."""
+    """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
+
+    memtape project name "The harbour lights"
+    """
     name = " ".join(name.split())
     if not 0 < len(name) <= MOST_NAME_CHARS:
         raise MemtapeError(f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another.")
@@ -120,6 +135,8 @@ def adopt(
     home: Path, once: Annotated[str, said("The former folder, or the scope.", metavar="FOLDER|SCOPE")]
 ) -> Adopted:
     """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
+
+        memtape project adopt ../the-old-name
 
     A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
     `memtape status` names. A folder that still exists keeps its memory.
@@ -224,45 +241,25 @@ VERBS = (
     Verb(
         "project list",
         projects,
-        "memtape project list --json",
         lines=lambda world, asked, found: each(
             found, _project_lines, "There is no project yet. `memtape capture` makes that of this folder."
         ),
         listed="projects",
         at="home",
     ),
-    Verb("project scope", project_state, "memtape project scope", lines=_state_lines),
+    Verb("project scope", project_state, lines=_state_lines),
     Verb(
         "project name",
         rename,
-        'memtape project name "The harbour lights"',
         lines=lambda world, asked, done: [f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now."],
         effect="adds",
     ),
-    Verb(
-        "project finish",
-        finish,
-        """\
-memtape project finish
-memtape project finish --scope project:harbour-1a2b3c4d --yes
-memtape project finish --undo""",
-        shell=_finish_shell,
-        effect="hides",
-        undo="memtape project finish --undo",
-    ),
+    Verb("project finish", finish, shell=_finish_shell, effect="hides"),
     Verb(
         "project finish --undo",
         resume,
-        "memtape project finish --undo",
         lines=lambda world, asked, done: [f"{done.scope} goes on. Found again: {many(done.texts, 'text')}."],
         effect="shows",
     ),
-    Verb(
-        "project adopt",
-        adopt,
-        "memtape project adopt ../the-old-name",
-        lines=_adopt_lines,
-        at="folder",
-        effect="adds",
-    ),
+    Verb("project adopt", adopt, lines=_adopt_lines, at="folder", effect="adds"),
 )

@@ -53,7 +53,12 @@ def read_log(
     types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = (),
     follow: Annotated[bool, said("Wait for more and print it as it comes, until interrupted.")] = False,
 ) -> list[LogSlot]:
-    """Print events of the log as they stand: the last ones, or from an offset on."""
+    """Print events of the log as they stand: the last ones, or from an offset on.
+
+    memtape log --limit 5
+    memtape log --sessions
+    memtape log --partition 3 --from 0 --json
+    """
     if follow and is_json():
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
     of_scope = world.scope if partition is None else None
@@ -82,6 +87,8 @@ def diff(
 ) -> Diff:
     """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
 
+        memtape admin diff 3d 1h
+
     A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
     """
     return ask.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
@@ -95,6 +102,9 @@ def tail(
     texts: Annotated[bool, said("Print what was said too.")] = False,
 ) -> None:
     """Follow the log of the whole home: a line for each event as it comes, until interrupted.
+
+        memtape admin tail --type captured --type recalled
+        memtape admin tail --since 1h --json
 
     No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks are
     shown where --type asks for them.
@@ -169,24 +179,7 @@ def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, ob
 
 
 VERBS = (
-    Verb(
-        "log",
-        read_log,
-        """\
-memtape log --limit 5
-memtape log --sessions
-memtape log --partition 3 --from 0 --json""",
-        lines=_log_lines,
-        listed="events",
-    ),
-    Verb(
-        "admin tail",
-        tail,
-        """\
-memtape admin tail --type captured --type recalled
-memtape admin tail --since 1h --json""",
-        answers=LogSlot,
-        at="home",
-    ),
-    Verb("admin diff", diff, "memtape admin diff 3d 1h", lines=_diff_lines),
+    Verb("log", read_log, lines=_log_lines, listed="events"),
+    Verb("admin tail", tail, answers=LogSlot, at="home"),
+    Verb("admin diff", diff, lines=_diff_lines),
 )

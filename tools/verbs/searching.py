@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
@@ -100,6 +100,16 @@ def search(world: World, asked: SearchAsks) -> Answer:
     """Find memories and turns of this project, and of global, by words; without words list the latest
     memories.
 
+        memtape search "staging database port" --kind fact
+        memtape search --kind turn --limit 5
+        memtape search "staging database port" --from-origin user --from-origin operator
+        memtape search "staging database port" --explain
+        memtape search "staging database port" --valid-at 2026-03-01
+        memtape search "staging database port" --archived
+        memtape search "which databases do we run" --deep --explain
+        memtape search "staging database port" --not-kind turn --tier short
+        memtape search "staging database port" --quota turns=3,documents=2
+
     Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
     else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
     appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one. Summaries
@@ -176,7 +186,10 @@ def recent(
         rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
     ] = (),
 ) -> list[Result]:
-    """List the latest memories of this project."""
+    """List the latest memories of this project.
+
+    memtape search --kind turn --limit 5
+    """
     return world.read(lambda views, scope: ask.looking.recent_of(views, scope, limit, kinds))
 
 
@@ -279,27 +292,12 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     return markdown.list_pieces(head, pieces, tail, "ask with a smaller limit or a narrower query")
 
 
-def _tell_recent(world: World, asked: Any, found: list[Result]) -> str:
-    return markdown.listed(found, world.scope, "the latest first")
-
-
 VERBS = (
     Verb(
         "search",
         search,
-        """\
-memtape search "staging database port" --kind fact
-memtape search --kind turn --limit 5
-memtape search "staging database port" --from-origin user --from-origin operator
-memtape search "staging database port" --explain
-memtape search "staging database port" --valid-at 2026-03-01
-memtape search "staging database port" --archived
-memtape search "which databases do we run" --deep --explain
-memtape search "staging database port" --not-kind turn --tier short
-memtape search "staging database port" --quota turns=3,documents=2""",
         shell=_search_shell,
         tool=Offer(
-            "search_memories",
             "Find what was said, decided and learned in this project, best first, with ids.",
             _tell_search,
             asks=AgentSearchAsks,
@@ -308,9 +306,11 @@ memtape search "staging database port" --quota turns=3,documents=2""",
     Verb(
         "search -",
         recent,
-        "memtape search --kind turn --limit 5",
         lines=lambda world, asked, found: latest(found),
         listed="results",
-        tool=Offer("list_recent", "What was remembered last, without a query.", _tell_recent),
+        tool=Offer(
+            "What was remembered last, without a query.",
+            lambda world, asked, found: markdown.listed(found, world.scope, "the latest first"),
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,24 +36,6 @@ from memtape.tools.verb import Asks, Verb, said
 UNIT_S = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
-class ForgottenSecrets(msgspec.Struct, frozen=True):
-    """The secrets that are known no more."""
-
-    forgotten: tuple[str, ...]
-
-
-class SharedKey(msgspec.Struct, frozen=True):
-    """The file that holds a wrapped key."""
-
-    file: str
-
-
-class JoinedKey(msgspec.Struct, frozen=True):
-    """Whether the key of a file is new to this home."""
-
-    joined: bool
-
-
 class LastingPauses(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The pauses in effect; `ended` says whether a pause was ended."""
 
@@ -63,6 +45,8 @@ class LastingPauses(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 def known_secrets(home: Path) -> list[KnownSecret]:
     """List the secrets known to this home: the digits of their placeholders, and who told them where.
+
+        memtape admin secrets list
 
     No secret is printed, and none is kept: the home has only keyed digests. A secret told by a person is
     known in every project, any other in its project alone.
@@ -74,8 +58,10 @@ def forget_secrets(
     home: Path,
     ids: Annotated[tuple[str, ...], said("The digits of placeholders, or of the list.")],
     origin: Annotated[Origin | None, said("user at a terminal, else agent.")] = None,
-) -> ForgottenSecrets:
+) -> tuple[str, ...]:
     """Stop redacting a false secret; ID is the digits of its placeholder, or of the list.
+
+        memtape admin secrets forget 5f0c6d1e
 
     Only people do so. The log stays as it is. A text that itself calls the value a password still loses it.
 
@@ -89,11 +75,13 @@ def forget_secrets(
             f"No known secret has the digits {unknown[0][:60]!r}.", "`memtape admin secrets list` names them."
         )
     met.forget(ids)
-    return ForgottenSecrets(ids)
+    return ids
 
 
-def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE")]) -> SharedKey:
+def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE")]) -> str:
     """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
+
+        memtape admin secrets share team.key
 
     All homes of one log should have one key: under two, one secret has two placeholders. Send the file and
     the passphrase on two ways. A key opens nothing by itself; with it, somebody could find a weak password by
@@ -105,15 +93,17 @@ def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE
         write_secret(Path(file), data)
     except FileExistsError:
         raise MemtapeError(f"{file} is there already.", "Name a new file.") from None
-    return SharedKey(file)
+    return file
 
 
 def join_key(
     home: Path,
     file: Annotated[str, said("The file that was written.", metavar="FILE", path="file")],
     replace: Annotated[bool, said("Also where this home knows secrets under another key, and lose those.")] = False,
-) -> JoinedKey:
+) -> bool:
     """Take the key of a file that `memtape admin secrets share` wrote, before anything is captured here.
+
+        memtape admin secrets join team.key
 
     Secrets known to this home under its own key are then unknown: the command needs --replace for that.
 
@@ -131,7 +121,7 @@ def join_key(
     if is_new:
         here.met_secrets_path.unlink(missing_ok=True)
         own.replace(key)
-    return JoinedKey(is_new)
+    return is_new
 
 
 def pause(
@@ -143,6 +133,9 @@ def pause(
     ] = None,
 ) -> LastingPauses:
     """Store nothing from now on: no captures, no imports, no turns of agents, no searches and no uses.
+
+        memtape agents pause --for 1h
+        memtape agents pause --project
 
     Memories are still found and given to agents. Text of the pause is never stored, also not by a later
     import of a transcript. Without --for the pause lasts until `memtape agents resume`; with --project this
@@ -159,6 +152,9 @@ def resume(
     scope: Annotated[str | None, said("Only this project, as project:NAME.")] = None,
 ) -> LastingPauses:
     """End a pause, and name the pauses still in effect.
+
+        memtape agents resume
+        memtape agents resume --project
 
     Turns from before the pause that are not yet stored are taken by the next `memtape import --all`.
     """
@@ -179,18 +175,18 @@ def _secret_lines(home: Path, asked: Asks, known: list[KnownSecret]) -> Iterator
     yield f"{many(len(known), 'known secret')}. `memtape admin secrets forget ID` undoes one."
 
 
-def _forgotten_lines(home: Path, asked: Any, found: ForgottenSecrets) -> list[str]:
-    return [f"{many(len(found.forgotten), 'value is', 'values are')} left alone from now on."]
+def _forgotten_lines(home: Path, asked: Any, found: Sequence[str]) -> list[str]:
+    return [f"{many(len(found), 'value is', 'values are')} left alone from now on."]
 
 
-def _share_lines(home: Path, asked: Any, shared: SharedKey) -> list[str]:
-    name = Path(shared.file).name
-    return [f"The wrapped key is in {shared.file}. Others take it by `memtape admin secrets join {name}`."]
+def _share_lines(home: Path, asked: Any, shared: str) -> list[str]:
+    name = Path(shared).name
+    return [f"The wrapped key is in {shared}. Others take it by `memtape admin secrets join {name}`."]
 
 
-def _join_lines(home: Path, asked: Any, done: JoinedKey) -> list[str]:
+def _join_lines(home: Path, asked: Any, done: bool) -> list[str]:
     told = "This home has the key now. Start servers of agents and `memtape run` again."
-    return [told if done.joined else "It had this key."]
+    return [told if done else "It had this key."]
 
 
 def _met(home: Path) -> MetSecrets:
@@ -215,52 +211,17 @@ def _length_us(length: str) -> int:
 
 
 VERBS = (
-    Verb(
-        "admin secrets list",
-        known_secrets,
-        "memtape admin secrets list",
-        lines=_secret_lines,
-        listed="secrets",
-        at="folder",
-    ),
+    Verb("admin secrets list", known_secrets, lines=_secret_lines, listed="secrets", at="folder"),
     Verb(
         "admin secrets forget",
         forget_secrets,
-        "memtape admin secrets forget 5f0c6d1e",
         lines=_forgotten_lines,
+        listed="forgotten",
         effect="shows",
         at="folder",
     ),
-    Verb(
-        "admin secrets share",
-        share_key,
-        "memtape admin secrets share team.key",
-        lines=_share_lines,
-        at="folder",
-    ),
-    Verb(
-        "admin secrets join",
-        join_key,
-        "memtape admin secrets join team.key",
-        lines=_join_lines,
-        effect="adds",
-        at="folder",
-    ),
-    Verb(
-        "agents pause",
-        pause,
-        "memtape agents pause --for 1h\nmemtape agents pause --project",
-        lines=_pause_lines,
-        effect="adds",
-        undo="memtape agents resume",
-        at="folder",
-    ),
-    Verb(
-        "agents resume",
-        resume,
-        "memtape agents resume\nmemtape agents resume --project",
-        lines=_pause_lines,
-        effect="adds",
-        at="folder",
-    ),
+    Verb("admin secrets share", share_key, lines=_share_lines, listed="file", at="folder"),
+    Verb("admin secrets join", join_key, lines=_join_lines, listed="joined", effect="adds", at="folder"),
+    Verb("agents pause", pause, lines=_pause_lines, effect="adds", at="folder"),
+    Verb("agents resume", resume, lines=_pause_lines, effect="adds", at="folder"),
 )

@@ -56,6 +56,11 @@ def conflicts(
 ) -> ConflictList:
     """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
 
+        memtape settle
+        memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
+        memtape settle 019ab0c4 --accept
+        memtape settle --stale --limit 5
+
     A conflict is a pair of memories with different values of one thing; until it is settled, both are found
     as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start
     context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, use
@@ -77,6 +82,8 @@ def settle(
     note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
 ) -> ConflictOutcome:
     """Say which side of a contradiction holds.
+
+        memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
 
     Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
     """
@@ -112,6 +119,8 @@ def _conflict(world: World, given: str) -> tuple[Scope, ConflictState]:
 def proposals(world: World) -> list[tuple[Proposal, Answered]]:
     """List the rules that were proposed, each with its answer.
 
+        memtape settle --rules
+
     Returns the rules said for all projects, or in text that may be pasted, the latest first.
     """
     return world.read(ask.conflicts.answers_of)
@@ -129,6 +138,8 @@ def accept(
 ) -> list[Proposal]:
     """Take the named rules, with --all every one that waits and is no paste.
 
+        memtape settle 019ab0c4 --accept
+
     Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
     `MemtapeError` for a writer who is no person.
     """
@@ -141,6 +152,8 @@ def decline(
     every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False,
 ) -> list[Proposal]:
     """Decline the named rules for good, with --all every one that waits.
+
+        memtape settle 019ab0c4 --decline
 
     Raises as `accept`.
     """
@@ -174,6 +187,8 @@ def _answer(world: World, id: str, *, declined: bool) -> Proposal:
 def orders(world: World) -> list[Order]:
     """List the orders about memory, as "never mention X again".
 
+        memtape settle --orders
+
     Returns those of this scope and `global`.
     """
     return world.read(ask.looking.orders_of)
@@ -181,6 +196,8 @@ def orders(world: World) -> list[Order]:
 
 def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
     """List what was neither said nor used for long, the most used first.
+
+        memtape settle --stale --limit 5
 
     Returns those of this scope and `global`, and archives nothing.
     """
@@ -336,63 +353,43 @@ VERBS = (
     Verb(
         "settle -",
         conflicts,
-        """\
-memtape settle
-memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
-memtape settle 019ab0c4 --accept
-memtape settle --stale --limit 5""",
         shell=_waiting_shell,
         tool=Offer(
-            "list_conflicts",
             "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
             _tell_conflicts,
             common=False,
         ),
     ),
-    Verb(
-        "settle --keep",
-        settle,
-        'memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."',
-        lines=_outcome_lines,
-        effect="hides",
-        undo="memtape settle",
-    ),
+    Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
     Verb(
         "settle --accept",
         accept,
-        "memtape settle 019ab0c4 --accept",
         lines=partial(_answered_rules, declined=False),
         listed="accepted",
         effect="adds",
-        undo="memtape forget",
     ),
     Verb(
         "settle --decline",
         decline,
-        "memtape settle 019ab0c4 --decline",
         lines=partial(_answered_rules, declined=True),
         listed="declined",
         effect="hides",
-        undo="memtape settle --accept",
     ),
     Verb(
         "settle --rules",
         proposals,
-        "memtape settle --rules",
         lines=lambda world, asked, found: each(found, _rule, "No rule was proposed."),
         listed="rules",
     ),
     Verb(
         "settle --orders",
         orders,
-        "memtape settle --orders",
         lines=lambda world, asked, found: each(found, _order, "Nobody has ordered anything about memory."),
         listed="orders",
     ),
     Verb(
         "settle --stale",
         stale,
-        "memtape settle --stale --limit 5",
         lines=lambda world, asked, found: each(found, _stale, "Nothing is stale."),
         listed="stale",
     ),

@@ -47,6 +47,12 @@ class OpenAsks(Asks, frozen=True):
 def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
     """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
 
+        memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape show 019ab0c4 --why
+        memtape show 019ab0c4 --whole > guide.md
+        memtape show 2026-11-20T14:00:00Z --around --limit 20
+        memtape show --edges
+
     With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
     shows it escaped; a file or a pipe gets its bytes. With --why its history is told, with --around what was
     said before and after it, or around a TIME. With --edges each line has two weights. Two texts used within
@@ -62,6 +68,8 @@ def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
 def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
     """Read back the document of which it is a part, byte for byte.
 
+        memtape show 019ab0c4 --whole > guide.md
+
     Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
     return world.read_of(id, ask.inspection.whole_document, as_of)
@@ -69,6 +77,8 @@ def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
 
 def why(world: World, id: Id) -> Explained:
     """Every event behind it, what hid or restored it, and how it has aged.
+
+        memtape show 019ab0c4 --why
 
     Returns no event of a purged memory, and no age of what is no memory or turn, as a summary. Raises
     `NotFound`.
@@ -85,17 +95,14 @@ def why(world: World, id: Id) -> Explained:
         return ask.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
 
 
-def age_of(world: World, asked: Any) -> Age:
-    """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
-    return ask.archived.age_of_id(world.home, world.log, world.ids, asked.id, now_us())
-
-
 def edges(
     world: World,
     id: Annotated[Id | None, said("The id; without one the strongest of the scope.", argument=True)] = None,
     as_of: AsOf = None,
 ) -> EdgeList:
     """What was used together with it; without an ID the strongest of the scope.
+
+        memtape show --edges
 
     Returns without an id the edges proposed as curated ones; nothing writes these automatically. Raises
     `NotFound`.
@@ -112,6 +119,8 @@ def timeline(
     limit: Limit = 10,
 ) -> list[Result]:
     """What was said around it, or around a time given as ID, in order.
+
+        memtape show 2026-11-20T14:00:00Z --around --limit 20
 
     Raises `NotFound`.
     """
@@ -343,41 +352,24 @@ def _tell_behind(behind: Behind) -> str:
     return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
 
 
-def _tell_timeline(world: World, asked: Any, found: list[Result]) -> str:
-    return markdown.listed(found, world.scope, "in the order of time")
-
-
 VERBS = (
     Verb(
         "show",
         show,
-        """\
-memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
-memtape show 019ab0c4 --why
-memtape show 019ab0c4 --whole > guide.md
-memtape show 2026-11-20T14:00:00Z --around --limit 20
-memtape show --edges""",
         lines=lambda world, asked, opened: _opened(opened),
-        tool=Offer(
-            "get_memory",
-            "Open one memory or turn whole, and see why it is there.",
-            _tell_memory,
-            asks=OpenAsks,
-        ),
+        tool=Offer("Open one memory or turn whole, and see why it is there.", _tell_memory, asks=OpenAsks),
     ),
-    Verb("show --whole", whole, "memtape show 019ab0c4 --whole > guide.md", lines=_whole_lines),
-    Verb("show --why", why, "memtape show 019ab0c4 --why", lines=_why_lines),
-    Verb("show --edges", edges, "memtape show --edges", lines=_edge_lines),
+    Verb("show --whole", whole, lines=_whole_lines),
+    Verb("show --why", why, lines=_why_lines),
+    Verb("show --edges", edges, lines=_edge_lines),
     Verb(
         "show --around",
         timeline,
-        "memtape show 2026-11-20T14:00:00Z --around --limit 20",
         lines=lambda world, asked, found: latest(found),
         listed="timeline",
         tool=Offer(
-            "timeline",
             "What was said and remembered around a memory or a time, in order.",
-            _tell_timeline,
+            lambda world, asked, found: markdown.listed(found, world.scope, "in the order of time"),
             common=False,
         ),
     ),

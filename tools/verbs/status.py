@@ -61,7 +61,10 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overview(world: World) -> Overview:
-    """Say what this project remembers, what waits for you, and the next step; without a home, how to begin."""
+    """Say what this project remembers, what waits for you, and the next step; without a home, how to begin.
+
+    memtape overview --json
+    """
     world.catch_up()
     state, scope = status(world), world.scope
     count = state.scopes.get(scope)
@@ -83,6 +86,8 @@ def overview(world: World) -> Overview:
 def status(world: World, as_of: AsOf = None) -> Status:
     """Print on one screen the contents of the home, the state of each view, and the next step.
 
+        memtape status --json
+
     A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
     or failing.
     """
@@ -98,6 +103,9 @@ def stats(
     scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
 ) -> Stats:
     """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+        memtape admin stats --since 90d
+        memtape admin stats --scope project:shop
 
     A use rate above 100 % says that recalls were used more than once.
     """
@@ -388,25 +396,17 @@ def _tell_status(world: World, asked: Any, state: Status) -> str:
 
 
 VERBS = (
-    Verb("overview", overview, "memtape overview --json", shell=_overview_shell, at="folder"),
+    Verb("overview", overview, shell=_overview_shell, at="folder"),
     Verb(
         "status",
         status,
-        "memtape status --json",
         lines=_status_lines,
         at="home",
         tool=Offer(
-            "memory_status",
             "How much this project remembers, and whether everything is up to date.",
             _tell_status,
             common=False,
         ),
     ),
-    Verb(
-        "admin stats",
-        stats,
-        "memtape admin stats --since 90d\nmemtape admin stats --scope project:shop",
-        lines=_stats_lines,
-        at="home",
-    ),
+    Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )
