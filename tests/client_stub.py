@@ -1,6 +1,6 @@
 """Writes `tools/client.pyi`, by which editors and type checkers know the methods of the client (`make docs`).
 
-A method's arguments are the fields of what its verb asks, and its docstring is the verb's summary and details.
+A method's arguments are the fields of what its verb asks; its docstring is the verb's summary and details.
 """
 
 from __future__ import annotations

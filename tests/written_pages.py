@@ -1,6 +1,6 @@
-"""Writes the parts of `docs/` that follow from the code: the commands, the Python client, the metrics (`make docs`).
+"""Writes the parts of `docs/` that follow from the code: commands, Python client, metrics (`make docs`).
 
-A part stands between two marks of its page. People write the rest of a page, and nothing here changes the rest.
+A part stands between two marks of its page. People write the rest, and nothing here changes it.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def _command(group: click.Group, name: str) -> click.Command:
 
 
 def _common(option: click.Option) -> bool:
-    """Whether the option is one that many commands have. Some commands have a `--session` with a meaning of its own."""
+    """Whether many commands have the option. Some commands have a `--session` with a meaning of its own."""
     return option.name in COMMON and (option.name != "session" or bool(option.envvar))
 
 
 def client() -> str:
-    """Return the client, then its methods in the groups of the commands, each with its arguments and what it does."""
+    """Return the client, then its methods in the groups of the commands, with their arguments."""
     by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
@@ -87,7 +87,7 @@ def client() -> str:
 
 
 def _method(name: str, verb: Verb) -> str:
-    """Return a method that is made from the table: its arguments, and what the help of its command does not say."""
+    """Return a method made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
     about = " ".join([verb.summary, *verb.for_programs])

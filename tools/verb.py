@@ -1,7 +1,7 @@
 """The shape of a verb: what it asks, what it answers, the function that does it, and how each door shows it.
 
-A verb is a value. The doors (command line, Python client, MCP, HTTP, page) are made from these values, and know no
-verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
+A verb is a value. The doors (command line, Python client, MCP, HTTP, page) are made from these values, and
+know no verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import orjson
 from msgspec import Meta, inspect
 
 Effect = Literal["reads", "adds", "hides", "shows", "erases"]
-"""The effect on memory: `adds` only adds; `hides` changes what is found, `shows` undoes that, `erases` is for good."""
+"""The effect on memory: `hides` changes what is found, `shows` undoes that, `erases` is for good."""
 Place = Literal["project", "home", "folder"]
-"""What a command works on: a project with a speaker, the whole home, or the home's folder, which it opens itself."""
+"""What a command works on: a project with a speaker, the whole home, or the folder, which it opens."""
 Output = Iterator[Any]
 """What a command yields: the document of `--json`, which ends there, then the lines for people."""
 
-Id = Annotated[str, Meta(description="The id of a memory or turn, or its first eight characters.", max_length=64)]
 Text = Annotated[str, Meta(max_length=1_000)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -32,8 +31,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
-    `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
-    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
+    `option` is the name of its option, if another than its own. `argument` has a field with a default given
+    as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
     from the command line too. `path` is "file" for a file that exists, or "new". `choices` are the values
     that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
@@ -55,6 +54,7 @@ def inside(help: str) -> Meta:
     return said(help, inside=True, people=True)
 
 
+Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64)]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
@@ -64,14 +64,13 @@ AsOf = Annotated[
 
 
 class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a verb is asked with; anything else is refused. Fields without a default come first, as arguments."""
+    """What a verb is asked; anything else is refused. Fields without a default come first, as words."""
 
 
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called.
 
-    `tell` returns the answer in Markdown. `undo` is the tool that undoes it. `asks` is a narrower choice than the
-    verb's.
+    `tell` returns the answer in Markdown. `undo` is the tool that undoes it. `asks` narrows the verb's.
     """
 
     description: str
@@ -88,7 +87,7 @@ ON_DISK = (
     *("admin", "archive", "erase", "import", "page", "project", "rebuild", "run", "verify"),
     *("agents connect", "agents disconnect", "agents pause", "agents resume"),
 )
-"""The commands that need files that stay; the others also work where nothing is kept (profile dev_no_persist)."""
+"""The commands that need files; the others also work where nothing is kept (profile dev_no_persist)."""
 
 
 class Verb(NamedTuple):
@@ -120,7 +119,7 @@ class Verb(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """The option that selects it among the verbs of its command; `-` without words, empty for the first."""
+        """The option that selects it in its command; `-` without words, empty for the first."""
         return self.name[len(self.command) + 1 :]
 
     @property
@@ -176,7 +175,7 @@ def _asks_of(run: Callable[..., Any]) -> type[Asks]:
     _, *given = signature(run).parameters.values()
     if [it.name for it in given] == ["asked"]:
         return run.__globals__[given[0].annotation]  # type: ignore[no-any-return]
-    fields = [(it.name, it.annotation, *((it.default,) if it.default is not it.empty else ())) for it in given]
+    fields = [(it.name, it.annotation, *([] if it.default is it.empty else [it.default])) for it in given]
     name = run.__name__.title().replace("_", "") + "Asks"
     return msgspec.defstruct(name, fields, bases=(Asks,), module=run.__module__)  # type: ignore[return-value]
 
@@ -188,7 +187,7 @@ class Failure(NamedTuple):
 
 
 class VerbField(NamedTuple):
-    """A field of what is asked: its type without marks, its help, its limits, and what doors have to know of it."""
+    """A field of what is asked: its type without marks, its help, and what doors have to know of it."""
 
     name: str
     kind: inspect.Type

@@ -1,4 +1,4 @@
-"""Agents: serve them, do the work of their hooks, connect and disconnect hosts, and check that all of it works."""
+"""Agents: serve them, do the work of their hooks, connect and disconnect hosts, and check all of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ServedAddress(msgspec.Struct, frozen=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was run to connect a host, or what would be: its commands and files, or settings for any client."""
+    """The steps that connect a host, done or to do: commands and files, or settings for any client."""
 
     host: str = ""
     ran: list[str] = []
@@ -187,7 +187,7 @@ def connect(
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
         yield f"# The command of the server\n{done.command}\n"
-        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{done.instructions.rstrip()}"
+        yield ("# For AGENTS.md or the like; `--instructions FILE` adds it there\n" + done.instructions.rstrip())
     else:
         from memtape.tools.agents.connecting import plugin_folder
 

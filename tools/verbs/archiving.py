@@ -173,7 +173,8 @@ def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Iterator[st
     if found.archived:
         yield "To bring one back: memtape archive --undo ID"
     if found.purged and not purged:
-        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archive --list --purged"
+        told = many(found.purged, "text has", "texts have")
+        yield f"{told} left the views too: memtape archive --list --purged"
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
     if found.lag:
@@ -314,7 +315,7 @@ VERBS = (
         "admin lifecycle --set",
         set_lifecycle,
         effect="adds",
-        lines=lambda world, asked, settings: [f"{key:<28}{str(value).lower()}" for key, value in settings.items()],
+        lines=lambda world, asked, found: [f"{name:<28}{str(its).lower()}" for name, its in found.items()],
         listed="settings",
     ),
 )

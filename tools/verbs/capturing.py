@@ -30,6 +30,7 @@ from memtape.tools.world import World
 
 MAX_DOCUMENT_CHARS = 1024 * 1024
 """A longer document of an agent would hold up every other call."""
+NumberedLines = Iterator[tuple[int, bytes]]
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
@@ -56,14 +57,15 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
-            description="fact: what holds. insight: what was learned. journal: what happened. goal, plan: what is "
-            "wanted and how; a new one takes over from the one before. document: a longer text, kept as it is."
+            description="fact: what holds. insight: what was learned. journal: what happened. goal, plan: what "
+            "is wanted and how; a new one takes over from the one before. document: a longer text, kept as it "
+            "is."
         ),
     ] = "fact"
 
 
 class CaptureReceipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A text on the log: its id and position, or that it waits in the spool; a document has an id for each part."""
+    """A text on the log: its id and position, or that it is spooled; a document has an id for each part."""
 
     id: str
     ids: tuple[str, ...] = ()
@@ -108,7 +110,8 @@ def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
             "Add it in parts.",
         )
     fields = {name: getattr(asked, name) for name in asked.__struct_fields__ if name != "file"}
-    receipts = world.capture_many([Line(**fields | {"source": asked.source or None, "kind": asked.kind or "fact"})])
+    fields |= {"source": asked.source or None, "kind": asked.kind or "fact"}
+    receipts = world.capture_many([Line(**fields)])
     for _, error in receipts.refused:
         raise error
     return _receipt(receipts)
@@ -186,7 +189,8 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
         world.redactor.check_path(str(path))
     kind = asked.kind or ("document" if path else "fact")
     source = asked.source or (path.name if path is not None else None)
-    done = capture(world, msgspec.structs.replace(asked, text=_read_text(text, path), kind=kind, source=source))
+    text = _read_text(text, path)
+    done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
     yield done
     parts = f" in {done.count} parts" if done.count > 1 else ""
     place = f"partition {done.partition}, offset {done.offset}, " if done.partition is not None else ""
@@ -218,7 +222,7 @@ def _head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _capture_lines(world: World, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None) -> None:
+def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: int | None) -> None:
     count, refused, spooled, hidden = 0, dict[int, str](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
@@ -302,7 +306,8 @@ def _stored(world: World, lines: Sequence[tuple[int, Line]], refusals: dict[int,
 
 
 def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str:
-    place = f"position {done.partition}/{done.offset}" if done.partition is not None else f"in {done.count} parts"
+    in_parts = done.partition is None
+    place = f"in {done.count} parts" if in_parts else f"position {done.partition}/{done.offset}"
     if done.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
     if done.hidden:

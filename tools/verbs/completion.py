@@ -48,7 +48,8 @@ def completion(
     shell = shell or Path(os.environ.get("SHELL", "")).name
     made = get_completion_class(shell) if shell in FILES else None
     if made is None:
-        raise MemtapeError(f"No completion is known for the shell {shell[:40]!r}.", f"Name one: {', '.join(FILES)}.")
+        known = ", ".join(FILES)
+        raise MemtapeError(f"No completion is known for the shell {shell[:40]!r}.", f"Name one: {known}.")
     script = made(main, {}, "memtape", VARIABLE).source_vars()
     text = made.source_template % script
     if print:

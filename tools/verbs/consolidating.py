@@ -1,4 +1,4 @@
-"""Make memories of memories, and of talk: consolidate what is alike, and have a model take facts from a session."""
+"""Make memories of memories, and of talk: consolidate what is alike, and take facts from a session."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def consolidate(
     def told(done: int, total: int) -> None:
         world.on_phase("looking", done, total)
 
-    return consolidate_scope(world.home, world.log, world.scope, dry_run=dry_run, at_once=at_once, on_cluster=told)
+    place = world.home, world.log, world.scope
+    return consolidate_scope(*place, dry_run=dry_run, at_once=at_once, on_cluster=told)
 
 
 def distill(
@@ -104,7 +105,7 @@ def distill(
     return distill_session(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, ended, told)
 
 
-def _consolidate_shell(world: World, asked: Any) -> Output:
+def _pass_shell(world: World, asked: Any) -> Output:
     done = consolidate(world, asked.dry_run, asked.at_once)
     operations = [operation for conclusion in done.conclusions for operation in conclusion.operations]
     report = ConsolidationReport(
@@ -142,11 +143,12 @@ def _lines(operation: ConcludedOperation) -> list[str]:
     return [one_line(text, SHOWN_CHARS), f" {_STANDS[operation.op]}", *told]
 
 
-def _distill_shell(world: World, asked: Any) -> Output:
+def _facts_shell(world: World, asked: Any) -> Output:
     from memtape.tools.keep.models import is_named
 
     if not is_named(world.home):
-        raise MemtapeError("No model is named.", "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL.")
+        hint = "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL."
+        raise MemtapeError("No model is named.", hint)
     done = distill(world, asked.session, asked.again)
     if not done.turns:
         raise MemtapeError(
@@ -154,17 +156,18 @@ def _distill_shell(world: World, asked: Any) -> Output:
             "`memtape show ID` prints the session of what a search found.",
         )
     facts = [(event, event.body) for event in done.events if isinstance(event.body, Captured)]
-    told = [{"id": event.id, "scope": event.scope, "tags": body.tags, "text": body.text} for event, body in facts]
+    told = [{"id": it.id, "scope": it.scope, "tags": body.tags, "text": body.text} for it, body in facts]
     report = DistillationReport(turns=done.turns, asked=done.asked, facts=told, problems=list(done.problems))
     yield Failure(report) if done.problems else report
     for _, body in facts:
         yield f"  {', '.join(body.tags[1:])}: {body.text}"
-    yield f"Asked {many(done.asked, 'time')} about {many(done.turns, 'message')}: {many(len(facts), 'new fact')}."
+    new = many(len(facts), "new fact")
+    yield f"Asked {many(done.asked, 'time')} about {many(done.turns, 'message')}: {new}."
     for problem in done.problems:
         say(f"Not answered: {problem} The same command asks again.", err=True)
 
 
 VERBS = (
-    Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_consolidate_shell, effect="adds"),
-    Verb("admin distill", distill, answers=DistillationReport, shell=_distill_shell, effect="adds", at="home"),
+    Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_pass_shell, effect="adds"),
+    Verb("admin distill", distill, answers=DistillationReport, shell=_facts_shell, effect="adds", at="home"),
 )

@@ -39,7 +39,7 @@ SHOWN_CHARS = 120
 
 
 class DecidedIds(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The ids that a decision named. `was_hidden` is false where nothing that was restored had been hidden."""
+    """The ids that a decision named. `was_hidden` is false where nothing restored had been hidden."""
 
     ids: tuple[str, ...]
     was_hidden: bool = True
@@ -213,7 +213,8 @@ def unfold(
     id, scope = world.folded(id)
     named = named_by_unfolding(scope, id, only)
     if not named:
-        raise MemtapeError(f"Nothing is folded into {id}.", "`memtape show --why` shows what a memory is made of.")
+        hint = "`memtape show --why` shows what a memory is made of."
+        raise MemtapeError(f"Nothing is folded into {id}.", hint)
     return _say(world, "unfolded", scope, named, Unfolded(ids=()))
 
 
@@ -254,7 +255,8 @@ def _link(
         if other.name != scope.name:
             raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
         if memory in _successors(scope, _memory(other, to)):
-            raise MemtapeError(f"{to} was itself replaced by {id}.", f"`memtape update --holds {to}` ends that.")
+            hint = f"`memtape update --holds {to}` ends that."
+            raise MemtapeError(f"{to} was itself replaced by {id}.", hint)
         if _memory(other, to).birth == memory.birth:
             raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
     ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
@@ -284,13 +286,15 @@ def _check_trust(world: World, id: str, scope: Scope, memory: Memory) -> None:
 
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Return tags without those about the origin of a text, which do not apply to another text."""
-    return () if tags and tags[0] in (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG) else tuple(tags)
+    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+    return () if tags and tags[0] in made else tuple(tags)
 
 
 def _memory(scope: Scope, id: str) -> Memory:
     memory = scope.memory_of(id)
     if memory is None or memory.made:
-        raise MemtapeError(f"{id} is no memory of one thing.", "Facts, goals, plans and the like hold or are replaced.")
+        hint = "Facts, goals, plans and the like hold or are replaced."
+        raise MemtapeError(f"{id} is no memory of one thing.", hint)
     return memory
 
 
@@ -299,7 +303,7 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
     from memtape.state.subjects import validity
 
     found: list[Memory] = []
-    while (after := validity.successor(scope, found[-1] if found else memory)) is not None and after not in found:
+    while (after := validity.successor(scope, found[-1] if found else memory)) and after not in found:
         found.append(after)
     return found
 
@@ -307,7 +311,7 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
 NOTHING_HIDDEN = " None of that was hidden: it was not forgotten, or is shown again already."
 
 
-def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Offer | None = None) -> Verb:
+def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Any = None) -> Verb:
     """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
 
     `undo` is the command that undoes it.
@@ -335,7 +339,9 @@ def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]
 
 
 def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Iterator[str]:
-    said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
+    said = "It says the same, and is one memory with it."
+    if done.replaced:
+        said = f"It replaced {done.replaced}."
     if done.hidden:
         said = f"It replaces {done.replaced or asked.id} once it is shown."
     yield f"{done.id} ({done.scope}, profile {done.profile}). {said}"
@@ -364,7 +370,7 @@ VERBS = (
         Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.", undo="restore_memory"),
     ),
     Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),
-    _decision("restore", restore, "shows", "Restored", offer=Offer("Bring back a memory that was forgotten.")),
+    _decision("restore", restore, "shows", "Restored", "", Offer("Bring back a memory that was forgotten.")),
     _decision(
         "pin",
         pin,
@@ -377,7 +383,7 @@ VERBS = (
             common=False,
         ),
     ),
-    _decision("pin --undo", unpin, "shows", "Unpinned", offer=Offer("End the pins on a memory.", common=False)),
+    _decision("pin --undo", unpin, "shows", "Unpinned", "", Offer("End the pins on a memory.", common=False)),
     Verb(
         "update",
         update,

@@ -1,4 +1,4 @@
-"""The demo: a fact is told to one agent, changes, is known to another, is erased and proven gone, in its own home."""
+"""The demo, in its own home: a fact is told to an agent, changes, is known to another, and is erased."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def demo(home: Path) -> Output:
             printed = "\n".join(f"  {line}" for line in step.printed.split("\n"))
             say(f"\n{number}. {step.shows}\n$ {step.command}\n{printed}")
     yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
-    yield f"\nThat took {time.monotonic() - started:.0f} s, in a home that is gone now. Nothing left this machine."
+    took = f"{time.monotonic() - started:.0f} s"
+    yield f"\nThat took {took}, in a home that is gone now. Nothing left this machine."
     yield "Next: `memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent its memory."
 
 
@@ -107,7 +108,7 @@ def _steps() -> Iterator[DemoStep]:
         yield ran(
             "Codex starts in the same folder. This is what its hook is told, without a question.",
             *("agents", "hook", "--host", "codex"),
-            told=json.dumps({"hook_event_name": "SessionStart", "session_id": "codex-1", "cwd": str(project)}),
+            told=json.dumps({**STARTS, "cwd": str(project)}),
             show=_context,
         )
         yield ran("Something slips in that nobody should keep.", "capture", SLIP, *ADA)
@@ -115,6 +116,7 @@ def _steps() -> Iterator[DemoStep]:
         yield ran("Replay the log, and the same views come back, hash for hash.", "verify")
 
 
+STARTS = {"hook_event_name": "SessionStart", "session_id": "codex-1"}
 FACT = "The staging database listens on port 5432."
 CHANGED = "The staging database listens on port 5433."
 QUESTION = "which port does staging use"

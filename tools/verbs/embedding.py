@@ -103,7 +103,7 @@ def rollback(world: World) -> EmbedderState:
     from memtape.tools.keep.embedding import goes_back_to, options_for, roll_back
 
     key = goes_back_to(world.log)
-    options = options_for(world.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
+    options = options_for(world.home, key)  # Before: it can take seconds, in which `run` would find it odd.
     roll_back(world.log)
     if options is not None:
         _prefer(world, options)
@@ -190,7 +190,8 @@ def embedder_lines(state: EmbedderState) -> list[str]:
 
 def _set_lines(world: World, asked: Any, state: EmbedderState) -> Iterator[str]:
     yield from embedder_lines(state)
-    yield ("It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors.")
+    waits = "`memtape run --once` gives the texts their vectors."
+    yield waits if state.next else "It decides at once."
     yield "What was folded stays so; once it decides, `memtape admin refold` folds all anew under it."
 
 
@@ -203,7 +204,7 @@ def _refold_lines(world: World, asked: Any, found: Refolded) -> list[str]:
     said = "" if asked.fold is None else f" --fold {asked.fold}"
     lines = [line for pair in found.pairs[:SHOWN_PAIRS] for line in _pair(pair)]
     if len(found.pairs) > SHOWN_PAIRS:
-        lines.append(f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair', 'more pairs')}; --json has all.")
+        lines.append(f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair')}; --json has all.")
     by = f"by {found.embedder}" if found.folding else "with folding off"
     taken_in, apart = many(found.together, "memory", "memories"), many(found.apart, "memory", "memories")
     lines.append(f"Folded anew {by}. Taken in by others: {taken_in}. Come apart from others: {apart}.")
@@ -224,13 +225,13 @@ def _pair(pair: Moved) -> list[str]:
 
 
 VERBS = (
-    Verb("admin embedder status", embedder, lines=lambda world, asked, state: embedder_lines(state), at="home"),
+    Verb("admin embedder status", embedder, lines=lambda *told: embedder_lines(told[2]), at="home"),
     Verb("admin embedder set", set_embedder, lines=_set_lines, effect="adds", at="home"),
     Verb("admin embedder retry", retry, lines=_refused_lines, listed="refused", effect="adds", at="home"),
     Verb(
         "admin embedder rollback",
         rollback,
-        lines=lambda world, asked, state: embedder_lines(state),
+        lines=lambda *told: embedder_lines(told[2]),
         effect="adds",
         at="home",
     ),

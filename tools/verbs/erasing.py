@@ -1,4 +1,4 @@
-"""Take texts away: `erase` for good with its proof, a search for what is erased, and `prune` by tag and age."""
+"""Take texts away: `erase` for good with its proof, a search for the erased, and `prune` by tag and age."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str
         ids = ids_matching(world.home, world.log, scope, wanted, hits=hits, only=asked.only)
     else:
         scope, ids = _one_scope(world, ids)
-    copies = [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(world.home, world.log)]
+    copies = [{"place": it, "to_erase": how_to_erase_in(it)} for it in known_copies(world.home, world.log)]
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
         made.take_carriers()
@@ -193,7 +193,7 @@ def _searched_fields(search: FileSearch) -> dict[str, Any]:
         "hidden_texts": search.needles.hidden,
         "labelled_words": list(search.needles.labelled),
         "shared_words": search.needles.shared,
-        "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
+        "looked_for": {it: len(getattr(search.needles, it)) for it in ("ids", "texts", "words", "vectors")},
         "files": [
             place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
             for place in search.places
@@ -377,10 +377,8 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         words = list(needles.shared.items())
         say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
     if needles.labelled:
-        say(
-            f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.",
-            err=True,
-        )
+        labels = one_line(", ".join(needles.labelled), 200)
+        say(f"Labels of other events (tags, sources) still say: {labels}.", err=True)
         say("Not proven: erase those events too, if the labels give away what was erased.", err=True)
     elif ok and not needles.prove:
         hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."

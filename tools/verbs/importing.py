@@ -177,8 +177,9 @@ def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
     for it in taken:
         verb = "Would take" if it.dry_run else "Took"
         yield (
-            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
-            f" {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page yet."
+            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} "
+            f"in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page "
+            "yet."
         )
         _print_problems(it.problems, len(it.problems))
         if it.gone:
@@ -187,7 +188,7 @@ def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
 
 
 def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
-    """Import the sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
+    """Import sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
     from memtape.tools.importing.watching import Indexed, Watcher
     from memtape.tools.keep.operations import operation
 
@@ -205,7 +206,8 @@ def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
 
     with _speaker(home) as speaker:
         watcher = Watcher(speaker, scope, tell=tell)
-        before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
+        ends = signal.SIGTERM, signal.SIGINT
+        before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in ends}
         try:
             watcher.run()
         finally:
@@ -259,7 +261,8 @@ def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     if summary.withdrawn or summary.again:
-        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
+        again = f"shown again: {summary.again:,}"
+        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; {again}.")
     if told := hidden_told(summary.hidden, summary.hidden_ids):
         say(told)
     if summary.spooled:
@@ -272,9 +275,10 @@ def _print_summary(summary: ImportSummary) -> None:
         )
     if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
         say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
-    _print_table("Source", ("taken", "known"), [(name, *counts.values()) for name, counts in summary.sources.items()])
+    sources = [(name, *its.values()) for name, its in summary.sources.items()]
+    _print_table("Source", ("taken", "known"), sources)
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
-    _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
+    _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0])))
     _print_table("Taken, but", ("",), sorted(summary.lessened.items()))
     _print_problems(summary.problems, summary.problem_count)
 

@@ -1,4 +1,4 @@
-"""Keep a home: run the projector, verify and rebuild the views, copy the log, show the settings, serve the page."""
+"""Keep a home: run the projector, verify and rebuild views, copy the log, show settings, serve the page."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ PROJECTOR_WAIT_S = 5.0
 
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
-LogFormat = Annotated[Literal["json", "text"] | None, said("Tell events of operation on stderr, a line each.")]
-LogLevel = Annotated[Literal["debug", "info", "warning", "error"] | None, said("From which level on; by default info.")]
+Form = Literal["json", "text"]
+LogFormat = Annotated[Form | None, said("Tell events of operation on stderr, a line each.")]
+Level = Literal["debug", "info", "warning", "error"]
+LogLevel = Annotated[Level | None, said("From which level on; by default info.")]
 
 
 class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,7 +260,8 @@ def copy(
 
 
 def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
-    yield f"Copied {many(made.copied, 'slot')} in {made.seconds:.1f} s; all {made.slots:,} were read back the same."
+    read = f"all {made.slots:,} were read back the same"
+    yield f"Copied {many(made.copied, 'slot')} in {made.seconds:.1f} s; {read}."
     yield f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}"
     if made.behind:
         more = many(made.behind, "slot")

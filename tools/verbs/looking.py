@@ -1,4 +1,4 @@
-"""What is told without a question: the context of a start, the latest sessions, and what agents were given."""
+"""What is told without a question: the context of a start, the sessions, and what agents were given."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ def _given(short: Mapping[str, str], _: int, one: Given) -> list[str]:
     count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
     session = f", session {one_line(one.session, 80)}" if one.session else ""
     asked = f" for {one_line(one.query, LINE_CHARS)!r}" if one.by == "search" else ""
-    head = f"{format_time(one.at)}  {one.by}{asked}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
+    who = f"{one_line(one.actor, 40)} in {one.scope}{session}"
+    head = f"{format_time(one.at)}  {one.by}{asked}: {count} to {who}"
     return [head, *(_memory(memory, short[memory.id]) for memory in one.memories)]
 
 
@@ -143,6 +144,10 @@ def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[
         say_where_it_was(world)
 
 
+def _passed(done: int) -> None:
+    """Tell nobody how far it is."""
+
+
 def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
@@ -150,9 +155,7 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     archive = (
         None
         if as_of is not None
-        else world.read(
-            lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=lambda done: None)
-        )
+        else world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=_passed))
     )
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."

@@ -120,7 +120,8 @@ def compare(
     advantage.
     """
     compare_in = ask.comparing.compare
-    return world.read(lambda views, scope: compare_in(views, world.log, scope, retrievers, limit, world.on_phase))
+    log, told = world.log, world.on_phase
+    return world.read(lambda views, scope: compare_in(views, log, scope, retrievers, limit, told))
 
 
 def compare_shadows(world: World) -> dict[str, Any]:
@@ -199,12 +200,14 @@ def _shadows(told: Mapping[str, Any]) -> list[str]:
     for name, its in told["shadows"].items():
         failed = f", {its['failed']:,} failed" if its["failed"] else ""
         lines.append(f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}")
-        lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
+        same = its["overlap"]
+        lines += _table("  the same results", [f"@{cut}" for cut in same], {"": same.values()})
         found = {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()}
         if its["judged"]:
             heads = [f"@{cut}" for cut in its["recall"]["active"]]
             lines += _table(f"  recall of what was used ({its['judged']:,})", heads, found)
-        lines.append(f"  latency in ms: p50 {its['latency_ms']['p50']:.1f}, p95 {its['latency_ms']['p95']:.1f}")
+        took = its["latency_ms"]
+        lines.append(f"  latency in ms: p50 {took['p50']:.1f}, p95 {took['p95']:.1f}")
     return lines
 
 
@@ -213,7 +216,7 @@ def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
     lines = [line for what in ("turn", "session") for line in _by_cut(what, measured)]
     categories = next(iter(measured.values()))["by_category"]
     heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
-    tens = {name: [one["turn"]["10"] for one in its["by_category"].values()] for name, its in measured.items()}
+    tens = {name: [it["turn"]["10"] for it in its["by_category"].values()] for name, its in measured.items()}
     lines += _table("turn @10 by category", heads, tens)
     lines.append("latency in ms, without embedding the question")
     for name, its in measured.items():

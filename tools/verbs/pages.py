@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 80
 SHOWN_PROBLEMS = 50
+NO_PAGE = "There is no page yet. `memtape tree new` writes one."
 DETAILS_BYTES = 3_000
-SlugText = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
+SlugText = Annotated[str, Meta(min_length=1), said("The slug of a page, as deploy/staging.", 200)]
 PageName = Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
 
 
@@ -309,7 +310,7 @@ def _page(shown: PageShown) -> Iterator[str]:
         yield f"\n{shown.text.strip()}\n"
     lists = {
         "Below": [_with(it.name, it.title) for it in shown.below],
-        "Leads to": [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in shown.edges],
+        "Leads to": [_end(it) for it in shown.edges],
         "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
         "Tells of": [_with(one_line(it.name, SHOWN_CHARS), it.text) for it in shown.references],
         "Versions": [_version(it) for it in shown.history],
@@ -319,8 +320,13 @@ def _page(shown: PageShown) -> Iterator[str]:
             yield f"{title}:"
             yield from (f"  {line}" for line in lines)
     if row.diverged:
-        yield f"{many(len(row.beside), 'version stands', 'versions stand')} beside the current one, since two were"
+        stand = many(len(row.beside), "version stands", "versions stand")
+        yield f"{stand} beside the current one, since two were"
         yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+
+
+def _end(it: Any) -> str:
+    return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
 
 
 def _with(name: str, told: str) -> str:
@@ -374,20 +380,22 @@ def _tell_page(world: World, asked: Any, found: PageShown) -> str:
     lines = [f"{about} · {markdown.name_of(row.title, 200)} · version `{row.version}`"]
     lines += [markdown.quoted(part)] if part else []
     below = [f"below: {it.name}{f' ({one_line(it.title, 120)})' if it.told else ''}" for it in found.below]
-    ends = [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in found.edges]
+    ends = [_end(it) for it in found.edges]
     told = [f"tells of {one_line(it.name, 200)}: {one_line(it.text, 200)}" for it in found.references]
     if details := "\n".join((*below, *ends, *told)):
         lines.append(markdown.fitted(markdown.quoted(details), DETAILS_BYTES))
     rest = len(found.text) - len(part)
-    tail = [f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."] if rest else []
+    then = f"get_memory of `{row.version}` with from_char={len(part)}"
+    tail = [f"{rest:,} characters follow: {then}."] if rest else []
     if row.diverged:
-        tail.append(f"Beside it stand {', '.join(f'`{id}`' for id in row.beside[:5])}, which get_memory opens.")
+        beside = ", ".join(f"`{id}`" for id in row.beside[:5])
+        tail.append(f"Beside it stand {beside}, which get_memory opens.")
     return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
 def _tell_edit(world: World, asked: Any, done: Written) -> str:
-    beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
-    return f"The page {done.slug} is at version `{done.version}`.{beside}"
+    stand = many(done.beside, "other version stands", "other versions stand")
+    return f"The page {done.slug} is at version `{done.version}`." + (f" {stand} beside it." if done.beside else "")
 
 
 VERBS = (
@@ -402,12 +410,7 @@ VERBS = (
             common=False,
         ),
     ),
-    Verb(
-        "tree list",
-        pages,
-        lines=lambda world, asked, found: each(found, _listed, "There is no page yet. `memtape tree new` writes one."),
-        listed="pages",
-    ),
+    Verb("tree list", pages, lines=lambda world, asked, found: each(found, _listed, NO_PAGE), listed="pages"),
     Verb("tree check", check, shell=_check_shell, effect="adds"),
     Verb(
         "tree new",
@@ -416,7 +419,7 @@ VERBS = (
         effect="adds",
         tool=Offer(
             "Write a longer text that is kept up to date, as a page of the project's tree.",
-            lambda world, asked, done: f"Wrote the page {done.slug} below {done.under}, version `{done.version}`.",
+            lambda world, asked, it: f"Wrote the page {it.slug} below {it.under}, version `{it.version}`.",
             idempotent=False,
             common=False,
             asks=AgentNewPageAsks,

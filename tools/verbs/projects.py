@@ -126,7 +126,8 @@ def rename(world: World, name: str) -> ProjectChange:
     """
     name = " ".join(name.split())
     if not 0 < len(name) <= MOST_NAME_CHARS:
-        raise MemtapeError(f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another.")
+        told = f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}."
+        raise MemtapeError(told, "Give another.")
     _stands(world, "rename", "name")
     return _say(world, ScopeChanged(git_at=None, name=name, state=None), 0)
 
@@ -145,7 +146,7 @@ def adopt(
 
 
 def _stands(world: World, what: str, command: str) -> Scope:
-    """Return the state of the scope for a writer allowed to change it as a whole, by a command of projects."""
+    """Return the state of the scope for a writer who may change it as a whole, by a command of projects."""
     origin, name = world.actor.origin, world.scope
     then = f"The user can run `memtape project {command}`; who is a person says --origin user."
     check_person(origin, f"{what} a project", then)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memtape.tools.ask.as_of import Diff
     from memtape.tools.world import World
 
+Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
 
@@ -50,7 +51,7 @@ def read_log(
         int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
     ] = None,
     limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20,
-    types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = (),
+    types: Types = (),
     follow: Annotated[bool, said("Wait for more and print it as it comes, until interrupted.")] = False,
 ) -> list[LogSlot]:
     """Print events of the log as they stand: the last ones, or from an offset on.
@@ -98,7 +99,7 @@ def tail(
     world: World,
     since: Annotated[str | None, said("Begin there: ISO 8601, or an age as 3d; by default now.")] = None,
     scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
-    types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = (),
+    types: Types = (),
     texts: Annotated[bool, said("Print what was said too.")] = False,
 ) -> None:
     """Follow the log of the whole home: a line for each event as it comes, until interrupted.
@@ -175,7 +176,8 @@ def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, ob
         "sent": format_time(event.sent),
         "scope": event.scope,
     }
-    return place | told | {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}
+    told |= {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}
+    return place | told
 
 
 VERBS = (

@@ -133,14 +133,15 @@ def search(world: World, asked: SearchAsks) -> Answer:
 
 
 def _query(world: World, asked: SearchAsks) -> SearchQuery:
-    """Return a question as it is asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
+    """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
     check_asked(asked.query, asked.limit)
     now = now_us()
     narrowed = filters.make_filters(now, **{name: getattr(asked, name) for name in filters.FILTERS})
     filters.check_filters(narrowed)
     query, narrowed = world.redactor.question(asked.query), world.redactor.part(narrowed)
     if not query:
-        raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
+        hint = "Ask for something outside of <private>…</private>."
+        raise MemtapeError("The query is private as a whole.", hint)
     return ask.ordering.SearchQuery(
         query,
         narrowed,
@@ -166,11 +167,13 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 def check_asked(query: object, limit: object) -> None:
     """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
-        raise MemtapeError(f"The query is of type {type(query).__name__}.", "Give a text of what to look for.")
+        told = f"The query is of type {type(query).__name__}."
+        raise MemtapeError(told, "Give a text of what to look for.")
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
-        raise MemtapeError(f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}.", "Give another.")
+        told = f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}."
+        raise MemtapeError(told, "Give another.")
     if len(query) > MAX_TEXT_BYTES:
         told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
         raise MemtapeError(told, "Ask for less.")
@@ -243,7 +246,8 @@ def _nothing(scope: str, held: int, as_of: str | None) -> str:
     if as_of is not None:
         return f"{scope} held nothing then. `memtape status` says what there is now."
     elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    return f"{told_scope(scope)} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
+    then = "`memtape capture` and `memtape import` add to it"
+    return f"{told_scope(scope)} holds nothing yet. {then}; {elsewhere}"
 
 
 def _result(number: int, result: Result) -> str:
@@ -265,7 +269,8 @@ def _result(number: int, result: Result) -> str:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
     beside = "".join(f"    {line}\n" for line in other_wordings(result))
-    return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+    told = " · ".join([*about, f"score {result.score:.2f}"])
+    return f"{number:2}. {passage}\n{beside}    {told}\n    {result.id}"
 
 
 def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
@@ -275,7 +280,8 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     if not answer.results and answer.after:
         return "\n".join(["Nothing more is found.", *answer.warnings])
     if not answer.results:
-        return "\n".join([f"Nothing is remembered in {world.scope} for this query. Try fewer or other words.", *notes])
+        nothing = f"Nothing is remembered in {world.scope} for this query."
+        return "\n".join([f"{nothing} Try fewer or other words.", *notes])
     tail = []
     if answer.lag:
         tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")

@@ -1,4 +1,4 @@
-"""What waits for people: contradictions and rules, each answered here; it lists orders and stale memories too."""
+"""What waits for people: contradictions and rules, each answered here; also orders and stale memories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memtape.tools.ask.naming import begun_by, shortened, state_of
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import say
+from memtape.tools.doors.terminal import is_asked, say
 from memtape.tools.verb import Id, Limit, Offer, Output, Text, Verb, said
 from memtape.tools.verbs.lines import each
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 TEXT_CHARS = 300
+EveryRule = Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")]
 Key = Literal["y", "n", "s"]
 
 
@@ -112,7 +113,8 @@ def _conflict(world: World, given: str) -> tuple[Scope, ConflictState]:
     listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
     number = begun_by(given, ((it[1].id, number) for number, it in enumerate(listed)))
     if number is None:
-        raise NotFound(f"{world.scope} has no conflict {given[:60]}.", "`memtape settle --all` shows their ids.")
+        hint = "`memtape settle --all` shows their ids."
+        raise NotFound(f"{world.scope} has no conflict {given[:60]}.", hint)
     return listed[number]
 
 
@@ -134,7 +136,7 @@ def waiting_rules(world: World) -> list[Proposal]:
 def accept(
     world: World,
     ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
-    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False,
+    every: EveryRule = False,
 ) -> list[Proposal]:
     """Take the named rules, with --all every one that waits and is no paste.
 
@@ -149,7 +151,7 @@ def accept(
 def decline(
     world: World,
     ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
-    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False,
+    every: EveryRule = False,
 ) -> list[Proposal]:
     """Decline the named rules for good, with --all every one that waits.
 
@@ -236,7 +238,8 @@ def _lines(conflict: Conflict) -> list[str]:
         case "pending":
             lines.append(f"        memtape settle {conflict.id} --keep A, B or both")
         case "expired":
-            lines.append(f"        expired on {format_day(conflict.settled_at or 0)}: nobody needs to settle it")
+            day = format_day(conflict.settled_at or 0)
+            lines.append(f"        expired on {day}: nobody needs to settle it")
         case _:
             kept = "both are kept" if conflict.kept is None else f"{conflict.kept} is kept"
             note = f": {one_line(conflict.note, TEXT_CHARS)}" if conflict.note else ""
@@ -256,17 +259,19 @@ def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined:
     for rule in done:
         yield _answered(rule, declined=declined)
     if not done:
-        yield ("No rule waits." if not waiting_rules(world) else "What waits may be pasted: take each by its id.")
+        pasted = "What waits may be pasted: take each by its id."
+        yield pasted if waiting_rules(world) else "No rule waits."
 
 
 def _go_through(world: World, waiting: list[Proposal]) -> Output:
     """List the waiting rules; at a terminal a person answers each by one key."""
-    asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and world.actor.origin != "agent"
+    asks = is_asked() and sys.stdout.isatty() and world.actor.origin != "agent"
     short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
-        yield f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}"
+        who = f"{one_line(rule.actor, 40)} ({rule.origin})"
+        yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
         if not asks:
             yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
             continue
@@ -296,7 +301,8 @@ def _rule(number: int, it: tuple[Proposal, Answered]) -> list[str]:
 def _answered(rule: Proposal, *, declined: bool) -> str:
     text = one_line(rule.text, TEXT_CHARS)
     if declined:
-        return f'Declined, and not asked again: "{text}". To take it after all: memtape settle {rule.id} --accept'
+        after_all = f"memtape settle {rule.id} --accept"
+        return f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
     where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
     origin = " --origin operator" if rule.into == GLOBAL else ""
     return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
@@ -318,7 +324,8 @@ def _stale(number: int, it: MemoryRow) -> list[str]:
 
 
 def _order(number: int, it: Order) -> list[str]:
-    about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
+    left_out = f"leaves out what has {', '.join(it.about)}"
+    about = left_out if it.about else "names nothing that could be left out"
     ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
     return [
         f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
@@ -328,7 +335,7 @@ def _order(number: int, it: Order) -> list[str]:
 
 
 def _tell_conflicts(world: World, asked: Any, found: ConflictList) -> str:
-    """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
+    """List contradictions, the gravest first, as many as fit, then the settled; only people settle them."""
     if not found.conflicts:
         return f"No conflict waits in {found.scope}."
     pieces = [_tell_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]

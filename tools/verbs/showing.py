@@ -1,4 +1,4 @@
-"""Show one memory, turn or summary: whole, its history, what was used with it, and what was said around it."""
+"""Show one memory, turn or summary: whole, its history, what was used with it and said around it."""
 
 from __future__ import annotations
 
@@ -208,7 +208,8 @@ def _summary(opened: Opened, row: SummaryRow) -> list[str]:
     lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
     if row.keywords:
         lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
-    lines.append(f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
+    span = f"from {format_time(row.first_at)} to {format_time(row.last_at)}"
+    lines.append(f"Summed up by rule, {span}. In full:")
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
@@ -261,7 +262,8 @@ def _age_lines(age: Age) -> Iterator[str]:
     elif age.stays is not None:
         yield f"stays there: {told_stays(age.stays)}"
     for told in age.summaries:
-        yield f"summed up in {told.id}, of the {'day' if told.level == 1 else 'week'} of {format_day(told.since)}"
+        span = "day" if told.level == 1 else "week"
+        yield f"summed up in {told.id}, of the {span} of {format_day(told.since)}"
 
 
 def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
@@ -291,7 +293,8 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
         event = found.captured
         assert event is not None and isinstance(event.body, Captured) and event.scope is not None
         whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
-        about = markdown.about(kind, event.at, event.actor.name, event.actor.origin, event.body.source, event.body.path)
+        who, body = event.actor, event.body
+        about = markdown.about(kind, event.at, who.name, who.origin, body.source, body.path)
     part = markdown.part_of(whole, start)
     lines = [f"`{id}` in {scope} · {about}", markdown.quoted(part)]
     if details := _details(found):
@@ -349,7 +352,8 @@ def _source(source: SummarySource) -> str:
 def _tell_behind(behind: Behind) -> str:
     event = behind.event
     who = f"{markdown.name_of(event.actor.name, 60)} ({event.actor.origin})"
-    return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
+    how = f"{behind.part}, {behind.how}"
+    return f"- {when_of(event)} · {how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
 
 
 VERBS = (

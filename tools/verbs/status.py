@@ -47,7 +47,7 @@ LATEST = 5
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project remembers, what waits for a person, and the next steps. `scope` is None without a home."""
+    """What a project remembers, what waits for people, the next steps. `scope` is None without a home."""
 
     home: str
     scope: str | None
@@ -136,9 +136,7 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:
-        waiting = [
-            many(count, name) for count, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if count
-        ]
+        waiting = [many(its, name) for its, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if its]
         yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
     if found.ended:
         yield found.ended
@@ -214,7 +212,7 @@ def _beside(state: Status) -> list[str]:
         ("lessened", state.lessened),
     ):
         if counts:
-            lines.append(f"{name:<14}" + ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+            lines.append(f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items())))
     if state.model.total.calls:
         lines += _model_use(state.model, state.model_budget)
     if state.disk:
@@ -239,7 +237,8 @@ def _unwell(state: Status) -> list[str]:
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters[-NAMED:]]
         lines += _more(state.dead_letters - len(letters[-NAMED:]))
     if state.hidden:
-        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
+        told = f"{state.hidden:,} forgotten or withdrawn"
+        lines.append(f"hidden        {told}; `memtape restore ID` shows one again:")
         lines += [f"  {id}" for id in state.hidden_ids[:NAMED]]
         lines += _more(state.hidden - len(state.hidden_ids[:NAMED]))
     return lines
@@ -300,9 +299,9 @@ def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
 def _passes(mark: PassMark) -> str:
     """Return how consolidation has gone in a scope."""
     counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
-    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
+    counts += [f"{its:,} {what}" for what, its in (("dropped", mark.dropped), ("failed", mark.failed)) if its]
     counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
-    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
+    return f"consolidated: {', '.join(counts) or ('nothing to do' if mark.at else 'nothing yet')}"
 
 
 def _retrievers(state: Status) -> list[str]:
@@ -374,7 +373,7 @@ def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups:
 
 
 def _tell_status(world: World, asked: Any, state: Status) -> str:
-    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
+    """Count the rows of the project and of `global`; no other project is named, not even by its counts."""
     scope, lines = world.scope, list[str]()
     for name in dict.fromkeys((scope, GLOBAL)):
         count = state.scopes.get(name)
