@@ -52,10 +52,9 @@ def _lines(name: str, command: click.Command) -> Iterator[str]:
         return
     found = re.search(rf"^ *(memtape {name}\b.*)$", command.help or "", re.MULTILINE)
     example = LONG_ID.sub("", found[1] if found else f"memtape {name}")
-    own = [
-        f"`{option.opts[-1]}`" for option in command.params if isinstance(option, click.Option) and not _common(option)
-    ]
-    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {', '.join(own)}" if own else "")
+    options = [it for it in command.params if isinstance(it, click.Option) and not _common(it)]
+    own = ", ".join(f"`{option.opts[-1]}`" for option in options)
+    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {own}" if own else "")
 
 
 def _command(group: click.Group, name: str) -> click.Command:
@@ -74,7 +73,8 @@ def client() -> str:
     by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
-        told = [_method(method, VERBS[name]) for method, name in METHODS.items() if name.partition(" ")[0] in names]
+        own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}
+        told = [_method(method, VERBS[name]) for method, name in own.items()]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
     parts.append("## Pages")
     parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
@@ -93,7 +93,8 @@ def _method(name: str, verb: Verb) -> str:
     about = " ".join([verb.summary, *verb.for_programs])
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
-    return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))
+    signature = f"**`{name}({', '.join(shown)}) -> {result}`**"
+    return "\n\n".join(filter(None, (signature, about, "\n".join(told))))
 
 
 def _default(value: object) -> str:

@@ -216,8 +216,8 @@ GROUPS = {
         """\
 memtape tree
 memtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database\"""",
-        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root "
-        "is _root. In the vault each page is a file that you can edit: pages/SLUG.md.",
+        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the "
+        "root is _root. In the vault each page is a file that you can edit: pages/SLUG.md.",
         default="draw",
     ),
     "admin": CommandGroup(

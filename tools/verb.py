@@ -1,7 +1,7 @@
 """The shape of a verb: what it asks, what it answers, the function that does it, and how each door shows it.
 
 A verb is a value. The doors (command line, Python client, MCP, HTTP, page) are made from these values, and
-know no verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
+know no verb. The verbs stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
-    as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
-    from the command line too. `path` is "file" for a file that exists, or "new". `choices` are the values
-    that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
+    `inside` from the command line too. `path` is "file" for a file that exists, or "new". `choices` are the
+    values that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 

@@ -89,6 +89,10 @@ def _refused(error: MemtapeError, status: HTTPStatus) -> Response:
     return Response(encoded(told), status_code=status, media_type=MEDIA_TYPE)
 
 
+def _ref(verb: Verb) -> dict[str, str]:
+    return {"$ref": REF.format(name=verb.asks.__name__)}
+
+
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the verbs."""
     asks: list[type[Asks]] = list(dict.fromkeys(verb.asks for verb in verbs().values()))
@@ -105,7 +109,7 @@ def openapi() -> dict[str, Any]:
                 "summary": verb.summary,
                 "description": verb.details,
                 "parameters": [{"name": "scope", "in": "query", "schema": {"type": "string"}}],
-                "requestBody": {"content": {MEDIA_TYPE: {"schema": {"$ref": REF.format(name=verb.asks.__name__)}}}},
+                "requestBody": {"content": {MEDIA_TYPE: {"schema": _ref(verb)}}},
                 "responses": {"200": {"description": "The answer."}, "404": refused, "422": refused},
             }
         }

@@ -24,6 +24,7 @@ from memtape.tools.verbs.keeping import LogFormat, LogLevel, Port
 if TYPE_CHECKING:
     from memtape.tools.agents.mcp.handlers import ServedMemory
 
+FREE = "0 takes a free port."
 GENERIC = "mcp"
 """Any host without a plugin."""
 CHOICES = (*ACTIONS, GENERIC)
@@ -71,12 +72,15 @@ def serve(
     port: Annotated[
         Port | None,
         said(
-            "Serve HTTP on a port of loopback instead of stdin and stdout; needs a token. 0 takes a free port.",
+            f"Serve HTTP on a port of loopback instead of stdin and stdout; needs a token. {FREE}",
             option="--http",
             metavar="PORT",
         ),
     ] = None,
-    scope: Annotated[str | None, said("project:NAME, by default the client's root, else this folder.")] = None,
+    scope: Annotated[
+        str | None,
+        said("project:NAME, by default the client's root, else this folder."),
+    ] = None,
     actor: Annotated[str | None, said("Who speaks, by default what the client calls itself.")] = None,
 ) -> ServedAddress:
     """Serve this memory to agents over the Model Context Protocol.
@@ -135,7 +139,7 @@ def hook(
 ) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-        echo '{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}' | memtape agents hook --host claude
+    echo '{"hook_event_name":"SessionStart","session_id":"s","cwd":"."}' | memtape agents hook --host claude
 
     `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it
     captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
@@ -149,10 +153,16 @@ def hook(
 def connect(
     home: Path,
     host: Annotated[str, said("The host.", choices=CHOICES)],
-    only_print: Annotated[bool, said("Show the commands and files, and do nothing.", option="--print")] = False,
+    only_print: Annotated[
+        bool,
+        said("Show the commands and files, and do nothing.", option="--print"),
+    ] = False,
     instructions: Annotated[
         str | None,
-        said("Also add a block that tells an agent of its memory to this file, such as AGENTS.md.", path="new"),
+        said(
+            "Also add a block that tells an agent of its memory to this file, such as AGENTS.md.",
+            path="new",
+        ),
     ] = None,
 ) -> Output:
     """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
@@ -187,7 +197,8 @@ def connect(
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
         yield f"# The command of the server\n{done.command}\n"
-        yield ("# For AGENTS.md or the like; `--instructions FILE` adds it there\n" + done.instructions.rstrip())
+        told = done.instructions.rstrip()
+        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{told}"
     else:
         from memtape.tools.agents.connecting import plugin_folder
 

@@ -34,7 +34,10 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
 def archive(
     world: World,
-    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)],
+    ids: Annotated[
+        tuple[Id, ...],
+        Meta(description="The ids of memories or turns.", min_length=1, max_length=100),
+    ],
     reason: Reason = None,
 ) -> ArchivedNow:
     """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
@@ -101,7 +104,10 @@ def archived(
 def lifecycle(
     world: World,
     dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False,
-    at: Annotated[str | None, said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME")] = None,
+    at: Annotated[
+        str | None,
+        said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME"),
+    ] = None,
     limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20,
 ) -> Aging:
     """Say how many texts of this project stand in which tier, archived or not, and when the clock last
@@ -148,9 +154,8 @@ def set_lifecycle(
 def _archive_lines(world: World, asked: Any, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Archived", "Archived before")
     if done.done:
-        yield (
-            "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
-        )
+        back = "comes back by itself where it is used, pinned or said again"
+        yield f"It leaves searches, starts and MEMORY.md, and {back}."
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
@@ -206,7 +211,8 @@ def _aging_lines(world: World, asked: Any, aging: Aging) -> Iterator[str]:
     ticked = format_time(aging.ticked_at) if aging.ticked_at else "never"
     yield f"{aging.scope}{named}: {mark.state}{since}; last tick {ticked}"
     if not aging.on:
-        yield "Nothing ages: it is switched off. `memtape admin lifecycle --set lifecycle=true` switches it on."
+        on = "`memtape admin lifecycle --set lifecycle=true`"
+        yield f"Nothing ages: it is switched off. {on} switches it on."
     yield from _standing(aging.standing)
     if aging.pass_ is not None:
         yield from _pass(aging.pass_, asked.limit)
@@ -234,7 +240,8 @@ def _pass(it: Pass, limit: int) -> Iterator[str]:
     if it.project == "dormant":
         yield "The project would become dormant, since nothing happened in it for long."
     elif it.project == "purged":
-        yield "The project, dormant for long, would leave the views until somebody asks or says something there."
+        until = "until somebody asks or says something there"
+        yield f"The project, dormant for long, would leave the views {until}."
     yield "That was only tried. The first `memtape run --once` at that time or later makes the pass."
 
 

@@ -39,7 +39,10 @@ _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 
 
 class CaptureAsks(Asks, frozen=True):
-    text: Annotated[str, said("What to remember, in words that stand alone. At most 64 KiB.", argument=True)] = ""
+    text: Annotated[
+        str,
+        said("What to remember, in words that stand alone. At most 64 KiB.", argument=True),
+    ] = ""
     file: Annotated[
         str | None, people("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
     ] = None
@@ -48,7 +51,10 @@ class CaptureAsks(Asks, frozen=True):
     importance: Annotated[Share | None, rare("0 to 1, where you know.")] = None
     source: Annotated[Text | None, rare("Where it comes from: a file, a URL.")] = None
     native_id: Annotated[str | None, people("The source's own id: capturing it again adds nothing.")] = None
-    at: Annotated[str | None, people("When it happened: ISO 8601 or an age such as 3d. By default now.")] = None
+    at: Annotated[
+        str | None,
+        people("When it happened: ISO 8601 or an age such as 3d. By default now."),
+    ] = None
     branch: Annotated[str | None, people("The branch of the repository that it is about.")] = None
 
 
@@ -57,9 +63,9 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
-            description="fact: what holds. insight: what was learned. journal: what happened. goal, plan: what "
-            "is wanted and how; a new one takes over from the one before. document: a longer text, kept as it "
-            "is."
+            description="fact: what holds. insight: what was learned. journal: what happened. "
+            "goal, plan: what is wanted and how; a new one takes over from the one before. "
+            "document: a longer text, kept as it is."
         ),
     ] = "fact"
 
@@ -136,8 +142,14 @@ def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
 
 def use(
     world: World,
-    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)],
-    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None,
+    ids: Annotated[
+        tuple[str, ...],
+        Meta(description="The ids of what you used.", min_length=1, max_length=100),
+    ],
+    recall: Annotated[
+        str | None,
+        Meta(description="The recall that returned them, as the search named it."),
+    ] = None,
 ) -> UseReceipt:
     """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 

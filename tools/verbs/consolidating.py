@@ -52,7 +52,10 @@ class DistillationReport(msgspec.Struct, frozen=True, kw_only=True):
 def consolidate(
     world: World,
     dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False,
-    at_once: Annotated[bool, said("Do not wait until enough is new and a day has passed.", option="--now")] = False,
+    at_once: Annotated[
+        bool,
+        said("Do not wait until enough is new and a day has passed.", option="--now"),
+    ] = False,
 ) -> Consolidated:
     """Consolidate similar memories: restatements, and a value with its earlier values.
 
@@ -79,7 +82,10 @@ def consolidate(
 def distill(
     world: World,
     session: str,
-    again: Annotated[bool, said("Ask about everything again, and add what is said beside what there is.")] = False,
+    again: Annotated[
+        bool,
+        said("Ask about everything again, and add what is said beside what there is."),
+    ] = False,
     scope: Annotated[str | None, inside("Only in this scope.")] = None,
     since_us: Annotated[int, inside("Only turns since a time, in microseconds.")] = MIN_TIME_US,
 ) -> Distilled:

@@ -171,7 +171,10 @@ def update(world: World, id: Id, text: Annotated[str, Meta(description="What is 
 def say_holds(
     world: World,
     id: Id,
-    undo: Annotated[bool, said("With --holds: take back what was said of it; the texts decide again.")] = False,
+    undo: Annotated[
+        bool,
+        said("With --holds: take back what was said of it; the texts decide again."),
+    ] = False,
 ) -> DecidedIds:
     """It holds, whatever was said later: no rule replaces it from now on.
 

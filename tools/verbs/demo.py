@@ -61,7 +61,8 @@ def demo(home: Path) -> Output:
     yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
     took = f"{time.monotonic() - started:.0f} s"
     yield f"\nThat took {took}, in a home that is gone now. Nothing left this machine."
-    yield "Next: `memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent its memory."
+    hosts = "claude` (or codex, gemini, copilot, opencode, qwen)"
+    yield f"Next: `memtape agents connect {hosts} gives an agent its memory."
 
 
 def _steps() -> Iterator[DemoStep]:
@@ -112,7 +113,8 @@ def _steps() -> Iterator[DemoStep]:
             show=_context,
         )
         yield ran("Something slips in that nobody should keep.", "capture", SLIP, *ADA)
-        yield ran("It is erased: the log, every view and every file are searched before and after.", "erase", ids[2])
+        searched = "the log, every view and every file are searched before and after"
+        yield ran(f"It is erased: {searched}.", "erase", ids[2])
         yield ran("Replay the log, and the same views come back, hash for hash.", "verify")
 
 

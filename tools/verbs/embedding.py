@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 SHOWN_PAIRS, SHOWN_CHARS = 20, 200
+IF_UNSAID = "where it is not said. Not for the floor."
 Hundredths = Annotated[int, Meta(ge=1, le=100)]
 
 
@@ -50,7 +51,7 @@ def set_embedder(
     fold_cosine_hundredths: Annotated[
         Hundredths | None,
         said(
-            "Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
+            f"Cosine from which two texts can be one memory under it, 85 {IF_UNSAID}",
             option="--fold-cosine",
             metavar="HUNDREDTHS",
         ),
@@ -109,9 +110,9 @@ def rollback(world: World) -> EmbedderState:
         _prefer(world, options)
     if options is None:
         say(
-            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
-            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape admin embedder set http`; if it is a local "
-            "model, say `memtape admin embedder set local --model` with its name or folder.",
+            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an "
+            f"endpoint's, set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape admin embedder set http`; "
+            "if it is a local model, say `memtape admin embedder set local --model` with its name or folder.",
             err=True,
         )
     return embedder(world)
@@ -169,8 +170,8 @@ def _prefer(world: World, options: EmbedderOptions) -> None:
     overruled = local_settings(world.home).embedder.choice
     if overruled != options.choice:
         say(
-            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for what "
-            "runs already.",
+            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for "
+            "what runs already.",
             err=True,
         )
 
@@ -211,9 +212,8 @@ def _refold_lines(world: World, asked: Any, found: Refolded) -> list[str]:
     if not found.done:
         lines.append(f"That was only tried, and nothing was changed. `memtape admin refold{said}` does it.")
     elif found.folding:
-        lines.append(
-            "`memtape update ID --unfold` sets apart for good what should not have folded; `--fold off` all of it."
-        )
+        apart = "sets apart for good what should not have folded"
+        lines.append(f"`memtape update ID --unfold` {apart}; `--fold off` all of it.")
     else:
         lines.append("To undo: `memtape admin refold --fold on`.")
     return lines

@@ -41,9 +41,10 @@ class EraseAsks(Asks, frozen=True):
     limit: Annotated[int, Meta(description="The most results of --query.", ge=1)] = 20
     only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
     everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
-    keep_corrections: Annotated[bool, said("Capture anew what people corrected, which goes with what it corrects.")] = (
-        False
-    )
+    keep_corrections: Annotated[
+        bool,
+        said("Capture anew what people corrected, which goes with what it corrects."),
+    ] = False
     dry_run: Annotated[bool, said("Only list what would go.")] = False
     yes: Annotated[bool, said("Do not ask before erasing what was selected, or a correction.")] = False
 
@@ -203,7 +204,10 @@ def _searched_fields(search: FileSearch) -> dict[str, Any]:
 
 def verify_erased(
     world: World,
-    erased: Annotated[tuple[str, ...], said("Instead see that this is gone.", option="--erased", metavar="ID")],
+    erased: Annotated[
+        tuple[str, ...],
+        said("Instead see that this is gone.", option="--erased", metavar="ID"),
+    ],
     texts: Annotated[
         tuple[str, ...],
         said(
@@ -313,12 +317,17 @@ def _print_plan(made: ErasurePlan) -> None:
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
-    also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
+    unless = "unless --keep-corrections is given"
+    also = f"Corrections of people go too, since their words come from both, {unless}:"
     say_some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def _print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
+def _print_carried(
+    carriers: list[ErasedItem],
+    unreadable: list[tuple[int, int]],
+    kept: list[RemainingName],
+) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
     say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
     for partition, offset in unreadable:
@@ -372,8 +381,10 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         why = "each is too short, or other events say the same"
         say(f"Of {many(needles.said, 'text')} {needles.hidden:,} could not be looked for: {why}.", err=True)
     if needles.shared:
-        say("Not gone for good: other texts still say these words of it, which were not looked for.", err=True)
-        then = "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:"
+        unsought = "other texts still say these words of it, which were not looked for"
+        say(f"Not gone for good: {unsought}.", err=True)
+        then = "Erase those texts too, if the words give away what was erased."
+        then += " By word, with the ids of the texts:"
         words = list(needles.shared.items())
         say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
     if needles.labelled:

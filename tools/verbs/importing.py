@@ -177,9 +177,9 @@ def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
     for it in taken:
         verb = "Would take" if it.dry_run else "Took"
         yield (
-            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} "
-            f"in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page "
-            "yet."
+            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below "
+            f"{it.top} in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, "
+            f"{it.waiting:,} to no page yet."
         )
         _print_problems(it.problems, len(it.problems))
         if it.gone:
@@ -269,8 +269,8 @@ def _print_summary(summary: ImportSummary) -> None:
         say(AWAY, err=True)
     if summary.missing:
         say(
-            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is missing or"
-            " empty, or cannot be read whole. Where they are gone for good: memtape import PATH --gone.",
+            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is "
+            "missing or empty, or cannot be read whole. Where they are gone for good: memtape import PATH --gone.",
             err=True,
         )
     if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):

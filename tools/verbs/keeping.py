@@ -37,10 +37,14 @@ PROJECTOR_WAIT_S = 5.0
 
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
-Form = Literal["json", "text"]
-LogFormat = Annotated[Form | None, said("Tell events of operation on stderr, a line each.")]
-Level = Literal["debug", "info", "warning", "error"]
-LogLevel = Annotated[Level | None, said("From which level on; by default info.")]
+LogFormat = Annotated[
+    Literal["json", "text"] | None,
+    said("Tell events of operation on stderr, a line each."),
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None,
+    said("From which level on; by default info."),
+]
 
 
 class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,7 +164,12 @@ def _stop_on_signals(owner: Owner) -> list[int]:
     return ended
 
 
-def _run_once(owner: Owner, world: World, ended: Sequence[int], without: Collection[str]) -> tuple[int, dict[str, int]]:
+def _run_once(
+    owner: Owner,
+    world: World,
+    ended: Sequence[int],
+    without: Collection[str],
+) -> tuple[int, dict[str, int]]:
     """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
     unread = world.reader.unread()
     with phases() as update:
@@ -173,7 +182,10 @@ def _run_once(owner: Owner, world: World, ended: Sequence[int], without: Collect
 
 def verify(
     world: World,
-    repair: Annotated[bool, said("Where they differ, rebuild the views from the log and compare again.")] = False,
+    repair: Annotated[
+        bool,
+        said("Where they differ, rebuild the views from the log and compare again."),
+    ] = False,
 ) -> Verification:
     """Replay the log and compare it with the views, row by row and page by page.
 
@@ -216,7 +228,8 @@ def _verify_shell(world: World, asked: Any) -> Output:
     if verdict.kept:
         yield kept_beside(verdict.kept)
     if not verdict.ok:
-        yield "`memtape verify --repair` makes the views anew from the log; a page that you changed is kept beside."
+        kept = "a page that you changed is kept beside"
+        yield f"`memtape verify --repair` makes the views anew from the log; {kept}."
 
 
 def rebuild(world: World) -> Rebuilt:
@@ -237,7 +250,10 @@ def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:
 
 def copy(
     world: World,
-    to: Annotated[str, said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH")],
+    to: Annotated[
+        str,
+        said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH"),
+    ],
 ) -> Copied:
     """Copy the log of a home to another place, slot for slot, and read it back.
 
@@ -267,7 +283,8 @@ def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
         more = many(made.behind, "slot")
         yield f"The log has got {more} more. Stop who writes to it and give the same command again."
     else:
-        yield "What is appended to the old log from now on is not in the copy; the same command brings it over."
+        then = "the same command brings it over"
+        yield f"What is appended to the old log from now on is not in the copy; {then}."
     yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
     yield f"To use the copy: {how_to_use(made.place)}"
 

@@ -63,7 +63,11 @@ def decoded(data: bytes) -> str:
         ) from None
 
 
-def each(found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Iterator[str]:
+def each(
+    found: Sequence[ListedT],
+    lines: Callable[[int, ListedT], Iterable[str]],
+    nothing: str,
+) -> Iterator[str]:
     """Yield the lines of each entry of a list; `lines` gets the entry's number from 1 on."""
     for number, one in enumerate(found, start=1):
         yield from lines(number, one)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 TEXT_CHARS, LINE_CHARS = 300, 120
+NOTHING_YET = "Nothing is remembered yet. `memtape status` says what there is."
 Form = Literal["prompt", "agents", "gemini"]
 Occasion = Literal["start", "prompt", "search"]
 
@@ -42,11 +43,20 @@ def context(
             extra={"option": "--budget", "agents_most": 8_000},
         ),
     ] = 2_000,
-    form: Annotated[Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")] = "prompt",
-    explain: Annotated[bool, people("Say of each line where it comes from: a page of the vault, and the id.")] = False,
+    form: Annotated[
+        Form,
+        people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md."),
+    ] = "prompt",
+    explain: Annotated[
+        bool,
+        people("Say of each line where it comes from: a page of the vault, and the id."),
+    ] = False,
     as_of: AsOf = None,
     as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
-    since: Annotated[int | None, inside("Only later captures of other sessions, from a time in microseconds.")] = None,
+    since: Annotated[
+        int | None,
+        inside("Only later captures of other sessions, from a time in microseconds."),
+    ] = None,
 ) -> ProjectContext:
     """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
@@ -152,14 +162,13 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
         return "Nothing fits the budget. `memtape status` says what there is."
-    archive = (
-        None
-        if as_of is not None
-        else world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=_passed))
-    )
-    if archive is not None and (archive.counts or archive.purged):
+    if as_of is not None:
+        return NOTHING_YET
+    archived_of = ask.archived.archived_of
+    archive = world.read(lambda views, scope: archived_of(views, scope, 1, purged=False, on_read=_passed))
+    if archive.counts or archive.purged:
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
-    return "Nothing is remembered yet. `memtape status` says what there is."
+    return NOTHING_YET
 
 
 def _tell_context(world: World, asked: Any, found: ProjectContext) -> str:

@@ -36,7 +36,10 @@ def evaluate(
     file: Annotated[str, said("The file of questions.", path="file")],
     retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
     without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = (),
-    embedder: Annotated[str | None, said("The embedder, by default that of this machine.", choices=CHOICES)] = None,
+    embedder: Annotated[
+        str | None,
+        said("The embedder, by default that of this machine.", choices=CHOICES),
+    ] = None,
     model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None,
 ) -> dict[str, Any]:
     """Measure how much of the evidence of a file's questions retrievers find.
@@ -147,7 +150,10 @@ def set_retriever(
     world: World,
     name: str,
     state: State,
-    percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None,
+    percent: Annotated[
+        Percent | None,
+        said("Of all searches, the share that shadows are asked; 10 at first."),
+    ] = None,
 ) -> States:
     """Put a retriever into a state, from the next search on.
 
@@ -187,7 +193,8 @@ def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterato
             f"Of {searches} of {world.scope} nothing is known to have been used. What a search "
             "returned can only be compared with itself, which says nothing about recall."
         )
-        yield "Say what shaped an answer with `memtape agents used ID --recall RECALL_ID`, then compare again."
+        used = "`memtape agents used ID --recall RECALL_ID`"
+        yield f"Say what shaped an answer with {used}, then compare again."
         return
     judged = many(told["judged"], "search", "searches")
     yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"

@@ -48,7 +48,10 @@ PageName = Annotated[str, Meta(description="The slug or id of a page.", max_leng
 
 class PageFields(Asks, frozen=True):
     title: Annotated[Text | None, Meta(description="What it is called; by default its first heading.")] = None
-    summary: Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")] = None
+    summary: Annotated[
+        Text | None,
+        Meta(description="What it says in short; by default its first sentence."),
+    ] = None
     hints: Annotated[tuple[str, ...], people("A question that leads here.")] = ()
     refs: Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")] = ()
 
@@ -73,9 +76,10 @@ class AgentNewPageAsks(NewPageAsks, frozen=True, kw_only=True):
 class EditPageAsks(PageFields, frozen=True, kw_only=True):
     page: PageName
     text: Annotated[str, said("The whole page as it is to be.", argument=True)] = ""
-    base: Annotated[str | None, people("The version that the text was written upon; by default the current one.")] = (
-        None
-    )
+    base: Annotated[
+        str | None,
+        people("The version that the text was written upon; by default the current one."),
+    ] = None
 
 
 class AgentEditPageAsks(Asks, frozen=True):
@@ -167,7 +171,10 @@ def move(
     world: World,
     page: PageName,
     slug: Annotated[str | None, said("Its new slug.", argument=True)] = None,
-    under: Annotated[str | None, said("The page below which it stands from now on, and below that alone.")] = None,
+    under: Annotated[
+        str | None,
+        said("The page below which it stands from now on, and below that alone."),
+    ] = None,
 ) -> Written:
     """Give a page another slug, or put it below another page, or both. Links to it follow.
 
@@ -343,7 +350,7 @@ def _listed(number: int, it: ListedNode) -> Iterator[str]:
 
 
 def _check_shell(world: World, asked: Any) -> Output:
-    found = check(world, replace(asked, fix=False))
+    found = check(world)
     mendable = [problem for problem in found.problems if problem.fix]
     names = {it.id: it.name for it in pages(world)}
     steps = [_step(problem, body, names) for problem in mendable for body in problem.fix]
@@ -352,7 +359,7 @@ def _check_shell(world: World, asked: Any) -> Output:
             say(f"Will be done: {told}", err=True)
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = check(world, asked) if asked.fix and mendable else found
+    done = check(world, asked.fix) if asked.fix and mendable else found
     yield done
     for problem in found.problems[:SHOWN_PROBLEMS]:
         yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
@@ -394,8 +401,9 @@ def _tell_page(world: World, asked: Any, found: PageShown) -> str:
 
 
 def _tell_edit(world: World, asked: Any, done: Written) -> str:
+    told = f"The page {done.slug} is at version `{done.version}`."
     stand = many(done.beside, "other version stands", "other versions stand")
-    return f"The page {done.slug} is at version `{done.version}`." + (f" {stand} beside it." if done.beside else "")
+    return f"{told} {stand} beside it." if done.beside else told
 
 
 VERBS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import msgspec
 from msgspec import Meta
@@ -66,12 +66,12 @@ class SearchAsks(Asks, frozen=True):
     not_tags: Annotated[Tags, rare("Nothing with this tag.")] = ()
     not_origins: Annotated[
         tuple[Origin, ...],
-        rare(
-            "Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.",
-            6,
-        ),
+        rare(f"Nothing that this origin has captured, whoever else has: {', '.join(get_args(Origin))}.", 6),
     ] = ()
-    not_sessions: Annotated[tuple[str, ...], rare("Nothing that was captured in this session, wherever else.", 64)] = ()
+    not_sessions: Annotated[
+        tuple[str, ...],
+        rare("Nothing that was captured in this session, wherever else.", 64),
+    ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
     valid_at: Annotated[str | None, rare("What held then, as it is known now.")] = None
@@ -88,7 +88,10 @@ class SearchAsks(Asks, frozen=True):
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
     quiet: Annotated[bool, people("Do not put this search on the log.")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
-    without: Annotated[tuple[Lane, ...], people("Leave this lane out, for comparing.", option="--without")] = ()
+    without: Annotated[
+        tuple[Lane, ...],
+        people("Leave this lane out, for comparing.", option="--without"),
+    ] = ()
     as_of: AsOf = None
 
 

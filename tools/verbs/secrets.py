@@ -99,7 +99,10 @@ def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE
 def join_key(
     home: Path,
     file: Annotated[str, said("The file that was written.", metavar="FILE", path="file")],
-    replace: Annotated[bool, said("Also where this home knows secrets under another key, and lose those.")] = False,
+    replace: Annotated[
+        bool,
+        said("Also where this home knows secrets under another key, and lose those."),
+    ] = False,
 ) -> bool:
     """Take the key of a file that `memtape admin secrets share` wrote, before anything is captured here.
 

@@ -41,7 +41,10 @@ MAX_REASONS = MAX_WORDINGS = 20
 class OpenAsks(Asks, frozen=True):
     id: Id
     # What is cut says how to go on.
-    from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True})] = 0
+    from_char: Annotated[
+        int,
+        Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True}),
+    ] = 0
 
 
 def show(world: World, id: Id, as_of: AsOf = None) -> Opened:

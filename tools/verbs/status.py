@@ -136,7 +136,8 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:
-        waiting = [many(its, name) for its, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if its]
+        counts = {"conflict": found.conflicts, "rule": len(found.rules)}
+        waiting = [many(count, name) for name, count in counts.items() if count]
         yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
     if found.ended:
         yield found.ended
@@ -228,9 +229,8 @@ def _unwell(state: Status) -> list[str]:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
     if state.erasures:
-        lines.append(
-            f"ERASURES      {many(len(state.erasures), 'erasure')} not finished; files may still hold the text"
-        )
+        unfinished = many(len(state.erasures), "erasure")
+        lines.append(f"ERASURES      {unfinished} not finished; files may still hold the text")
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         letters = state.latest_dead_letters
@@ -318,7 +318,8 @@ COLUMNS = 60
 """So many columns a chart has at most: of more days each column is several."""
 
 
-Value = Callable[["Sequence[DayStats]"], float | None]
+Days = Sequence["DayStats"]
+Value = Callable[[Days], float | None]
 """The value of some days together; None where nothing was to be measured."""
 
 
@@ -360,7 +361,7 @@ def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
     return [days[start : start + size] for start in range(0, len(days), size)]
 
 
-def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+def drawn(title: str, unit: str, value: Value, days: Days, groups: Sequence[Days]) -> str:
     """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
     values = [value(group) for group in groups]
     most = max((its for its in values if its is not None), default=0)
