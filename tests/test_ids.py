@@ -164,7 +164,8 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
 def test_every_command_that_names_a_memory_is_tried() -> None:
     named = {
         name
-        for name, command in main.commands.items()
+        for name in main.list_commands(click.Context(main))
+        if isinstance(command := main.get_command(click.Context(main), name), click.Command)
         if any(isinstance(each, click.Argument) and "ID" in str(each.metavar) for each in command.params)
     }
     assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

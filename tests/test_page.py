@@ -32,7 +32,8 @@ from memtape.schemas.times import DAY_US
 from memtape.schemas.visible import visible
 from memtape.sinks.home.counts import HomeCounts
 from memtape.sinks.home.folders import Home
-from memtape.tools.agents.hosts import ACTIONS, FLAT, begins_at_prompt
+from memtape.tools.agents.hosts import ACTIONS as HOOK_ACTIONS
+from memtape.tools.agents.hosts import FLAT, begins_at_prompt
 from memtape.tools.agents.plugins import HOSTS
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
@@ -354,10 +355,10 @@ def project(tmp_path: Path, own: Page) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("host", ACTIONS)
+@pytest.mark.parametrize("host", HOOK_ACTIONS)
 def test_a_hook_prints_what_the_page_shows(own: Page, project: Path, host: str) -> None:
     wanted = "prompt" if begins_at_prompt(host) else "start"
-    event = next(event for event, action in ACTIONS[host].items() if action == wanted)
+    event = next(event for event, action in HOOK_ACTIONS[host].items() if action == wanted)
     shown = told_on(own, f"What {HOSTS[host].name} is given")
     asked = {"hook_event_name": event, "session_id": "new", "cwd": str(project), "prompt": "Where were we?"}
     printed = subprocess.run(

@@ -40,7 +40,6 @@ PLACES_OF_TOOLS = (
     ["agents", "measure"],
     ["page"],
     ["verbs"],
-    ["commands"],
 )
 
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.

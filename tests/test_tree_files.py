@@ -198,7 +198,7 @@ def test_a_text_that_the_log_has_lost_is_kept_beside(client: Client, tmp_path: P
         notes = project(again)
         beside = file(again, "deploy (yours)")
         assert beside.read_text() == written and "Wednesdays" in beside.read_text()
-        assert any("the log does not have the text" in note and "deploy (yours).md" in note for note in notes)
+        assert any("the log lacks the text" in note and "deploy (yours).md" in note for note in notes)
         assert not file(again, "deploy/staging (yours)").exists() or log_is == "gone"
         if log_is == "older":
             assert again.tree.show("deploy").text == "We deploy on Tuesdays."

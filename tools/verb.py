@@ -33,8 +33,8 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
     as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
-    `inside` from the command line too. `path` is "file" for a file that exists, or "new". `choices` are the
-    values that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices` are
+    its values. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -98,7 +98,7 @@ class Verb(NamedTuple):
     that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own: `shell`, or `run` if
     no program calls that. `listed` is the name of the answer in JSON where that is a list or one value;
     `answers` is the type of the document where `run` does not name it. A tolerant verb passes over words and
-    options that it does not know.
+    options that it does not know, and over the name of an unknown profile.
     """
 
     name: str
@@ -197,7 +197,8 @@ class VerbField(NamedTuple):
     extra: dict[str, Any]
 
 
-def fields_of(asks: type[Asks]) -> list[VerbField]:
+@cache
+def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
@@ -208,7 +209,7 @@ def fields_of(asks: type[Asks]) -> list[VerbField]:
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
         found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
-    return found
+    return tuple(found)
 
 
 def document(verb: Verb, answer: Any) -> Any:
@@ -227,8 +228,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return value._asdict()
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
-        names = value.__struct_fields__
-        parts = {name: getattr(value, name) for name in names}
+        names = value.__struct_encode_fields__
+        own = zip(names, value.__struct_fields__, strict=True)
+        parts = {told: getattr(value, name) for told, name in own}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
             parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}

@@ -13,7 +13,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
@@ -130,12 +130,16 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
 
 
 def hook(
-    home: Path,
+    folder: Path,
     rest: Annotated[tuple[str, ...], said("Passed over.", argument=True)] = (),
     host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = "",
+    home: Annotated[
+        str | None,
+        said("The data folder, by default your own.", envvar=HOME_VARIABLE),
+    ] = None,
     alone: Annotated[bool, said("Nobody waits for the answer.")] = False,
-    stay: Annotated[bool, said("", hidden=True)] = False,
-    distill: Annotated[str, said("", hidden=True)] = "",
+    stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False,
+    distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = "",
 ) -> None:
     """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
@@ -145,9 +149,9 @@ def hook(
     captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
     of the conversation, and at the end of a session it takes the rest.
     """
-    from memtape.tools.agents.hook_process import serve_hook
+    from memtape.tools.agents.hook_process import serve_hook  # It makes only a home that is not named.
 
-    serve_hook(host, str(home), alone=alone, stay=stay, distill=distill)
+    serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
 def connect(
@@ -188,11 +192,17 @@ def connect(
         added = write_instructions(Home(home), Path(instructions))
         say(f"A block of instructions {'was added to' if added else 'is in'} {instructions}.", err=True)
     yield done
+    yield from _connected_lines(home, host, done)
+
+
+def _connected_lines(home: Path, host: str, done: Connection) -> Iterator[str]:
     if done.host:
         from memtape.tools.agents.plugins import HOSTS
 
-        connected = f"{HOSTS[done.host].name} is connected. {HOSTS[done.host].then}"
-        told = " ".join(filter(None, (connected, _offered(done.host), _meaning_told(Home(home)))))
+        about = HOSTS[done.host]
+        connected = f"{about.name} is connected. {about.then}"
+        then = (about.waits, _offered(done.host), _meaning_told(Home(home)))
+        told = " ".join(filter(None, (connected, *then)))
         yield from _ran_lines(done.ran, told)
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
@@ -245,7 +255,7 @@ def disconnect(
     home: Path,
     host: Annotated[str | None, said("The host.", argument=True, choices=CHOICES)] = None,
     every: Annotated[
-        bool, said("Every host, the scopes in repositories, and what runs by itself.", option="--all")
+        bool, said("Every host, scopes in repositories, and what runs by itself.", option="--all")
     ] = False,
 ) -> Output:
     """Remove from an agent what `connect` installed. Captures stay, and the command says where.

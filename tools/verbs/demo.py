@@ -94,14 +94,8 @@ def _steps() -> Iterator[DemoStep]:
                 places.append(done.stdout)
             return DemoStep(shows, " ".join(("memtape", *map(_quoted, words))), show(done.stdout))
 
-        yield ran(
-            "Ada tells Claude Code a fact. It goes on the log.",
-            "capture",
-            FACT,
-            *ADA,
-            "--session",
-            "claude-1",
-        )
+        words = (FACT, *ADA, "--session", "claude-1")
+        yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", *words)
         before = _position(places[0])
         yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
         yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
-Paths = Annotated[tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH")]
+Paths = Annotated[
+    tuple[str, ...],
+    said("A file, a folder or an export.", argument=True, metavar="PATH", path="any"),
+]
 
 
 class ImportAsks(Asks, frozen=True):
@@ -86,14 +89,14 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
         summary = _taken(importer, speaker.log, *_sources(paths, asked.all, given))
         kept = speaker.profile.told if not summary.dry_run else ""
         notes = [told for told in (_vectors_told(speaker, summary), kept) if told]
-    yield Failure(summary) if summary.nothing_read else summary
-    _print_summary(summary)
-    yield from notes
+    if not is_json():
+        _print_summary(summary)
+        for note in notes:
+            say(note)
     if summary.nothing_read:
-        say(
-            "Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".",
-            err=True,
-        )
+        formats = ", ".join(SOURCES)
+        say(f"Error: There was nothing that could be read.\nThe formats are {formats}.", err=True)
+    yield Failure(summary) if summary.nothing_read else summary
 
 
 def import_pages(
@@ -107,9 +110,12 @@ def import_pages(
 
     memtape import docs --as pages
     """
+    from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.page_folder import PageFolder
 
-    named = [Path(path) for path in dict.fromkeys(paths)]
+    if not dry_run:
+        check_storing(home, None)
+    named = list(dict.fromkeys(map(Path, paths)))
     for path in named:
         if not path.is_dir():
             raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
@@ -269,8 +275,9 @@ def _print_summary(summary: ImportSummary) -> None:
         say(AWAY, err=True)
     if summary.missing:
         say(
-            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is "
-            "missing or empty, or cannot be read whole. Where they are gone for good: memtape import PATH --gone.",
+            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder "
+            "is missing or empty, or cannot be read whole. "
+            "Where they are gone for good: memtape import PATH --gone.",
             err=True,
         )
     if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):

@@ -78,7 +78,7 @@ def forget_secrets(
     return ids
 
 
-def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE")]) -> str:
+def share_key(home: Path, file: Annotated[str, said("A new file.", metavar="FILE", path="new")]) -> str:
     """Write the key of this home's placeholders into a new file, wrapped under a passphrase; it asks for one.
 
         memtape admin secrets share team.key
