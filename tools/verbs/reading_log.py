@@ -170,14 +170,9 @@ def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, ob
     if texts:
         return place | {"type": event.type, "event": event}
     kind = event.body.kind if isinstance(event.body, Captured) else None
-    told = {
-        "type": event.type,
-        "at": format_time(event.at),
-        "sent": format_time(event.sent),
-        "scope": event.scope,
-    }
-    told |= {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}
-    return place | told
+    place |= {"type": event.type, "at": format_time(event.at), "sent": format_time(event.sent)}
+    place |= {"scope": event.scope, "id": event.id, "kind": kind}
+    return place | {"origin": event.actor.origin, "erased": not event.body}
 
 
 VERBS = (
