@@ -1,6 +1,6 @@
 """Writes `tools/client.pyi`, by which editors and type checkers know the methods of the client (`make docs`).
 
-A method's arguments are the fields of what its verb asks, and its docstring is the verb's summary and details.
+A method's arguments are the fields of what its verb asks; its docstring is the verb's summary and details.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ def stub() -> str:
     functions = [_signature_of(node, "") for node in tree.body if isinstance(node, ast.FunctionDef)]
     body = "\n".join(textwrap.indent(text, "    ") for text in (*own, *made))
     imports.append("from typing import Literal")
-    return (
-        f"{HEAD}\n" + "\n".join(dict.fromkeys(imports)) + f"\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
-    )
+    head = f"{HEAD}\n" + "\n".join(dict.fromkeys(imports))
+    return f"{head}\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
 
 
 def _imports_in(node: ast.stmt) -> list[str]:
@@ -91,7 +90,8 @@ def _method(method: str, verb: Verb) -> str:
 def _type(verb: Verb, field: VerbField) -> str:
     """Return the type of a field without its marks, as Python takes it."""
     owner = next(base for base in verb.asks.__mro__ if field.name in vars(base).get("__annotations__", {}))
-    told = _bare(ast.parse(owner.__annotations__[field.name], mode="eval").body, vars(sys.modules[owner.__module__]))
+    written = ast.parse(owner.__annotations__[field.name], mode="eval").body
+    told = _bare(written, vars(sys.modules[owner.__module__]))
     return told.replace("tuple[", "Sequence[").replace(", ...]", "]")
 
 

@@ -5,6 +5,9 @@ A test compares the files with the types. The file of an older version stays.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +20,7 @@ import orjson
 import memtape.schemas
 from memtape.schemas.events import EVENT_TYPES, Event, EventType, version_of
 from memtape.tools.table import VERBS
-from memtape.tools.verb import answers_of
+from memtape.tools.verb import Verb
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FOLDER = Path(memtape.schemas.__file__).parent / "json"
@@ -44,6 +47,20 @@ def answer_schemas() -> dict[str, dict[str, Any]]:
         schema = {"$schema": DIALECT, "title": f"The answer of memtape {name}", **msgspec.json.schema(kind)}
         found[f"answers/{words}.json"] = _portable(schema)
     return found
+
+
+def answers_of(verb: Verb) -> Any:
+    """Return the type of a verb's document: what its function returns, or what its row says."""
+    module, kind = sys.modules[verb.run.__module__], verb.answers or verb.run.__annotations__["return"]
+    if isinstance(kind, str):
+        names = dict(vars(module))
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.If):  # The imports for types alone.
+                exec(compile(ast.Module(node.body, []), module.__name__, "exec"), names)
+        kind = eval(kind, names)
+    if not verb.listed or get_origin(kind) is dict:
+        return kind
+    return msgspec.defstruct(f"{verb.run.__name__.title()}List", [(verb.listed, kind)])
 
 
 def portable_type(kind: Any, made: dict[Any, Any] | None = None) -> Any:

@@ -1,6 +1,6 @@
-"""Writes the parts of `docs/` that follow from the code: the commands, the Python client, the metrics (`make docs`).
+"""Writes the parts of `docs/` that follow from the code: commands, Python client, metrics (`make docs`).
 
-A part stands between two marks of its page. People write the rest of a page, and nothing here changes the rest.
+A part stands between two marks of its page. People write the rest, and nothing here changes it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ COMMON = {"scope", "actor", "origin", "session", "home", "as_json", "profile", "
 """The options that many commands have; the page describes them once."""
 LONG_ID = re.compile(r"(?<=[0-9a-f]{8}-[0-9a-f]{4})(-[0-9a-f]{4}){2}-[0-9a-f]{12}")
 """The part of an id that an example can do without."""
-COMMON_FIELDS = ("id", "ids", "limit", "as_of", "reason", "dry_run", "yes")
-"""The arguments of many methods; the page describes them once."""
 LONGEST_DEFAULT = 12
 """A default of more characters is not shown."""
 
@@ -37,7 +35,12 @@ def commands() -> str:
     """Return the commands in their groups: an example, the summary, and the command's own options."""
     lines: list[str] = []
     for group, names in TITLES.items():
-        lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, _command(main, name))), ""]
+        lines += [
+            f"**{group}**",
+            "",
+            *(line for name in names for line in _lines(name, _command(main, name))),
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -48,10 +51,9 @@ def _lines(name: str, command: click.Command) -> Iterator[str]:
         return
     found = re.search(rf"^ *(memtape {name}\b.*)$", command.help or "", re.MULTILINE)
     example = LONG_ID.sub("", found[1] if found else f"memtape {name}")
-    own = [
-        f"`{option.opts[-1]}`" for option in command.params if isinstance(option, click.Option) and not _common(option)
-    ]
-    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {', '.join(own)}" if own else "")
+    options = [it for it in command.params if isinstance(it, click.Option) and not _common(it)]
+    own = ", ".join(f"`{option.opts[-1]}`" for option in options)
+    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {own}" if own else "")
 
 
 def _command(group: click.Group, name: str) -> click.Command:
@@ -61,32 +63,30 @@ def _command(group: click.Group, name: str) -> click.Command:
 
 
 def _common(option: click.Option) -> bool:
-    """Whether the option is one that many commands have. Some commands have a `--session` with a meaning of its own."""
+    """Whether many commands have the option. Some commands have a `--session` with a meaning of its own."""
     return option.name in COMMON and (option.name != "session" or bool(option.envvar))
 
 
 def client() -> str:
-    """Return the client, then its methods in the groups of the commands, each with its arguments and what it does."""
+    """Return the client, then its methods in the groups of the commands, with their arguments."""
     by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
-    known = dict[str, None]()
     for group, names in TITLES.items():
         own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}
-        told = [_method(method, VERBS[name], known) for method, name in own.items()]
+        told = [_method(method, VERBS[name]) for method, name in own.items()]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
     return "\n\n".join(parts) + "\n"
 
 
-def _method(name: str, verb: Verb, known: dict[str, None]) -> str:
-    """Return a method of the table: its arguments, what it does, and each argument that is not `known` yet."""
+def _method(name: str, verb: Verb) -> str:
+    """Return a method made from the table: its arguments, and what the help of its command does not say."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
-    told = [f"- `{it.name}`: {it.help}" for it in fields if it.help and it.name not in COMMON_FIELDS]
-    told = [line for line in told if line not in known]
-    known |= dict.fromkeys(told)
+    about = " ".join([verb.summary, *verb.for_programs])
+    told = [f"- `{it.name}`: {it.help}" for it in fields if it.extra.get("inside")]
     result = verb.run.__annotations__["return"]
-    about = re.sub(r"\s*\n(?!\n)\s*", " ", inspect.getdoc(verb.run) or "").strip()
-    return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))
+    signature = f"**`{name}({', '.join(shown)}) -> {result}`**"
+    return "\n\n".join(filter(None, (signature, about, "\n".join(told))))
 
 
 def _default(value: object) -> str:

@@ -112,7 +112,7 @@ def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
         raise TypeError(f"{min(twice)} was given twice.")
     many = _with_many_values(verb.asks)
     given = {name: _values(its) if name in many else its for name, its in (given | fields).items()}
-    return verb.run(world, verb.asks(**given))
+    return verb.answer(world, verb.asks(**given))
 
 
 @cache

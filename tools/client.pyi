@@ -43,24 +43,19 @@ from memtape.tools.ask.tree import (
 )
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
+from memtape.tools.keep.copying import Copied
 from memtape.tools.keep.embedding import EmbedderState
 from memtape.tools.keep.pruning import Pruned
+from memtape.tools.keep.rebuild import Rebuilt
 from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.verb import (
     Asks,
 )
-from memtape.tools.verbs.archiving import (
-    Aging,
-    ArchivedNow,
-)
+from memtape.tools.verbs.archiving import Aging, ArchivedNow
 from memtape.tools.verbs.capturing import UseReceipt
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
-from memtape.tools.verbs.keeping import (
-    LogCopy,
-    RebuildProof,
-    SettingsShown,
-)
+from memtape.tools.verbs.keeping import SettingsShown
 from memtape.tools.verbs.looking import Form, Occasion
 from memtape.tools.verbs.measuring import RetrieverName
 from memtape.tools.verbs.projects import Project, ProjectChange
@@ -288,7 +283,7 @@ class Client(World):
     def resume(self) -> ProjectChange:
         """Go on with it: what was archived with it is found again."""
     def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
-        """Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.
+        """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
 
         page: The page at the top.
         depth: How far down.
@@ -358,10 +353,10 @@ class Client(World):
 
         page: The slug or id of a page; _root is the top.
         slug: Its new slug.
-        under: The only page below which it stands from now on.
+        under: The page below which it stands from now on, and below that alone.
         """
     def link_pages(self, page: str, to: str, relation: str = "related", undo: bool = False) -> LinkSaid:
-        """Link a page to another. As a child the other stands below it. TO may be a slug without a page.
+        """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
         page: The slug or id of a page; _root is the top.
         relation: As what.
@@ -370,9 +365,9 @@ class Client(World):
     def archive(self, ids: Sequence[str], reason: str | None = None) -> ArchivedNow:
         """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-        Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. Of a document
-        only the named part is archived. Texts archived with their project come back by `memtape project
-        finish --undo`.
+        Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a
+        document only the named part is archived. Texts archived with their project come back by `memtape
+        project finish --undo`.
 
         ids: The ids of memories or turns.
         reason: Why, for whoever looks later.
@@ -393,14 +388,14 @@ class Client(World):
         purged: What has left the views too, and can come back.
         """
     def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
-        """Say how many texts of this project stand in which tier, and when the clock last ticked.
+        """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
         state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none
         came before it. --set is for people: --origin user at a terminal.
 
         dry_run: Say what the next pass would move, and why the rest stays.
-        at: The dry run is of a pass at this later time.
+        at: The dry run is of a pass at this later time, as ISO 8601.
         limit: The most groups that are told.
         """
     def verify(self, repair: bool = False) -> Verification:
@@ -411,7 +406,7 @@ class Client(World):
 
         repair: Where they differ, rebuild the views from the log and compare again.
         """
-    def rebuild(self) -> RebuildProof:
+    def rebuild(self) -> Rebuilt:
         """Rebuild the views from the log, beside the living ones, and switch once they are verified.
 
         Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called
@@ -419,7 +414,7 @@ class Client(World):
 
 
         """
-    def copy(self, to: str) -> LogCopy:
+    def copy(self, to: str) -> Copied:
         """Copy the log of a home to another place, slot for slot, and read it back.
 
         The copy is the same log under the same id: every offset, id and time stays, and so do blank and
@@ -500,7 +495,7 @@ class Client(World):
         scope: Only in this scope.
         since_us: Only turns since a time, in microseconds.
         """
-    def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> Any:
+    def compare(self, retrievers: Sequence[RetrieverName] = (), limit: int = 1000) -> dict[str, Any]:
         """Ask several retrievers the past questions of this project, and compare their results.
 
         Recall counts the used results of a search (`memtape agents used`). Without any known use there is
@@ -512,7 +507,7 @@ class Client(World):
         retrievers: Only this one.
         limit: The latest searches.
         """
-    def compare_shadows(self) -> Any:
+    def compare_shadows(self) -> dict[str, Any]:
         """Instead compare what shadows answered beside the searches."""
     def conflicts(self, settled: bool = False) -> ConflictList:
         """List what waits for you: contradictions and rules; and say which side of a contradiction holds.

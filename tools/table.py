@@ -1,7 +1,7 @@
 """The table of verbs: in which file of `tools/verbs/` each stands, and what the Python client calls it.
 
-A file is loaded when one of its verbs is first asked for: a hook runs at every prompt of an agent, and must not wait
-for the imports of other verbs. What a verb is stands in its own file.
+A file is loaded when one of its verbs is first asked for: a hook runs at every prompt of an agent, and must
+not wait for the imports of other verbs. What a verb is stands in its own file.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ TITLES = {
 
 
 class CommandGroup(NamedTuple):
-    """A group of commands: its first sentence, the rest of its help, an example, and what it does without a command."""
+    """A group of commands: its help, an example, and the command that it does without one."""
 
     summary: str
     example: str
@@ -207,9 +207,11 @@ GROUPS = {
     ),
     "tree": CommandGroup(
         "The tree of pages by people and agents: draw it, show a page, and write, move and link pages.",
-        'memtape tree\nmemtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database"',
-        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the root is "
-        "_root. In the vault each page is a file that you can edit: pages/SLUG.md.",
+        """\
+memtape tree
+memtape tree new deploy/staging "Staging listens on port 5433." --title "The staging database\"""",
+        "Without a command it is drawn. A page is called by its slug, as deploy/staging, or by its id; the "
+        "root is _root. In the vault each page is a file that you can edit: pages/SLUG.md.",
         default="draw",
     ),
     "admin": CommandGroup(

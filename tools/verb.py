@@ -1,28 +1,28 @@
 """The shape of a verb: what it asks, what it answers, the function that does it, and how each door shows it.
 
-A verb is a value. The doors (command line, Python client, MCP, HTTP, page) are made from these values, and know no
-verb. The verbs themselves stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
+A verb is a value. The doors (command line, Python client, MCP, HTTP, page) are made from these values, and
+know no verb. The verbs stand in `tools/verbs/`, and `tools/table.py` finds them. Nothing is done here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
-from typing import Annotated, Any, Literal, NamedTuple, Union
+from inspect import cleandoc, signature
+from textwrap import dedent
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import orjson
 from msgspec import Meta, inspect
 
 Effect = Literal["reads", "adds", "hides", "shows", "erases"]
-"""The effect on memory: `adds` only adds; `hides` changes what is found, `shows` undoes that, `erases` is for good."""
+"""The effect on memory: `hides` changes what is found, `shows` undoes that, `erases` is for good."""
 Place = Literal["project", "home", "folder"]
-"""What a command works on: a project with a speaker, the whole home, or the home's folder, which it opens itself."""
+"""What a command works on: a project with a speaker, the whole home, or the folder, which it opens."""
 Output = Iterator[Any]
 """What a command yields: the document of `--json`, which ends there, then the lines for people."""
 
-Id = Annotated[str, Meta(description="The id of a memory or turn, or its first eight characters.", max_length=64)]
 Text = Annotated[str, Meta(max_length=1_000)]
 Tags = Annotated[tuple[str, ...], Meta(max_length=64)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -31,10 +31,10 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     """Describe a field of at most so many characters or values. `extra` is what doors have to know of it.
 
-    `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
-    word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
-    from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices` are the values
-    that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    `option` is the name of its option, if another than its own. `argument` has a field with a default given
+    as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
+    `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices`
+    are its values. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -54,33 +54,25 @@ def inside(help: str) -> Meta:
     return said(help, inside=True, people=True)
 
 
+Id = Annotated[str, said("The id of a memory or turn, or its first eight characters.", 64)]
 Reason = Annotated[Text | None, rare("Why, for whoever looks later.")]
 Limit = Annotated[int, Meta(description="The most that are listed.", ge=1)]
 AsOf = Annotated[
-    str | None, people("Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d.")
+    str | None,
+    people("Ask the past: a position as 3:120,7:45 (partition:offset), ISO 8601, or an age as 3d."),
 ]
 
 
 class Asks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a verb is asked with; anything else is refused. Fields without a default come first, as arguments."""
-
-
-class IdAsks(Asks, frozen=True):
-    id: Id
-
-
-class ListAsks(Asks, frozen=True):
-    limit: Limit = 10
+    """What a verb is asked; anything else is refused. Fields without a default come first, as words."""
 
 
 class Offer(NamedTuple):
     """A verb offered to agents. One that is not `common` is listed only with all tools, but can be called.
 
-    `tell` returns the answer in Markdown. `undo` is the tool that undoes it. `asks` is a narrower choice than the
-    verb's.
+    `tell` returns the answer in Markdown. `undo` is the tool that undoes it. `asks` narrows the verb's.
     """
 
-    name: str
     description: str
     tell: Callable[[Any, Any, Any], str] = lambda world, asked, answer: str(answer)
     idempotent: bool = True
@@ -88,37 +80,36 @@ class Offer(NamedTuple):
     asks: type[Asks] | None = None
     undo: str = ""
 
-    @property
-    def title(self) -> str:
-        """The name in words."""
-        return self.name.replace("_", " ").capitalize()
+
+FOR_PROGRAMS = ("Returns ", "Raises ")
+"""So a paragraph of a verb's docstring begins that no help shows."""
+ON_DISK = (
+    *("admin", "archive", "demo", "erase", "import", "page", "project", "rebuild", "run", "verify"),
+    *("agents connect", "agents disconnect", "agents pause", "agents resume"),
+)
+"""The commands that need files; the others also work where nothing is kept (profile dev_no_persist)."""
 
 
 class Verb(NamedTuple):
     """A verb. `name` is the words of its command, and the option that selects it: `show --why`.
 
-    A name that ends in ` -` is what the command does without words. `run` does the verb; `lines` shows the answer to
-    people. A command that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`.
-    `listed` is the name of the answer in JSON where that is a list. `undo` is the command that undoes it. A verb
-    `in_memory` also works in a process that keeps nothing (profile dev_no_persist). A tolerant one passes over words
-    and options that it does not know, and over the name of an unknown profile.
+    A name that ends in ` -` is what the command does without words. `run` does the verb: its parameters after
+    the first are what is asked, and its docstring is the help. `lines` shows the answer to people. A command
+    that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own: `shell`, or `run` if
+    no program calls that. `listed` is the name of the answer in JSON where that is a list or one value;
+    `answers` is the type of the document where `run` does not name it. A tolerant verb passes over words and
+    options that it does not know, and over the name of an unknown profile.
     """
 
     name: str
-    summary: str
-    example: str
-    asks: type[Asks]
-    answers: Any
-    run: Callable[[Any, Any], Any]
+    run: Callable[..., Any]
     lines: Callable[[Any, Any, Any], Iterable[str]] | None = None
     shell: Callable[[Any, Any], Output | None] | None = None
     effect: Effect = "reads"
-    undo: str = ""
     tool: Offer | None = None
     at: Place = "project"
-    in_memory: bool = False
     listed: str = ""
-    details: str = ""
+    answers: Any = None
     is_tolerant: bool = False
 
     @property
@@ -128,8 +119,65 @@ class Verb(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """The option that selects it among the verbs of its command; `-` without words, empty for the first."""
+        """The option that selects it in its command; `-` without words, empty for the first."""
         return self.name[len(self.command) + 1 :]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the verb also works where nothing is kept."""
+        return not f"{self.name} ".startswith(tuple(f"{words} " for words in ON_DISK))
+
+    @property
+    def asks(self) -> type[Asks]:
+        """The struct of what is asked."""
+        return _asks_of(self.run)
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The paragraphs of the docstring: a summary, an example, more for people, and more for programs."""
+        return cleandoc(self.run.__doc__ or "").split("\n\n")
+
+    @property
+    def summary(self) -> str:
+        """The first sentence or two of its help."""
+        return " ".join(self.paragraphs[0].split())
+
+    @property
+    def example(self) -> str:
+        """Commands, a line each."""
+        return dedent(self.paragraphs[1])
+
+    @property
+    def details(self) -> str:
+        """The rest of its help for people."""
+        return "\n\n".join(told for told in self._rest if not told.startswith(FOR_PROGRAMS))
+
+    @property
+    def for_programs(self) -> list[str]:
+        """The paragraphs that are of no use at a terminal."""
+        return [told for told in self._rest if told.startswith(FOR_PROGRAMS)]
+
+    @property
+    def _rest(self) -> list[str]:
+        return [" ".join(told.split()) for told in self.paragraphs[2:]]
+
+    def answer(self, world: Any, asked: Asks) -> Any:
+        """Do the verb as it is asked."""
+        if "asked" in self.run.__annotations__:
+            return self.run(world, asked)
+        names = set(self.asks.__struct_fields__).intersection(asked.__struct_fields__)
+        return self.run(world, **{name: getattr(asked, name) for name in names})
+
+
+@cache
+def _asks_of(run: Callable[..., Any]) -> type[Asks]:
+    """Return the struct of the parameters of a verb's function, or the struct that is its only one."""
+    _, *given = signature(run).parameters.values()
+    if [it.name for it in given] == ["asked"]:
+        return run.__globals__[given[0].annotation]  # type: ignore[no-any-return]
+    fields = [(it.name, it.annotation, *([] if it.default is it.empty else [it.default])) for it in given]
+    name = run.__name__.title().replace("_", "") + "Asks"
+    return msgspec.defstruct(name, fields, bases=(Asks,), module=run.__module__)  # type: ignore[return-value]
 
 
 class Failure(NamedTuple):
@@ -139,7 +187,7 @@ class Failure(NamedTuple):
 
 
 class VerbField(NamedTuple):
-    """A field of what is asked: its type without marks, its help, its limits, and what doors have to know of it."""
+    """A field of what is asked: its type without marks, its help, and what doors have to know of it."""
 
     name: str
     kind: inspect.Type
@@ -169,22 +217,6 @@ def document(verb: Verb, answer: Any) -> Any:
     return {verb.listed: answer} if verb.listed else answer
 
 
-def answers_of(verb: Verb) -> Any:
-    """Return the type of a verb's document; `answers` may be a dotted name, or several, of what is loaded late."""
-    named = verb.answers.split(" | ") if isinstance(verb.answers, str) else []
-    kinds = [_loaded(name) for name in named] or [verb.answers]
-    kind: Any = Union[tuple(kinds)]  # noqa: UP007
-    if not verb.listed or kind is dict:
-        return kind
-    return msgspec.defstruct(f"{kinds[0].__name__}List", [(verb.listed, list[kind])])
-
-
-def _loaded(name: str) -> Any:
-    module, _, kind = name.rpartition(".")
-    room = "memtape" if module.startswith(("schemas.", "state.")) else "memtape.tools"
-    return getattr(import_module(f"{room}.{module}"), kind)
-
-
 def encoded(value: Any, *, indent: bool = False) -> bytes:
     """Return a document as JSON, with a line end."""
     form = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
@@ -197,7 +229,8 @@ def _plain(value: Any) -> Any:
         return value._asdict()
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
         names = value.__struct_encode_fields__
-        parts = {told: getattr(value, name) for told, name in zip(names, value.__struct_fields__, strict=True)}
+        own = zip(names, value.__struct_fields__, strict=True)
+        parts = {told: getattr(value, name) for told, name in own}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
             parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}

@@ -50,16 +50,6 @@ Refs = Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")]
 PageName = Annotated[str, said("The slug or id of a page; _root is the top.", 200)]
 
 
-class DrawAsks(Asks, frozen=True):
-    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT
-    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6
-    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50
-
-
-class PageAsks(Asks, frozen=True):
-    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = ROOT
-
-
 class NewPageAsks(Asks, frozen=True):
     slug: Annotated[str, said("The slug of a page, as deploy/staging.", 200)]
     text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
@@ -84,24 +74,6 @@ class AgentEditPageAsks(Asks, frozen=True):
     page: PageName
     text: Annotated[str, Meta(description="The whole page as it is to be.")]
     base: Annotated[str, said("The version that you read, as read_page named it.", 64)]
-
-
-class MovePageAsks(Asks, frozen=True):
-    page: PageName
-    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None
-    under: Annotated[str | None, said("The only page below which it stands from now on.")] = None
-
-
-class LinkPagesAsks(Asks, frozen=True):
-    page: PageName
-    to: str
-    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related"
-    undo: Annotated[bool, said("End this link.")] = False
-
-
-class CheckAsks(Asks, frozen=True):
-    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False
-    yes: Annotated[bool, said("Do not ask.")] = False
 
 
 class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,39 +170,62 @@ class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mended: tuple[checking.TreeProblem, ...] = ()
 
 
-def draw(world: Writer, asked: DrawAsks) -> DrawnTree:
-    """Return the tree from a page down, and from the root also the pages below none. Raises `NotFound`."""
+def draw(
+    world: Writer,
+    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT,
+    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6,
+    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50,
+) -> DrawnTree:
+    """Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.
+
+        memtape tree draw
+        memtape tree --depth 2
+        memtape tree deploy --json
+
+    Raises `NotFound`.
+    """
     rows = _rows(world)
-    if not rows and asked.page == ROOT:
+    if not rows and page == ROOT:
         return DrawnTree(scope=world.scope, top=None, loose=(), pages=0)
-    top, known = rows[_named(world, asked.page)[1].id], dict[str, None]()
-    drawn = _node(rows, top, asked.depth, asked.limit, known)
+    top, known = rows[_named(world, page)[1].id], dict[str, None]()
+    drawn = _node(rows, top, depth, limit, known)
     parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
-    loose = islice(sorted(parentless, key=name_of), asked.limit) if top.slug == ROOT else ()
-    nodes = tuple(_node(rows, row, asked.depth - 1, asked.limit, known) for row in loose)
+    loose = islice(sorted(parentless, key=name_of), limit) if top.slug == ROOT else ()
+    nodes = tuple(_node(rows, row, depth - 1, limit, known) for row in loose)
     count = sum(row.slug != ROOT for row in rows.values())
     return DrawnTree(scope=world.scope, top=drawn, loose=nodes, pages=count)
 
 
-def show(world: Writer, asked: PageAsks) -> PageShown:
-    """Return a page whole. Raises `NotFound`."""
-    scope, page = _named(world, asked.page)
-    row = page_row(scope, page.id)
+def show_page(
+    world: Writer,
+    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = "_root",
+) -> PageShown:
+    """Show a page: text, child pages, links, backlinks and versions.
+
+        memtape tree show _root
+
+    Raises `NotFound`.
+    """
+    scope, named = _named(world, page)
+    row = page_row(scope, named.id)
     assert row is not None
     return PageShown(
         row=row,
-        text=text_of(scope, page),
-        rest=str(page.told("rest", "")),
-        below=tuple(tree_pages.listed_of(scope, page)),
-        edges=tuple(tree_pages.edges_of(scope, page)),
-        backlinks=tuple(tree_pages.backlinks_of(scope, page)),
+        text=text_of(scope, named),
+        rest=str(named.told("rest", "")),
+        below=tuple(tree_pages.listed_of(scope, named)),
+        edges=tuple(tree_pages.edges_of(scope, named)),
+        backlinks=tuple(tree_pages.backlinks_of(scope, named)),
         references={ref: _told(scope, ref) for ref in row.refs},
-        history=tuple(_history(scope, page)),
+        history=tuple(_history(scope, named)),
     )
 
 
-def pages(world: Writer, asked: Asks) -> list[ListedNode]:
-    """Return all pages by their slugs."""
+def pages(world: Writer) -> list[ListedNode]:
+    """List all pages of the project by their slugs.
+
+    memtape tree list --json
+    """
     found = (
         ListedNode(name=name_of(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
         for it in _rows(world).values()
@@ -239,7 +234,13 @@ def pages(world: Writer, asked: Asks) -> list[ListedNode]:
 
 
 def new(world: Writer, asked: NewPageAsks) -> Written:
-    """Write a page. Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text."""
+    """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+        memtape tree new deploy "How we deploy." --title Deploying
+        memtape tree new deploy/staging - < staging.md
+
+    Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
+    """
     check_slug(asked.slug)
     _check_text(asked.text)
     name = world.made_scope()
@@ -258,10 +259,16 @@ def new(world: Writer, asked: NewPageAsks) -> Written:
     return _written(world, capture.id, {kind: count for kind, count in counts.items() if count})
 
 
-def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
-    """Give a page another text, title or the like; where `base` is no longer the current version both stand.
+def edit(world: Writer, asked: EditPageAsks) -> Written:
+    """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
 
-    Raises `NotFound`, and `MemtapeError` where nothing would change.
+        memtape tree edit deploy/staging "Staging listens on port 5434."
+        memtape tree edit deploy --summary "Who deploys, when and how."
+
+    With --title and the like alone the text stays. All versions are kept. If the page has another version by
+    now than --base, or than the one in your editor, both stand until somebody has seen both.
+
+    Raises `NotFound`, and `MemtapeError` where nothing changes.
     """
     check_storing(world.home.path, lambda: world.scope)
     if asked.text:
@@ -281,63 +288,91 @@ def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
     return _written(world, page.id)
 
 
-def move(world: Writer, asked: MovePageAsks) -> Written:
-    """Give a page another slug, or put it below another page, or both.
+def move(
+    world: Writer,
+    page: PageName,
+    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None,
+    under: Annotated[
+        str | None,
+        said("The page below which it stands from now on, and below that alone."),
+    ] = None,
+) -> Written:
+    """Give a page another slug, or put it below another page, or both. Links to it follow.
 
-    Raises `NotFound`, and `MemtapeError` for the root, an invalid or taken slug, and a circle.
+        memtape tree move deploy/staging staging --under _root
+
+    Raises `NotFound` and `MemtapeError`.
     """
-    scope, page = _named(world, asked.page)
-    slug, under = asked.slug, asked.under
-    if page.slug == ROOT:
+    scope, named = _named(world, page)
+    if named.slug == ROOT:
         raise MemtapeError("The root stays where it is.", "Move a page below it.")
     if slug is None and under is None:
         raise MemtapeError("Nothing was said of where to.", "Give a slug, or --under with a page.")
     events: list[Event] = []
-    if slug is not None and slug != page.slug:
+    if slug is not None and slug != named.slug:
         check_slug(slug)
         _check_free(scope, slug, "Give another slug.")
-        edit = replace(NO_EDIT, id=page.id, slug=slug)
-        _check_trust(world, page, edit)
+        edit = replace(NO_EDIT, id=named.id, slug=slug)
+        _check_trust(world, named, edit)
         events += _edits(world, edit, scope.name)
     if under is not None:
-        events += _moved_under(world, scope, page, meant(scope, under))
+        events += _moved_under(world, scope, named, meant(scope, under))
     if not events:
-        raise MemtapeError(f"{name_of(page)} stands there already.", "`memtape tree` draws where.")
+        raise MemtapeError(f"{name_of(named)} stands there already.", "`memtape tree` draws where.")
     world.log.append(events)
-    return _written(world, page.id)
+    return _written(world, named.id)
 
 
-def link(world: Writer, asked: LinkPagesAsks) -> LinkSaid:
-    """Link a page to another, or to a slug without a page yet; with `undo` end the link.
+def link(
+    world: Writer,
+    page: PageName,
+    to: str,
+    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related",
+    undo: Annotated[bool, said("End this link.")] = False,
+) -> LinkSaid:
+    """Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.
 
-    Raises `NotFound`, and `MemtapeError` for a circle, an unknown relation, and what is so already.
+        memtape tree link deploy deploy/staging --as child
+        memtape tree link deploy/staging backups --as depends_on
+
+    Raises `NotFound` and `MemtapeError`.
     """
-    relation, undo = asked.relation, asked.undo
     if relation not in EDGES:
         raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")
-    scope, page = _named(world, asked.page)
-    target = _target(scope, asked.to)
-    here, there = name_of(page), asked.to if target is None else name_of(target)
-    if target is page:
+    scope, named = _named(world, page)
+    target = _target(scope, to)
+    here, there = name_of(named), to if target is None else name_of(target)
+    if target is named:
         raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
-    found = scope.pages.numbers.get((page.birth, relation, there if target is None else target.birth))
+    found = scope.pages.numbers.get((named.birth, relation, there if target is None else target.birth))
     if (found is not None) is not undo:
         leads = "does not lead" if undo else "leads"
         told = f"{here} {leads} to {there} as {relation}{'' if undo else ' already'}."
         raise MemtapeError(told, f"`memtape tree show {here}` has where it leads.")
-    if undo and found is not None and page.links[found].trust > _trust(world):
+    if undo and found is not None and named.links[found].trust > _trust(world):
         raise MemtapeError(f"Somebody trusted more made this link of {here}.", "The user can end it.")
     if relation == CHILD and target is not None and not undo:
-        check_circle(scope, page, target)
+        check_circle(scope, named, target)
     slug, id = (there, None) if target is None else (None, target.id)
-    world.append("linked", Linked(id=page.id, on=not undo, relation=relation, slug=slug, to=id), scope.name)
+    world.append("linked", Linked(id=named.id, on=not undo, relation=relation, slug=slug, to=id), scope.name)
     return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
 
-def check(world: Writer, asked: CheckAsks) -> TreeCheck:
-    """Return the problems of the tree; with `fix` mend them first, except links by more trusted authors."""
+def check(
+    world: Writer,
+    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False,
+    yes: Annotated[bool, said("Do not ask.")] = False,
+) -> TreeCheck:
+    """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
+
+        memtape tree check
+        memtape tree check --fix --yes
+
+    With --fix, links to missing pages and links that close a circle end, and an unreachable page is put below
+    another. No text is changed, and no page is removed.
+    """
     problems = _problems(world)
-    mended = tuple(problem for problem in problems if problem.fix and asked.fix)
+    mended = tuple(problem for problem in problems if problem.fix and fix)
     if not mended:
         return TreeCheck(problems=problems)
     world.log.append([world.made("linked", body, world.scope) for problem in mended for body in problem.fix])

@@ -1,7 +1,7 @@
 """The command line: the command `memtape`, its groups and its commands, made from the table of verbs.
 
-Options, words and help follow from the fields of what a verb asks. An error is one sentence, the next step and exit
-code 1. No verb is named here but to put the commands under titles.
+Options, words and help follow from the fields of what a verb asks. An error is one sentence, the next step
+and exit code 1. No verb is named here but to put the commands under titles.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ from memtape.tools.table import COMMANDS, GROUPS, TITLES, VERBS
 from memtape.tools.verb import Asks, Failure, Output, Place, Verb, VerbField, document
 from memtape.tools.verb import fields_of as all_fields_of
 
+ORIGINS = get_args(Origin)
 COMPLETED = 50
 """So many latest ids are offered to a shell."""
 LONGEST_CHARS = 200
 """The most characters of a command's line in the help."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 DISK_HINT = (
-    "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) is in "
-    "force. What was acknowledged stands on the log."
+    "See that the disk has room, that the home can be written, and that no limit on file sizes (`ulimit -f`) "
+    "is in force. What was acknowledged stands on the log."
 )
 _RUST_LINE = lazy(r", /\S+\.rs:\d+:\d+")
 """Where in their own code libraries say that something failed."""
@@ -83,7 +84,7 @@ def _common(at: Place) -> list[click.Option]:
     speaker = [
         click.Option(["--scope"], help="global or project:NAME, by default the project of this folder."),
         click.Option(["--actor"], help="The speaker's name, by default the user's."),
-        click.Option(["--origin"], type=click.Choice(get_args(Origin)), help="user at a terminal, else agent."),
+        click.Option(["--origin"], type=click.Choice(ORIGINS), help="user at a terminal, else agent."),
         click.Option(["--session"], envvar=SESSION_VARIABLE, show_envvar=True, help="The session."),
     ]
     home = click.Option(
@@ -104,7 +105,8 @@ def make_command(name: str) -> click.Command:
     own: dict[str, click.Option] = {}
     for verb in verbs:
         if verb.mode.startswith("--") and not _takes(verb, verb.mode):
-            own.setdefault(verb.mode, click.Option([verb.mode, _key(verb.mode)], is_flag=True, help=verb.summary))
+            names = [verb.mode, _key(verb.mode)]
+            own.setdefault(verb.mode, click.Option(names, is_flag=True, help=verb.summary))
         for field in fields_of(verb.asks):
             if not _is_word(field):
                 own.setdefault(_option_of(field), _option(field))
@@ -143,7 +145,7 @@ def _key(option: str) -> str:
 
 
 def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
-    """Return the parameter of a command's words, with the names of those of its first verb; none without words."""
+    """Return the parameter of a command's words, named as those of its first verb; none without words."""
     named = [[field for field in fields_of(verb.asks) if _is_word(field)] for verb in verbs]
     longest = max(named, key=len)
     if not longest:
@@ -155,7 +157,8 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         told.append("|".join(names) if needed else f"[{'|'.join(names)}]")
         if isinstance(field.kind, inspect.VarTupleType):
             told[-1] += "..."
-    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_completion(longest[0]))]
+    completes = _completion(longest[0])
+    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
 
 
 def _metavar(field: VerbField) -> str:
@@ -210,14 +213,14 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
 
 
 def _completion(field: VerbField) -> Any:
-    """Return how a shell completes a command's words: as their type does (files, choices), else by latest ids."""
+    """Return how a shell completes a command's words: by their type (files, choices) or by latest ids."""
     inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
     kind = _values(inner, field.extra)
     return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
 
 
 def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the ids of a project's latest memories that begin so, for the completion of a shell; make no home."""
+    """Return the latest memories' ids that begin so, for the completion of a shell; make no home."""
     home, scope = Path(ctx.params.get("home") or default_home()), ctx.params.get("scope")
     if not home.is_dir():
         return []
@@ -258,7 +261,8 @@ def _chosen(verbs: Sequence[Verb], given: Given) -> Verb:
     """Return the verb that the options select: that of one option, else the first, or that without words."""
     selected = [verb for verb in verbs if verb.mode.startswith("--") and _is_given(verb.mode)]
     # An option of a verb may select another one, as --undo beside --holds: the verb that takes both is meant.
-    selected = [it for it in selected if not any(it is not other and _takes(other, it.mode) for other in selected)]
+    others = {it.mode: [other for other in selected if other is not it] for it in selected}
+    selected = [it for it in selected if not any(_takes(other, it.mode) for other in others[it.mode])]
     if len(selected) > 1:
         raise click.UsageError(f"Give one of {_listed([verb.mode for verb in selected])}.")
     if selected:
@@ -281,7 +285,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
-    """Return what the verb is asked with. Raises `UsageError` for what is missing, too much or of another verb."""
+    """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
     fields, words, values = fields_of(verb.asks), list(given.get("words", ())), dict[str, Any]()
     for field in (field for field in fields if _is_word(field)):
         if isinstance(field.kind, inspect.VarTupleType):
@@ -312,7 +316,8 @@ def _word(field: VerbField, word: str) -> Any:
     kind = _values(field.kind, field.extra)
     if not isinstance(kind, click.ParamType):
         return word
-    return kind.convert(word, click.Argument([field.name], metavar=_metavar(field)), click.get_current_context())
+    argument = click.Argument([field.name], metavar=_metavar(field))
+    return kind.convert(word, argument, click.get_current_context())
 
 
 def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
@@ -333,14 +338,15 @@ def _done(verb: Verb, asked: Any, given: Given, home: Path) -> None:
 
 
 def _output(verb: Verb, world: Any, asked: Any) -> Output:
-    if verb.shell is not None:
-        for number, told in enumerate(verb.shell(world, asked) or ()):
+    """Yield the document and the lines of a verb. A verb that answers None has printed all by itself."""
+    walk = verb.answer(world, asked) if verb.shell is None else verb.shell(world, asked)
+    if isinstance(walk, Iterator):
+        for number, told in enumerate(walk):
             yield told if number else document(verb, told)
-        return
-    answer = verb.run(world, asked)
-    yield document(verb, answer)
-    if verb.lines is not None:
-        yield from verb.lines(world, asked, answer)
+    elif walk is not None:
+        yield document(verb, walk)
+        if verb.lines is not None:
+            yield from verb.lines(world, asked, walk)
 
 
 def print_output(output: Output | None) -> None:
@@ -367,7 +373,10 @@ def ask_to_adopt(error: NotAdopted, home: Path) -> None:
         adopt(Path.cwd(), Home(home), error.scope)
     else:
         apart = set_apart(Path.cwd(), Home(home))
-        say(f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.", err=True)
+        say(
+            f"It has a memory of its own, {apart.scope}; `memtape project adopt {error.scope}` changes that.",
+            err=True,
+        )
 
 
 def _check_kept(verb: Verb, home: Path) -> None:
@@ -411,7 +420,7 @@ def explained(home: Path) -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """A group of commands, each made when it is first asked for; usage errors are escaped like all printed text."""
+    """A group of commands, each made when first asked for; usage errors are escaped like all printed text."""
 
     def __init__(self, name: str, commands: Sequence[str], **options: Any) -> None:
         super().__init__(name.rpartition(" ")[2] or "memtape", context_settings=SETTINGS, **options)
@@ -441,7 +450,7 @@ class Commands(click.Group):
         for title, names in self.titles.items():
             with formatter.section(title):
                 commands = [(name, self.get_command(ctx, name)) for name in names]
-                formatter.write_dl([(name, it.get_short_help_str(LONGEST_CHARS)) for name, it in commands if it])
+                formatter.write_dl([(it, of.get_short_help_str(LONGEST_CHARS)) for it, of in commands if of])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the given command."""
@@ -458,7 +467,8 @@ def _made(words: str) -> click.Command:
     if words not in GROUPS:
         return make_command(words)
     group, before = GROUPS[words], f"{words} "
-    names = dict.fromkeys(name.removeprefix(before).partition(" ")[0] for name in COMMANDS if name.startswith(before))
+    inner = (name.removeprefix(before) for name in COMMANDS if name.startswith(before))
+    names = dict.fromkeys(name.partition(" ")[0] for name in inner)
     return Commands(words, tuple(names), help=_help(group.summary, group.details, group.example))
 
 
@@ -482,8 +492,8 @@ main = Commands(
     [name for names in TITLES.values() for name in names],
     help=_help(
         "Agent memory you can replay.",
-        "Everything that agents say, recall and delete is an event on one log, and every memory is a view of it. "
-        "Without a command it says what this project remembers, and what waits for you.",
+        "Everything that agents say, recall and delete is an event on one log, and every memory is a view of "
+        "it. Without a command it says what this project remembers, and what waits for you.",
         'memtape capture "We deploy on Tuesdays."\nmemtape search "when do we deploy"',
     ),
     invoke_without_command=True,

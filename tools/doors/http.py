@@ -1,13 +1,13 @@
 """The verbs as JSON over HTTP on loopback, for programs in other languages, with an OpenAPI document of them.
 
-`POST /v1/METHOD` asks a verb by the name that the Python client has for it, with the fields of what it asks as JSON.
-Who asks is an agent. The server and its token are those of MCP (`tools/agents/mcp/server.py`).
+`POST /v1/METHOD` asks a verb by the name that the Python client has for it, with its fields as JSON. Who asks
+is an agent. The server and its token are those of MCP (`tools/agents/mcp/server.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
 
@@ -25,7 +25,9 @@ from memtape.tools.verb import Asks, Verb, document, encoded, fields_of
 from memtape.tools.world import World
 
 PATH = "/v1"
+REF = "#/components/schemas/{name}"
 MEDIA_TYPE = "application/json"
+DESCRIBED = f"GET {PATH}/openapi.json describes it."
 Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 """Does an action in the world of a scope, by default the server's. Raises `MemtapeError`."""
 
@@ -34,19 +36,20 @@ Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 def verbs() -> dict[str, Verb]:
     """Return the verbs by their names here: those of one project, and none that erases."""
     found = {method: VERBS[name] for method, name in OVER_HTTP.items()}
-    return {method: verb for method, verb in found.items() if verb.at == "project" and verb.effect != "erases"}
+    return {name: verb for name, verb in found.items() if verb.at == "project" and verb.effect != "erases"}
 
 
 def answer(world: World, method: str, given: dict[str, Any]) -> bytes:
     """Return the answer of a verb as JSON. Raises `MemtapeError`, also for what it does not take."""
     verb = verbs()[method]
-    if hidden := next((it.name for it in fields_of(verb.asks) if it.extra.get("people") and it.name in given), None):
-        raise MemtapeError(f"{method} has no field {hidden} here.", f"GET {PATH}/openapi.json describes it.")
+    asked_for = (it for it in fields_of(verb.asks) if it.name in given)
+    if hidden := next((it.name for it in asked_for if it.extra.get("people")), None):
+        raise MemtapeError(f"{method} has no field {hidden} here.", DESCRIBED)
     try:
         asked = msgspec.convert(given, verb.asks)
     except msgspec.ValidationError as error:
-        raise MemtapeError(f"{method} was called wrongly: {error}.", f"GET {PATH}/openapi.json describes it.") from None
-    return encoded(document(verb, verb.run(world, asked)))
+        raise MemtapeError(f"{method} was called wrongly: {error}.", DESCRIBED) from None
+    return encoded(document(verb, verb.answer(world, asked)))
 
 
 def app(ask: Ask) -> Starlette:
@@ -59,10 +62,12 @@ def app(ask: Ask) -> Starlette:
                 raise NotFound(f"There is no method {method[:60]!r}.", f"GET {PATH}/openapi.json lists them.")
             given = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
             scope = request.query_params.get("scope")
-            done = await anyio.to_thread.run_sync(lambda: ask(scope, lambda world: answer(world, method, given)))
+            work = partial(ask, scope, lambda world: answer(world, method, given))
+            done = await anyio.to_thread.run_sync(work)
             return Response(done, media_type=MEDIA_TYPE)
         except msgspec.DecodeError as error:
-            return _refused(MemtapeError(f"The body is no JSON object: {error}.", "Send one."), HTTPStatus.BAD_REQUEST)
+            wrong = MemtapeError(f"The body is no JSON object: {error}.", "Send one.")
+            return _refused(wrong, HTTPStatus.BAD_REQUEST)
         except NotFound as error:
             return _refused(error, HTTPStatus.NOT_FOUND)
         except MemtapeError as error:
@@ -84,10 +89,14 @@ def _refused(error: MemtapeError, status: HTTPStatus) -> Response:
     return Response(encoded(told), status_code=status, media_type=MEDIA_TYPE)
 
 
+def _ref(verb: Verb) -> dict[str, str]:
+    return {"$ref": REF.format(name=verb.asks.__name__)}
+
+
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the verbs."""
     asks: list[type[Asks]] = list(dict.fromkeys(verb.asks for verb in verbs().values()))
-    _, components = msgspec.json.schema_components(asks, ref_template="#/components/schemas/{name}")
+    _, components = msgspec.json.schema_components(asks, ref_template=REF)
     for each in asks:
         for field in fields_of(each):
             if field.extra.get("people"):
@@ -100,9 +109,7 @@ def openapi() -> dict[str, Any]:
                 "summary": verb.summary,
                 "description": verb.details,
                 "parameters": [{"name": "scope", "in": "query", "schema": {"type": "string"}}],
-                "requestBody": {
-                    "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{verb.asks.__name__}"}}}
-                },
+                "requestBody": {"content": {MEDIA_TYPE: {"schema": _ref(verb)}}},
                 "responses": {"200": {"description": "The answer."}, "404": refused, "422": refused},
             }
         }

@@ -1,7 +1,7 @@
 """The tools of agents, made from the table of verbs: their schemas, their calls, and answers in Markdown.
 
-An agent can do only what a verb offers it: no tool erases, settles, configures or names a scope. The protocol is not
-here, and no verb is named.
+An agent can do only what a verb offers it: no tool erases, settles, configures or names a scope. The protocol
+is not here, and no verb is named.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def every_tool() -> dict[str, Tool]:
 def schema_of(tool: Tool, *, rare: bool = True) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments for hosts: with the `rare` ones, or without.
 
-    A host puts the schemas of all tools before its model at every turn, so they have only the needs of a good call. A
-    call is checked against the type.
+    A host puts the schemas of all tools before its model at every turn, so they have only the needs of a good
+    call. A call is checked against the type.
     """
     _, components = msgspec.json.schema_components((tool.asks,), ref_template="#/{name}")
     schema = _told(components[tool.asks.__name__])
     schema.pop("description", None)
     shown = {field.name for field in tool.fields() if rare or not field.extra.get("rare")}
-    schema["properties"] = {name: told for name, told in schema.get("properties", {}).items() if name in shown}
+    schema["properties"] = {it: told for it, told in schema.get("properties", {}).items() if it in shown}
     return schema
 
 
 def _told(schema: dict[str, Any]) -> dict[str, Any]:
     """Return what hosts are told of a schema; a list of values also has the type string, required by some."""
-    if "anyOf" in schema:  # Of what may be null it is told what it is otherwise; who means null leaves it out.
+    if "anyOf" in schema:  # Of what may be null the other is told; who means null leaves it out.
         (other,) = (each for each in schema["anyOf"] if each != _NULL)
         schema = {**other, **schema}
     told = {key: schema[key] for key in _SHOWN if key in schema}
@@ -94,7 +94,7 @@ def call(world: World, name: str, arguments: dict[str, Any]) -> str:
         if tool.verb.effect != "reads" and hasattr(asked, "id"):
             _hold_global(world, asked.id)
         asked, note = _bounded(tool, asked)
-        told = note + tool.offer.tell(world, asked, tool.verb.run(world, asked))
+        told = note + tool.offer.tell(world, asked, tool.verb.answer(world, asked))
     except MemtapeError as error:
         error.hint = _for_agents(error)
         raise
@@ -151,5 +151,6 @@ def _hold_global(world: World, id: str) -> None:
     of = found.memory or found.turn or found.captured
     if of is not None and of.scope == GLOBAL:
         raise MemtapeError(
-            f"{id} belongs to global, which only an operator changes.", "Ask the user to do it with `memtape`."
+            f"{id} belongs to global, which only an operator changes.",
+            "Ask the user to do it with `memtape`.",
         )

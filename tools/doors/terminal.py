@@ -1,10 +1,10 @@
-"""What commands print on a terminal and ask there: text, JSON documents, bars, questions, and events of operation."""
+"""What commands print on a terminal and ask there: text, JSON, bars, questions, and events of operation."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import click
 
 from memtape.schemas.visible import visible, visible_json
 from memtape.tools.keep.waiting import told_of_folding
-from memtape.tools.verb import Output, encoded
+from memtape.tools.verb import encoded
 
 ListedT = TypeVar("ListedT")
 
@@ -27,7 +27,7 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:
-    """Print a JSON document on stdout, on one line unless `indent`; control and hidden characters are escaped."""
+    """Print a JSON document on stdout, on one line unless `indent`; hidden characters are escaped."""
     sys.stdout.buffer.write(visible_json(encoded(value, indent=indent)))
     sys.stdout.buffer.flush()
 
@@ -54,19 +54,15 @@ def printed_json(value: Any, *, indent: bool = True) -> bool:
     return is_json()
 
 
-def listed(name: str, found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Output:
-    """Yield a list under `name`, then the lines of each entry; `lines` gets the entry's number from 1 on."""
-    yield {name: found}
-    for number, one in enumerate(found, start=1):
-        yield from lines(number, one)
-    if not found:
-        yield nothing
-
-
 def say_some(
-    found: Sequence[ListedT], line: Callable[[ListedT], str], title: str = "", most: int = 50, *, err: bool = False
+    found: Sequence[ListedT],
+    line: Callable[[ListedT], str],
+    title: str = "",
+    most: int = 50,
+    *,
+    err: bool = False,
 ) -> None:
-    """Print under a title a line for each of the first of many, and how many more there are; nothing for none."""
+    """Print under a title a line for each of the first of many, and the number of the rest."""
     if found and title:
         say(title, err=err)
     for one in found[:most]:
@@ -77,7 +73,7 @@ def say_some(
 
 @contextmanager
 def phases() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that says how far a phase of long work is; each phase has a bar on stderr of its own."""
+    """Yield a function that says how far a phase of long work is; each has a bar of its own on stderr."""
     shown, current, bar = ExitStack(), "", None
 
     def update(phase: str, done: int, total: int) -> None:
@@ -147,7 +143,7 @@ def folding_shown() -> Iterator[None]:
 
 @contextmanager
 def logged(form: str | None, level: str | None) -> Iterator[bool]:
-    """Tell events of operation on stderr, a line each, where a form or a level is given; yield whether they are."""
+    """Tell events of operation on stderr, a line each, if a form or level is given; yield whether one is."""
     if form is None and level is None:
         yield False
         return

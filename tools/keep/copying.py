@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError, UnknownOutcome
 from memtape.schemas.log import PAGE_SLOTS, Log, slots_between
@@ -20,7 +22,7 @@ COMPARED_SLOTS = 1_000
 """So many slots before the end of a copy are compared before it goes on; all of them are at its end."""
 
 
-class Copied(NamedTuple):
+class Copied(msgspec.Struct, frozen=True):
     """A verified copy at `place`: `slots` in all, of which this call wrote `copied`.
 
     The source has `behind` more slots by now.
@@ -32,6 +34,8 @@ class Copied(NamedTuple):
     slots: int
     copied: int
     behind: int
+    erased_with_source: bool = False
+    seconds: float = 0
 
 
 OnPlace = Callable[[str], None]
@@ -47,6 +51,7 @@ def copy_log(
     `on_place` gets the place before anything is written.
     """
     source.check()
+    began = time.monotonic()
     empty = [number for number, end in enumerate(source.ends()) if not end]
     if empty:
         said = f"Partition {empty[0]} of {source.place} has no settings."
@@ -65,7 +70,9 @@ def copy_log(
             target.finish_copy()
         place = target.place
     behind = sum(source.ends()) - sum(ends)
-    return Copied(place, source.log_id, source.partitions, sum(ends), sum(ends) - before, behind)
+    counts = sum(ends), sum(ends) - before, behind
+    seconds = round(time.monotonic() - began, 3)
+    return Copied(place, source.log_id, source.partitions, *counts, seconds=seconds)
 
 
 def _open_target(source: Log, to: str) -> Log:

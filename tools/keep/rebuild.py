@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import NamedTuple
+
+import msgspec
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import DamagedViews, MemtapeError
@@ -36,12 +37,13 @@ ALL_PARTITIONS = -1
 """The partition number in reports about several partitions."""
 
 
-class Rebuilt(NamedTuple):
+class Rebuilt(msgspec.Struct, frozen=True):
     """The served build, and its verified state hash."""
 
     build: int
     events: int
     state_hash: str
+    seconds: float
 
 
 def rebuild(
@@ -78,8 +80,9 @@ def rebuild(
     switch(home, log, build, verdict.positions)
     discard_old_builds(home)
     on_phase("switching", total, total)
-    steps_of(home)("rebuild", ALL_PARTITIONS, time.perf_counter_ns() - began)
-    return Rebuilt(build.number, verdict.events, verdict.state_hash)
+    took_ns = time.perf_counter_ns() - began
+    steps_of(home)("rebuild", ALL_PARTITIONS, took_ns)
+    return Rebuilt(build.number, verdict.events, verdict.state_hash, round(took_ns / 1e9, 3))
 
 
 def switch(home: Home, log: Log, build: Build, positions: dict[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Agents: serve them, do the work of their hooks, connect and disconnect hosts, and check that all of it works."""
+"""Agents: serve them, do the work of their hooks, connect and disconnect hosts, and check all of it."""
 
 from __future__ import annotations
 
@@ -18,52 +18,16 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
 from memtape.tools.doors.terminal import is_json, logged, print_json, say
-from memtape.tools.verb import Asks, Failure, Output, Verb, said
-from memtape.tools.verbs.keeping import LoggedAsks, Port
+from memtape.tools.verb import Failure, Output, Verb, said
+from memtape.tools.verbs.keeping import LogFormat, LogLevel, Port
 
 if TYPE_CHECKING:
-    from memtape.tools.agents.doctor import Finding
     from memtape.tools.agents.mcp.handlers import ServedMemory
 
+FREE = "0 takes a free port."
 GENERIC = "mcp"
 """Any host without a plugin."""
 CHOICES = (*ACTIONS, GENERIC)
-
-
-class ServeAsks(LoggedAsks, frozen=True):
-    port: Annotated[
-        Port | None,
-        said(
-            "Serve HTTP on a port of loopback instead of stdin and stdout; needs a token. 0 takes a free port.",
-            option="--http",
-            metavar="PORT",
-        ),
-    ] = None
-    scope: Annotated[str | None, said("project:NAME, by default the client's root, else this folder.")] = None
-    actor: Annotated[str | None, said("Who speaks, by default what the client calls itself.")] = None
-
-
-class HookAsks(Asks, frozen=True):
-    rest: Annotated[tuple[str, ...], said("Passed over.", argument=True)] = ()
-    host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = ""
-    home: Annotated[str | None, said("The data folder, by default your own.", envvar=HOME_VARIABLE)] = None
-    alone: Annotated[bool, said("Nobody waits for the answer.")] = False
-    stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False
-    distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = ""
-
-
-class ConnectAsks(Asks, frozen=True):
-    host: Annotated[str, said("The host.", choices=CHOICES)]
-    only_print: Annotated[bool, said("Show the commands and files, and do nothing.", option="--print")] = False
-    instructions: Annotated[
-        str | None,
-        said("Also add a block that tells an agent of its memory to this file, such as AGENTS.md.", path="new"),
-    ] = None
-
-
-class DisconnectAsks(Asks, frozen=True):
-    host: Annotated[str | None, said("The host.", argument=True, choices=CHOICES)] = None
-    every: Annotated[bool, said("Every host, scopes in repositories, and what runs by itself.", option="--all")] = False
 
 
 class ServedAddress(msgspec.Struct, frozen=True):
@@ -74,7 +38,7 @@ class ServedAddress(msgspec.Struct, frozen=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was run to connect a host, or what would be: its commands and files, or settings for any client."""
+    """The steps that connect a host, done or to do: commands and files, or settings for any client."""
 
     host: str = ""
     ran: list[str] = []
@@ -101,26 +65,48 @@ class Findings(msgspec.Struct, frozen=True):
     findings: list[Any]
 
 
-def serve(home: Path, asked: ServeAsks) -> ServedAddress:
-    """Serve this memory to agents, over stdio or HTTP, until the end. Raises `MemtapeError`."""
-    if is_json() and asked.port is None:
+def serve(
+    home: Path,
+    log_format: LogFormat = None,
+    log_level: LogLevel = None,
+    port: Annotated[
+        Port | None,
+        said(
+            f"Serve HTTP on a port of loopback instead of stdin and stdout; needs a token. {FREE}",
+            option="--http",
+            metavar="PORT",
+        ),
+    ] = None,
+    scope: Annotated[
+        str | None,
+        said("project:NAME, by default the client's root, else this folder."),
+    ] = None,
+    actor: Annotated[str | None, said("Who speaks, by default what the client calls itself.")] = None,
+) -> ServedAddress:
+    """Serve this memory to agents over the Model Context Protocol.
+
+        memtape agents mcp
+        memtape agents mcp --http 8642 --scope project:x
+
+    Agents can add, search, open, forget and restore memories of their project. They cannot erase, configure,
+    or write to global. Over HTTP the address and the file that holds the token are named on stderr; a client
+    that tells no root folder is refused there, unless --scope names the project. With --log-format each call
+    is a line on stderr, from --log-level debug on; no line has a text of a memory or a question.
+    """
+    if is_json() and port is None:
         raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
-    if asked.scope == GLOBAL:
+    if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
     from memtape.tools.agents.mcp.handlers import ServedMemory
     from memtape.tools.agents.mcp.server import serve_stdio
 
-    scope = check_scope(asked.scope) if asked.scope is not None else None
-    memory = ServedMemory(home, scope=scope, actor=asked.actor)
-    with logged(asked.log_format, asked.log_level) as logs:
-        if asked.port is not None:
-            return _serve_http(memory, asked.port, logs)
+    scope = check_scope(scope) if scope is not None else None
+    memory = ServedMemory(home, scope=scope, actor=actor)
+    with logged(log_format, log_level) as logs:
+        if port is not None:
+            return _serve_http(memory, port, logs)
         serve_stdio(memory)
     return ServedAddress("", "")
-
-
-def _serve_shell(home: Path, asked: ServeAsks) -> None:
-    serve(home, asked)
 
 
 def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
@@ -143,47 +129,91 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
     return address
 
 
-def hook(home: Path, asked: HookAsks) -> None:
-    """Do the work of an agent's hook, with the host's JSON on stdin. It makes only a home that is not named."""
-    from memtape.tools.agents.hook_process import serve_hook
+def hook(
+    folder: Path,
+    rest: Annotated[tuple[str, ...], said("Passed over.", argument=True)] = (),
+    host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = "",
+    home: Annotated[
+        str | None,
+        said("The data folder, by default your own.", envvar=HOME_VARIABLE),
+    ] = None,
+    alone: Annotated[bool, said("Nobody waits for the answer.")] = False,
+    stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False,
+    distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = "",
+) -> None:
+    """Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.
 
-    serve_hook(asked.host, asked.home, alone=asked.alone, stay=asked.stay, distill=asked.distill)
+    echo '{"hook_event_name":"SessionStart","session_id":"s","cwd":"."}' | memtape agents hook --host claude
+
+    `memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it
+    captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end
+    of the conversation, and at the end of a session it takes the rest.
+    """
+    from memtape.tools.agents.hook_process import serve_hook  # It makes only a home that is not named.
+
+    serve_hook(host, home, alone=alone, stay=stay, distill=distill)
 
 
-def connect(home: Path, asked: ConnectAsks) -> Connection:
-    """Give an agent this memory, or with `only_print` say how. Raises `MemtapeError`."""
-    folder = Home(home, make=not asked.only_print)
-    if asked.host == GENERIC or asked.only_print:
-        return _shown(folder, asked.host)
-    from memtape.tools.agents.connecting import connect as install
+def connect(
+    home: Path,
+    host: Annotated[str, said("The host.", choices=CHOICES)],
+    only_print: Annotated[
+        bool,
+        said("Show the commands and files, and do nothing.", option="--print"),
+    ] = False,
+    instructions: Annotated[
+        str | None,
+        said(
+            "Also add a block that tells an agent of its memory to this file, such as AGENTS.md.",
+            path="new",
+        ),
+    ] = None,
+) -> Output:
+    """Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.
 
-    return Connection(host=asked.host, ran=[shlex.join(step.args) for step in install(folder, asked.host)])
+        memtape agents connect claude
+        memtape agents connect codex --print
+        memtape agents connect mcp
+        memtape agents connect mcp --instructions AGENTS.md
 
+    Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents
+    disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.
+    """
+    folder = Home(home, make=not only_print)
+    if host == GENERIC or only_print:
+        done = _shown(folder, host)
+    else:
+        from memtape.tools.agents.connecting import connect as install
 
-def _connect_shell(home: Path, asked: ConnectAsks) -> Output:
-    done = connect(home, asked)
-    if asked.instructions is not None and not asked.only_print:  # Last: a host that cannot be connected leaves none.
+        done = Connection(host=host, ran=[shlex.join(step.args) for step in install(folder, host)])
+    if instructions is not None and not only_print:  # Last: a host that cannot be connected leaves none.
         from memtape.tools.agents.connecting import write_instructions
 
-        added = write_instructions(Home(home), Path(asked.instructions))
-        say(f"A block of instructions {'was added to' if added else 'is in'} {asked.instructions}.", err=True)
+        added = write_instructions(Home(home), Path(instructions))
+        say(f"A block of instructions {'was added to' if added else 'is in'} {instructions}.", err=True)
     yield done
+    yield from _connected_lines(home, host, done)
+
+
+def _connected_lines(home: Path, host: str, done: Connection) -> Iterator[str]:
     if done.host:
         from memtape.tools.agents.plugins import HOSTS
 
         about = HOSTS[done.host]
         connected = f"{about.name} is connected. {about.then}"
-        told = " ".join(filter(None, (connected, about.waits, _offered(done.host), _meaning_told(Home(home)))))
+        then = (about.waits, _offered(done.host), _meaning_told(Home(home)))
+        told = " ".join(filter(None, (connected, *then)))
         yield from _ran_lines(done.ran, told)
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"
         yield f"# The command of the server\n{done.command}\n"
-        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{done.instructions.rstrip()}"
+        told = done.instructions.rstrip()
+        yield f"# For AGENTS.md or the like; `--instructions FILE` adds it there\n{told}"
     else:
         from memtape.tools.agents.connecting import plugin_folder
 
         for path, text in done.files.items():
-            yield f"# {plugin_folder(Home(home, make=False), asked.host) / path}\n{text}"
+            yield f"# {plugin_folder(Home(home, make=False), host) / path}\n{text}"
         yield from done.commands
 
 
@@ -221,15 +251,21 @@ def _meaning_told(home: Home) -> str:
     return "Questions find words alone; `pip install '.[meaning]'` in the checkout finds other words too."
 
 
-def disconnect(home: Path, asked: DisconnectAsks) -> Disconnection:
-    """Remove from an agent what `connect` installed; return what was done. Raises `MemtapeError`."""
-    told = next(_disconnect_shell(home, asked))
-    done: Disconnection = told.document if isinstance(told, Failure) else told
-    return done
+def disconnect(
+    home: Path,
+    host: Annotated[str | None, said("The host.", argument=True, choices=CHOICES)] = None,
+    every: Annotated[
+        bool, said("Every host, scopes in repositories, and what runs by itself.", option="--all")
+    ] = False,
+) -> Output:
+    """Remove from an agent what `connect` installed. Captures stay, and the command says where.
 
+        memtape agents disconnect claude
+        memtape agents disconnect --all
 
-def _disconnect_shell(home: Path, asked: DisconnectAsks) -> Output:
-    host, every = asked.host, asked.every
+    It also says what else of Memtape was removed from the agent's files and this repository's, and what is
+    left there. With --all nothing of Memtape is left but the data folder and the program.
+    """
     if every == (host is not None):
         raise click.UsageError("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
@@ -266,21 +302,17 @@ def _ran_lines(ran: list[str], done: str) -> Iterator[str]:
     yield done
 
 
-def examine(home: Path, asked: Asks) -> Findings:
-    """Check captures, views, the server, and each agent with its hooks."""
-    return Findings(list(_examined(home)))
+def doctor(home: Path) -> Output:
+    """Check captures, views, the server, and each agent with its hooks.
 
+        memtape agents doctor
 
-def _examined(home: Path) -> Iterator[Finding]:
+    Each finding has its next step. The exit code is 1 where something is bad.
+    """
     from memtape.tools.agents.doctor import examine
 
-    return iter(examine(Home(home, make=not keeps_nothing(home))))
-
-
-def _doctor_shell(home: Path, asked: Asks) -> Output:
-    """Print each finding as it is made."""
     findings = []
-    for finding in _examined(home):
+    for finding in examine(Home(home, make=not keeps_nothing(home))):
         findings.append(finding)
         if not is_json():
             say(f"{finding.state:<10} {finding.subject}: {finding.seen}")
@@ -291,79 +323,9 @@ def _doctor_shell(home: Path, asked: Asks) -> Output:
 
 
 VERBS = (
-    Verb(
-        "agents connect",
-        "Give an agent this memory: its tools, its hooks and a skill, installed by the host's own commands.",
-        """\
-memtape agents connect claude
-memtape agents connect codex --print
-memtape agents connect mcp
-memtape agents connect mcp --instructions AGENTS.md""",
-        ConnectAsks,
-        Connection,
-        connect,
-        shell=_connect_shell,
-        effect="adds",
-        undo="memtape agents disconnect",
-        at="folder",
-        details="Nothing of yours is overwritten; a second run replaces the first installation, and `memtape agents "
-        "disconnect` removes it. For any other client of MCP, `mcp` prints the entry for its settings.",
-    ),
-    Verb(
-        "agents disconnect",
-        "Remove from an agent what `connect` installed. Captures stay, and the command says where.",
-        "memtape agents disconnect claude\nmemtape agents disconnect --all",
-        DisconnectAsks,
-        Disconnection,
-        disconnect,
-        shell=_disconnect_shell,
-        effect="adds",
-        undo="memtape agents connect",
-        at="folder",
-        details="It also says what else of Memtape was removed from the agent's files and this repository's, and what "
-        "is left there. With --all nothing of Memtape is left but the data folder and the program.",
-    ),
-    Verb(
-        "agents doctor",
-        "Check captures, views, the server, and each agent with its hooks.",
-        "memtape agents doctor",
-        Asks,
-        Findings,
-        examine,
-        shell=_doctor_shell,
-        at="folder",
-        in_memory=True,
-        details="Each finding has its next step. The exit code is 1 where something is bad.",
-    ),
-    Verb(
-        "agents mcp",
-        "Serve this memory to agents over the Model Context Protocol.",
-        "memtape agents mcp\nmemtape agents mcp --http 8642 --scope project:x",
-        ServeAsks,
-        ServedAddress,
-        serve,
-        shell=_serve_shell,
-        at="folder",
-        in_memory=True,
-        details="Agents can add, search, open, forget and restore memories of their project. They cannot erase, "
-        "configure, or write to global. Over HTTP the address and the file that holds the token are named on stderr; a "
-        "client that tells no root folder is refused there, unless --scope names the project. With --log-format each "
-        "call is a line on stderr, from --log-level debug on; no line has a text of a memory or a question.",
-    ),
-    Verb(
-        "agents hook",
-        "Do the work of an agent's hook, with the host's JSON on stdin. It always ends with exit code 0.",
-        'echo \'{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "."}\''
-        " | memtape agents hook --host claude",
-        HookAsks,
-        dict,
-        hook,
-        shell=hook,
-        at="folder",
-        in_memory=True,
-        is_tolerant=True,
-        details="`memtape agents connect` installs it as the hosts' hook. At a start it gives context, at a prompt it "
-        "captures and adds surely relevant memories, at an answer it captures, before a compaction it keeps the end of "
-        "the conversation, and at the end of a session it takes the rest.",
-    ),
+    Verb("agents connect", connect, answers=Connection, effect="adds", at="folder"),
+    Verb("agents disconnect", disconnect, answers=Disconnection, effect="adds", at="folder"),
+    Verb("agents doctor", doctor, answers=Findings, at="folder"),
+    Verb("agents mcp", serve, at="folder"),
+    Verb("agents hook", hook, answers=dict, at="folder", is_tolerant=True),
 )

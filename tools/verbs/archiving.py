@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
@@ -30,7 +30,7 @@ from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.keep.log_settings import change_lifecycle, lifecycle_settings
-from memtape.tools.verb import Asks, Id, Limit, Offer, Output, Reason, Verb, rare, said
+from memtape.tools.verb import Id, Limit, Offer, Output, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
@@ -42,35 +42,6 @@ if TYPE_CHECKING:
 SHOWN_CHARS = TEXT_CHARS = 120
 SHOWN = 20
 TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
-
-
-class ArchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], Meta(min_length=1), said("The ids of memories or turns.", 100)]
-    reason: Reason = None
-
-
-class UnarchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True)] = ()
-    all_of: Annotated[
-        Literal["age", "asked"] | None,
-        rare("All that was archived by age, or since somebody asked, instead of ids."),
-    ] = None
-    reason: Reason = None
-
-
-class ArchivedAsks(Asks, frozen=True):
-    limit: Limit = 20
-    purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False
-
-
-class LifecycleAsks(Asks, frozen=True):
-    dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False
-    at: Annotated[str | None, said("The dry run is of a pass at this later time.", metavar="TIME")] = None
-    limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20
-
-
-class SetLifecycleAsks(Asks, frozen=True):
-    changes: Annotated[tuple[str, ...], said("A setting of the log.", option="--set", metavar="KEY=VALUE")]
 
 
 class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +77,29 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, int | bool] = {}
 
 
-def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
-    """Archive memories and turns with all their captures; return the changed and the unchanged units.
+def archive(
+    world: World,
+    ids: Annotated[
+        tuple[Id, ...],
+        Meta(description="The ids of memories or turns.", min_length=1, max_length=100),
+    ],
+    reason: Reason = None,
+) -> ArchivedNow:
+    """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-    Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
+        memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
+        memtape archive 019ab0c4 --undo
+        memtape archive --undo --all-of age
+        memtape archive --list --purged --limit 50
+
+    Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a document
+    only the named part is archived. Texts archived with their project come back by `memtape project finish
+    --undo`.
+
+    Returns the changed and the unchanged units. Raises `NotFound`, and `MemtapeError` where any is pinned or
+    hidden: then none is archived.
     """
-    found = _named(world, asked.ids, asked.reason)
+    found = _named(world, ids, reason)
     for id, scope in found:
         unit = _unit(scope, id)
         if is_pinned(scope, unit):
@@ -120,37 +108,48 @@ def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
         if spoken_of(scope, unit) is None:
             told = f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived."
             raise MemtapeError(told, f"`memtape restore {id}` shows it again.")
-    return _append(world, found, asked.reason, on=True)
+    return _append(world, found, reason, on=True)
 
 
-def unarchive(world: World, asked: UnarchiveAsks) -> ArchivedNow:
-    """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
+def unarchive(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids, as list_archived has them.", 100, argument=True)] = (),
+    all_of: Annotated[
+        Literal["age", "asked"] | None,
+        rare("All that was archived by age, or since somebody asked, instead of ids."),
+    ] = None,
+    reason: Reason = None,
+) -> ArchivedNow:
+    """Bring texts back instead, also those that have left the views.
 
-    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`.
+        memtape archive --undo --all-of age
+
+    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`
+    brings them back.
     """
-    if bool(asked.ids) is (asked.all_of is not None):
+    if bool(ids) is (all_of is not None):
         told = "Name ids, or a reason of which all come back."
         raise MemtapeError(told, "`memtape archive --list` lists both.")
-    found = _archived_for(world, asked) if asked.all_of else _named(world, asked.ids, asked.reason)
-    for id, scope in found if asked.ids else ():
+    found = _archived_for(world, all_of, reason) if all_of else _named(world, ids, reason)
+    for id, scope in found if ids else ():
         unit = _unit(scope, id)
         spoken, project = spoken_of(scope, unit), scope.lifecycle.project
         if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
             told = f"{id} is archived with its project, which was finished on {format_day(project.since)}."
             back = f"`memtape project finish --undo --scope {scope.name}` brings all of it back."
             raise MemtapeError(told, back)
-    return _append(world, found, asked.reason, on=False)
+    return _append(world, found, reason, on=False)
 
 
-def _archived_for(world: World, asked: UnarchiveAsks) -> list[tuple[str, Scope]]:
+def _archived_for(world: World, all_of: str | None, reason: str | None) -> list[tuple[str, Scope]]:
     """Return all units of the scope that were archived for a reason, with the state of the scope."""
-    check_label("reason", asked.reason)
+    check_label("reason", reason)
     here = state_of(world, world.scope)
     why = {} if here is None else {unit: it.why for unit, it in here.lifecycle.archived.items()}
-    if here is None or asked.all_of not in why.values():
-        told = f"Nothing of {world.scope} was archived for the reason {asked.all_of}."
+    if here is None or all_of not in why.values():
+        told = f"Nothing of {world.scope} was archived for the reason {all_of}."
         raise MemtapeError(told, "`memtape archive --list` lists it.")
-    return [(here.captures.by_seq[unit].id, here) for unit, its in why.items() if its == asked.all_of]
+    return [(here.captures.by_seq[unit].id, here) for unit, its in why.items() if its == all_of]
 
 
 def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
@@ -195,12 +194,17 @@ def _unit(scope: Scope, id: str) -> int:
     return unit_of(scope, capture)
 
 
-def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
-    """Return the archived texts of the scope and of `global`, the latest first.
+def archived(
+    world: World,
+    limit: Limit = 20,
+    purged: Annotated[bool, Meta(description="What has left the views too, and can come back.")] = False,
+) -> ArchiveList:
+    """List what is archived, the latest first, and the projects.
 
-    With `purged` they are only those that left the views.
+        memtape archive --list --purged --limit 50
+
+    Returns the texts of the scope and of `global`; with `purged` only those that left the views.
     """
-    limit, purged = asked.limit, asked.purged
 
     def read(views: Retriever) -> ArchiveList:
         return ask.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
@@ -212,56 +216,84 @@ def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
     return msgspec.structs.replace(found, projects=own)
 
 
-def lifecycle(world: World, asked: LifecycleAsks) -> Aging:
-    """Return the aging of the scope, and with `dry_run` the changes of a pass: the next, or at a time.
+def lifecycle(
+    world: World,
+    dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False,
+    at: Annotated[
+        str | None,
+        said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME"),
+    ] = None,
+    limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20,
+) -> Aging:
+    """Say how many texts of this project stand in which tier, archived or not, and when the clock last
+    ticked.
 
-    Folds the log up to its end, and appends nothing. Raises `MemtapeError` for a past time.
+        memtape admin lifecycle
+        memtape admin lifecycle --dry-run
+        memtape admin lifecycle --dry-run --at 2027-01-01 --json
+        memtape admin lifecycle --set archive_after_days=-1
+
+    A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the state:
+    each text is counted once, as one that moves or by why it stays. The pass is one, as if none came before
+    it. --set is for people: --origin user at a terminal.
+
+    Returns the state at the end of the log, and appends nothing. Raises `MemtapeError` for a past time.
     """
-    if asked.at is not None and not asked.dry_run:
+    if at is not None and not dry_run:
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
     from memtape.tools.keep.states import partition_now
 
     now, name = now_us(), world.scope
-    at = now if asked.at is None else parse_time(asked.at, now)
+    when = now if at is None else parse_time(at, now)
     state = partition_now(world.home, world.log, name)
     scope, clock = state.scopes.get(name) or Scope(name), state.clock or 0
-    if asked.at is not None and at // HOUR_US * HOUR_US <= clock:
+    if at is not None and when // HOUR_US * HOUR_US <= clock:
         told = f"The clock of {name} stands at {format_time(clock)}, and only goes on."
         raise MemtapeError(told, "Give a later hour, or none.")
-    hour = max(at // HOUR_US * HOUR_US, clock // HOUR_US * HOUR_US + HOUR_US)
+    hour = max(when // HOUR_US * HOUR_US, clock // HOUR_US * HOUR_US + HOUR_US)
     return Aging(
         scope=name,
         mark=scope.lifecycle.mark(),
         on=state.settings.lifecycle,
         ticked_at=clock,
         standing=standing(scope),
-        pass_=next_pass(scope, state.settings, hour) if asked.dry_run else None,
+        pass_=next_pass(scope, state.settings, hour) if dry_run else None,
     )
 
 
-def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool]:
-    """Append changed settings of aging, and return all. Raises `MemtapeError`."""
+def set_lifecycle(
+    world: World,
+    changes: Annotated[
+        tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")
+    ],
+) -> dict[str, int | bool]:
+    """Change a setting of the whole log.
+
+        memtape admin lifecycle --set archive_after_days=-1
+
+    Raises `MemtapeError`, also for anyone but a person.
+    """
     check_person(world.actor.origin, "change how texts age")
-    pairs = [change.partition("=") for change in asked.changes]
+    pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
         raise click.UsageError(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")
     return change_lifecycle(world.log, {key.strip(): value.strip() for key, _, value in pairs})
 
 
-def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Iterator[str]:
+def _archive_lines(world: World, asked: Any, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Archived", "Archived before")
     if done.done:
         yield "It leaves searches, starts and MEMORY.md until it is used, pinned or said again."
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
-def _unarchive_lines(world: World, asked: UnarchiveAsks, done: ArchivedNow) -> Iterator[str]:
+def _unarchive_lines(world: World, asked: Any, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Brought back", "Not archived")
     if asked.ids and done.done:
         yield f"To undo: memtape archive {' '.join(it.id for it in done.done)}"
 
 
-def _archived_lines(world: World, asked: ArchivedAsks, found: ArchiveList) -> Iterator[str]:
+def _archived_lines(world: World, asked: Any, found: ArchiveList) -> Iterator[str]:
     purged = asked.purged
     for why, texts in groupby(found.archived, key=lambda it: it.why):
         yield f"Archived {TOLD_WHY[why]}: {found.counts[why]:,}"
@@ -299,7 +331,7 @@ def _archived(it: ArchivedText, scope: str) -> str:
     return f"  {one_line(text, SHOWN_CHARS)}\n    {' · '.join(about)}\n    {it.id}"
 
 
-def _aging_lines(world: World, asked: LifecycleAsks, aging: Aging) -> Iterator[str]:
+def _aging_lines(world: World, asked: Any, aging: Aging) -> Iterator[str]:
     """Yield how a scope has aged, a line each, and of a dry run so many moves."""
     mark = aging.mark
     since = f" since {format_day(mark.since)}" if mark.since else ""
@@ -352,24 +384,24 @@ def _group(move: Moving) -> str:
             return f"archived on {day}"
 
 
-def _lifecycle_shell(world: World, asked: LifecycleAsks) -> Output:
-    aging = lifecycle(world, asked)
+def _lifecycle_shell(world: World, asked: Any) -> Output:
+    aging = lifecycle(world, asked.dry_run, asked.at, asked.limit)
     yield msgspec.structs.replace(aging, settings=lifecycle_settings(world.log))
     yield from _aging_lines(world, asked, aging)
 
 
-def _tell_archive(world: World, asked: ArchiveAsks, done: ArchivedNow) -> str:
+def _tell_archive(world: World, asked: Any, done: ArchivedNow) -> str:
     named = ", ".join(f"`{it.id}`" for it in done.done)
     already = f" Archived before: {len(done.already)}." if done.already else ""
     return f"Archived {len(done.done)}{f' ({named})' if named else ''}.{already} unarchive_memory undoes it."
 
 
-def _tell_unarchive(world: World, asked: UnarchiveAsks, done: ArchivedNow) -> str:
+def _tell_unarchive(world: World, asked: Any, done: ArchivedNow) -> str:
     already = f" Not archived: {len(done.already)}." if done.already else ""
     return f"Brought back {len(done.done)}.{already}"
 
 
-def _tell_archived(world: World, asked: ArchivedAsks, found: ArchiveList) -> str:
+def _tell_archived(world: World, asked: Any, found: ArchiveList) -> str:
     """List the archived texts of the project, as many as fit. Other projects are not named."""
     own = found.projects.get(found.scope)
     tail = [project_told(own)] if own is not None else []
@@ -389,74 +421,34 @@ def _tell_text(it: ArchivedText) -> str:
 VERBS = (
     Verb(
         "archive",
-        "Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.",
-        """\
-memtape archive 019ab0c4-9a3c-7000-8000-0123456789ab --reason "done with"
-memtape archive 019ab0c4 --undo
-memtape archive --undo --all-of age
-memtape archive --list --purged --limit 50""",
-        ArchiveAsks,
-        ArchivedNow,
         archive,
         lines=_archive_lines,
         effect="hides",
-        undo="memtape archive --undo",
         tool=Offer(
-            "archive_memory",
             "Put memories out of the way that are done with. unarchive_memory undoes it.",
             _tell_archive,
             common=False,
         ),
-        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. "
-        "Of a document only the named part is archived. Texts archived with their project come back by "
-        "`memtape project finish --undo`.",
     ),
     Verb(
         "archive --undo",
-        "Bring texts back instead, also those that have left the views.",
-        "memtape archive --undo --all-of age",
-        UnarchiveAsks,
-        ArchivedNow,
         unarchive,
         lines=_unarchive_lines,
         effect="shows",
-        tool=Offer("unarchive_memory", "Bring back archived memories.", _tell_unarchive, common=False),
+        tool=Offer("Bring back memories that were archived.", _tell_unarchive, common=False),
     ),
     Verb(
         "archive --list",
-        "List what is archived, the latest first, and the projects.",
-        "memtape archive --list --purged --limit 50",
-        ArchivedAsks,
-        "ask.archived.ArchiveList",
         archived,
         lines=_archived_lines,
-        tool=Offer("list_archived", "What is archived, since when and why.", _tell_archived, common=False),
+        tool=Offer("What is archived, since when and why.", _tell_archived, common=False),
     ),
-    Verb(
-        "admin lifecycle",
-        "Say how many texts of this project stand in which tier, and when the clock last ticked.",
-        """\
-memtape admin lifecycle
-memtape admin lifecycle --dry-run
-memtape admin lifecycle --dry-run --at 2027-01-01 --json
-memtape admin lifecycle --set archive_after_days=-1""",
-        LifecycleAsks,
-        Aging,
-        lifecycle,
-        shell=_lifecycle_shell,
-        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy "
-        "of the state: each text is counted once, as one that moves or by why it stays. The pass is one, as "
-        "if none came before it. --set is for people: --origin user at a terminal.",
-    ),
+    Verb("admin lifecycle", lifecycle, shell=_lifecycle_shell),
     Verb(
         "admin lifecycle --set",
-        "Change a setting of the whole log.",
-        "memtape admin lifecycle --set archive_after_days=-1",
-        SetLifecycleAsks,
-        dict,
         set_lifecycle,
         effect="adds",
-        lines=lambda world, asked, found: [f"{key:<28}{str(it).lower()}" for key, it in found.items()],
+        lines=lambda world, asked, found: [f"{name:<28}{str(its).lower()}" for name, its in found.items()],
         listed="settings",
     ),
 )

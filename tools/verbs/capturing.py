@@ -30,6 +30,7 @@ from memtape.tools.world import World
 
 MAX_DOCUMENT_CHARS = 1024 * 1024
 """A longer document of an agent would hold up every other call."""
+NumberedLines = Iterator[tuple[int, bytes]]
 MAX_LINE_BYTES = 16 * 1024 * 1024
 SHOWN_IDS = 20
 BATCH_LINES = 1_000
@@ -38,7 +39,10 @@ _BLANK = b" \t\r\n\v\f\xef\xbb\xbf"
 
 
 class CaptureAsks(Asks, frozen=True):
-    text: Annotated[str, said("What to remember, in words that stand alone. At most 64 KiB.", argument=True)] = ""
+    text: Annotated[
+        str,
+        said("What to remember, in words that stand alone. At most 64 KiB.", argument=True),
+    ] = ""
     file: Annotated[
         str | None, people("Take the text of a file; a .jsonl file is read as JSON lines.", path="file")
     ] = None
@@ -47,7 +51,10 @@ class CaptureAsks(Asks, frozen=True):
     importance: Annotated[Share | None, rare("0 to 1, where you know.")] = None
     source: Annotated[Text | None, rare("Where it comes from: a file, a URL.")] = None
     native_id: Annotated[str | None, people("The source's own id: capturing it again adds nothing.")] = None
-    at: Annotated[str | None, people("When it happened: ISO 8601 or an age such as 3d. By default now.")] = None
+    at: Annotated[
+        str | None,
+        people("When it happened: ISO 8601 or an age such as 3d. By default now."),
+    ] = None
     branch: Annotated[str | None, people("The branch of the repository that it is about.")] = None
 
 
@@ -56,19 +63,15 @@ class AgentCaptureAsks(CaptureAsks, frozen=True):
     kind: Annotated[
         Literal["fact", "insight", "journal", "goal", "plan", "document"],
         Meta(
-            description="fact: what holds. insight: what was learned. journal: what happened. goal, plan: what is "
-            "wanted and how; a new one takes over from the one before. document: a longer text, kept as it is."
+            description="fact: what holds. insight: what was learned. journal: what happened. "
+            "goal, plan: what is wanted and how; a new one takes over from the one before. "
+            "document: a longer text, kept as it is."
         ),
     ] = "fact"
 
 
-class UsedAsks(Asks, frozen=True):
-    ids: Annotated[tuple[str, ...], Meta(description="The ids of what you used.", min_length=1, max_length=100)]
-    recall: Annotated[str | None, Meta(description="The recall that returned them, as the search named it.")] = None
-
-
 class CaptureReceipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A text on the log: its id and position, or that it waits in the spool; a document has an id for each part."""
+    """A text on the log: its id and position, or that it is spooled; a document has an id for each part."""
 
     id: str
     ids: tuple[str, ...] = ()
@@ -91,14 +94,30 @@ class UseReceipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def capture(world: World, asked: CaptureAsks) -> CaptureReceipt:
-    """Put a text on the log. Raises `InvalidEvent` for a text that may not be there, and `Denied` for secrets."""
+    """Put a text on the log: TEXT, a file, or stdin.
+
+        memtape capture "The staging database listens on port 5433." --tag infra
+        memtape capture - < conversation.jsonl
+        git log -1 --format=%B | memtape capture - --kind journal
+
+    With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
+    "at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
+    needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
+    kept. If stdin begins with anything else it is one text, as without -.
+
+    Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
+    nothing but secrets (.env, *.pem, .netrc and the like) are refused.
+
+    Raises `InvalidEvent` for a text that may not be on the log, and `Denied` for secrets.
+    """
     if len(asked.text) > MAX_DOCUMENT_CHARS and world.door == "mcp":
         raise MemtapeError(
             f"The text has {len(asked.text):,} characters; at most {MAX_DOCUMENT_CHARS:,} go into one call.",
             "Add it in parts.",
         )
     fields = {name: getattr(asked, name) for name in asked.__struct_fields__ if name != "file"}
-    receipts = world.capture_many([Line(**fields | {"source": asked.source or None, "kind": asked.kind or "fact"})])
+    fields |= {"source": asked.source or None, "kind": asked.kind or "fact"}
+    receipts = world.capture_many([Line(**fields)])
     for _, error in receipts.refused:
         raise error
     return _receipt(receipts)
@@ -121,23 +140,39 @@ def _receipt(receipts: Sequence[Receipt]) -> CaptureReceipt:
     )
 
 
-def use(world: World, asked: UsedAsks) -> UseReceipt:
-    """Record recalled ids that shaped an answer, and the recall (`Answer.recall_id`).
+def use(
+    world: World,
+    ids: Annotated[
+        tuple[str, ...],
+        Meta(description="The ids of what you used.", min_length=1, max_length=100),
+    ],
+    recall: Annotated[
+        str | None,
+        Meta(description="The recall that returned them, as the search named it."),
+    ] = None,
+) -> UseReceipt:
+    """Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.
 
-    The use of a memory of `global` is recorded and counts in this scope alone; that of another scope's memory in its
-    own scope. Raises `NotFound` for an unknown id, and `MemtapeError` for no ids and for those of several scopes.
+        memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab
+
+    Looking at a result does not count. With a session, its next answer that carries specifics of the recalled
+    memories counts by itself.
+
+    Returns the noted ids. `recall` is `Answer.recall_id`. The use of a memory of `global` is recorded and
+    counts in this scope alone; that of another scope's memory in its own scope. Raises `NotFound` for an
+    unknown id, and `MemtapeError` for no ids and for those of several scopes.
     """
-    recall, ids = asked.recall, dict.fromkeys(asked.ids)
-    if not ids:
+    named = tuple(dict.fromkeys(ids))
+    if not named:
         raise MemtapeError("No id was named.", "Name the ids of results that shaped the answer.")
     if recall is not None and not is_whole(recall):
         _, recall = world.ids.meant(recall, ("recalled",))
     check_storing(world.home.path, lambda: world.scope)
-    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in ids)
+    stands = dict(world.ids.within(id, lambda scope, id: _place(world, scope, id)) for id in named)
     scope = only_scope(world.scope if scope == GLOBAL else scope for scope in stands.values())
     body = Used(ids=tuple(stands), recall=recall)
     receipt = world.append("used", body, world.made_scope() if scope == world.scope else scope)
-    return UseReceipt(id=receipt.id, ids=tuple(ids), **msgspec.structs.asdict(receipt.position))
+    return UseReceipt(id=receipt.id, ids=named, **msgspec.structs.asdict(receipt.position))
 
 
 def _place(world: World, scope: str, id: str) -> tuple[str, str]:
@@ -166,7 +201,8 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
         world.redactor.check_path(str(path))
     kind = asked.kind or ("document" if path else "fact")
     source = asked.source or (path.name if path is not None else None)
-    done = capture(world, msgspec.structs.replace(asked, text=_read_text(text, path), kind=kind, source=source))
+    text = _read_text(text, path)
+    done = capture(world, msgspec.structs.replace(asked, text=text, kind=kind, source=source))
     yield done
     parts = f" in {done.count} parts" if done.count > 1 else ""
     place = f"partition {done.partition}, offset {done.offset}, " if done.partition is not None else ""
@@ -198,7 +234,7 @@ def _head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _capture_lines(world: World, kind: Kind | None, lines: Iterator[tuple[int, bytes]], size: int | None) -> None:
+def _capture_lines(world: World, kind: Kind | None, lines: NumberedLines, size: int | None) -> None:
     count, refused, spooled, hidden = 0, dict[int, str](), 0, list[str]()
     # Of a pipe nobody knows the length, so that its bar counts events and that of a file its bytes.
     with progress(size, "Capturing") as bar:
@@ -282,7 +318,8 @@ def _stored(world: World, lines: Sequence[tuple[int, Line]], refusals: dict[int,
 
 
 def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str:
-    place = f"position {done.partition}/{done.offset}" if done.partition is not None else f"in {done.count} parts"
+    in_parts = done.partition is None
+    place = f"in {done.count} parts" if in_parts else f"position {done.partition}/{done.offset}"
     if done.spooled:
         place = "waiting in the spool: the broker of the log does not answer"
     if done.hidden:
@@ -294,50 +331,24 @@ def _tell_capture(world: World, asked: CaptureAsks, done: CaptureReceipt) -> str
 VERBS = (
     Verb(
         "capture",
-        "Put a text on the log: TEXT, a file, or stdin.",
-        """\
-memtape capture "The staging database listens on port 5433." --tag infra
-memtape capture - < conversation.jsonl
-git log -1 --format=%B | memtape capture - --kind journal""",
-        CaptureAsks,
-        CaptureReceipt,
         capture,
         shell=_capture_shell,
         effect="adds",
-        undo="memtape forget",
         tool=Offer(
-            "add_memory",
             "Remember something about this project: a decision and why, a fact, a preference, what failed.",
             _tell_capture,
             idempotent=False,
             asks=AgentCaptureAsks,
         ),
-        in_memory=True,
-        details="""\
-With - as TEXT, stdin is JSON lines if it begins with {, one capture each: {"text": "…", "kind": "turn",
-"at": "…", "actor": "…", "session": "…", "tags": ["…"], "source": "…", "native_id": "…"}. Only text is
-needed. They are stored in batches, each whole or not at all; a refused line is named and the others are
-kept. If stdin begins with anything else it is one text, as without -.
-
-Secrets in the text, such as keys, tokens and passwords, are replaced before it is stored. Files with
-nothing but secrets (.env, *.pem, .netrc and the like) are refused.""",
     ),
     Verb(
         "agents used",
-        "Name the memories or turns that shaped an answer: they are found sooner, and linked with each other.",
-        "memtape agents used 019ab0c4-9a3c-7000-8000-0123456789ab",
-        UsedAsks,
-        UseReceipt,
         use,
         lines=lambda world, asked, done: [f"Noted the use of {len(done.ids)}."],
         effect="adds",
         tool=Offer(
-            "mark_used",
             "Say which memories helped, so that they are found sooner.",
             lambda world, asked, done: f"Noted: {len(done.ids)} used.",
         ),
-        in_memory=True,
-        details="Looking at a result does not count. With a session, its next answer that carries specifics of the "
-        "recalled memories counts by itself.",
     ),
 )

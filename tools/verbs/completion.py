@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from click.shell_completion import get_completion_class
 
 from memtape.schemas.errors import MemtapeError
-from memtape.tools.verb import Asks, Verb, said
+from memtape.tools.verb import Verb, said
 
 VARIABLE = "_MEMTAPE_COMPLETE"
 FILES = {
@@ -23,13 +23,6 @@ FILES = {
 THEN = {"zsh": " Where `fpath` in ~/.zshrc does not name its folder, add it there before `compinit`."}
 
 
-class CompletionAsks(Asks, frozen=True):
-    shell: Annotated[str | None, said("The shell, by default that of $SHELL.", argument=True, choices=tuple(FILES))] = (
-        None
-    )
-    print: Annotated[bool, said("Print the script, and write nothing.")] = False
-
-
 class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The completion of a shell: the file in which it stands, or the script alone."""
 
@@ -38,17 +31,28 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     script: str = ""
 
 
-def completion(home: Path, asked: CompletionAsks) -> Completion:
-    """Install the completion for a shell, or return its script. Raises `MemtapeError`."""
+def completion(
+    home: Path,
+    shell: Annotated[
+        str | None, said("The shell, by default that of $SHELL.", argument=True, choices=tuple(FILES))
+    ] = None,
+    print: Annotated[bool, said("Print the script, and write nothing.")] = False,
+) -> Completion:
+    """Install the completion for your shell, by default that of $SHELL; it completes ids too.
+
+    memtape admin completion
+    memtape admin completion zsh --print
+    """
     from memtape.tools.doors.cli import main
 
-    shell = asked.shell or Path(os.environ.get("SHELL", "")).name
+    shell = shell or Path(os.environ.get("SHELL", "")).name
     made = get_completion_class(shell) if shell in FILES else None
     if made is None:
-        raise MemtapeError(f"No completion is known for the shell {shell[:40]!r}.", f"Name one: {', '.join(FILES)}.")
+        known = ", ".join(FILES)
+        raise MemtapeError(f"No completion is known for the shell {shell[:40]!r}.", f"Name one: {known}.")
     script = made(main, {}, "memtape", VARIABLE).source_vars()
     text = made.source_template % script
-    if asked.print:
+    if print:
         return Completion(shell=shell, script=text)
     path = Path.home() / FILES[shell]
     try:
@@ -61,21 +65,9 @@ def completion(home: Path, asked: CompletionAsks) -> Completion:
     return Completion(shell=shell, file=str(path))
 
 
-def _lines(home: Path, asked: CompletionAsks, made: Completion) -> Iterator[str]:
+def _lines(home: Path, asked: Any, made: Completion) -> Iterator[str]:
     then = THEN.get(made.shell, "")
     yield made.script or f"The completion for {made.shell} is in {made.file}; new shells have it.{then}"
 
 
-VERBS = (
-    Verb(
-        "admin completion",
-        "Install the completion for your shell, by default that of $SHELL; it completes ids too.",
-        "memtape admin completion\nmemtape admin completion zsh --print",
-        CompletionAsks,
-        Completion,
-        completion,
-        lines=_lines,
-        effect="adds",
-        at="folder",
-    ),
-)
+VERBS = (Verb("admin completion", completion, lines=_lines, effect="adds", at="folder"),)

@@ -1,4 +1,4 @@
-"""Make memories of memories, and of talk: consolidate what is alike, and have a model take facts from a session."""
+"""Make memories of memories, and of talk: consolidate what is alike, and take facts from a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools.capture.profiles import check_kept
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import say
-from memtape.tools.verb import Asks, Failure, Output, Verb, inside, said
+from memtape.tools.verb import Failure, Output, Verb, inside, said
 
 if TYPE_CHECKING:
     from memtape.flows.workers.distill import Distilled
@@ -28,18 +28,6 @@ _STANDS = {
     "replace": "stands for",
     "remove": "says the same as, and stands for",
 }
-
-
-class ConsolidateAsks(Asks, frozen=True):
-    dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False
-    at_once: Annotated[bool, said("Do not wait until enough is new and a day has passed.", option="--now")] = False
-
-
-class DistillAsks(Asks, frozen=True):
-    session: str
-    again: Annotated[bool, said("Ask about everything again, and add what is said beside what there is.")] = False
-    scope: Annotated[str | None, inside("Only in this scope.")] = None
-    since_us: Annotated[int, inside("Only turns since a time, in microseconds.")] = MIN_TIME_US
 
 
 class ConsolidationReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,11 +49,25 @@ class DistillationReport(msgspec.Struct, frozen=True, kw_only=True):
     problems: list[str]
 
 
-def consolidate(world: World, asked: ConsolidateAsks) -> Consolidated:
-    """Consolidate similar memories of the scope, where a pass may begin by now, or `at_once`.
+def consolidate(
+    world: World,
+    dry_run: Annotated[bool, said("Print what the rules would do by now, and change nothing.")] = False,
+    at_once: Annotated[
+        bool,
+        said("Do not wait until enough is new and a day has passed.", option="--now"),
+    ] = False,
+) -> Consolidated:
+    """Consolidate similar memories: restatements, and a value with its earlier values.
 
-    A dry run tells the decisions by rule and appends nothing. Raises `MemtapeError` where a configured model cannot be
-    asked, and `Locked` where another process does the same.
+        memtape admin consolidate --dry-run
+        memtape admin consolidate --now
+
+    Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape
+    update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new.
+    Exits 1 where a model gave no usable answer.
+
+    Raises `MemtapeError` where a configured model cannot be asked, and `Locked` where another process does
+    the same.
     """
     check_kept(world.home, "A consolidation")
     from memtape.tools.keep.consolidating import consolidate_scope
@@ -73,15 +75,29 @@ def consolidate(world: World, asked: ConsolidateAsks) -> Consolidated:
     def told(done: int, total: int) -> None:
         world.on_phase("looking", done, total)
 
-    return consolidate_scope(
-        world.home, world.log, world.scope, dry_run=asked.dry_run, at_once=asked.at_once, on_cluster=told
-    )
+    place = world.home, world.log, world.scope
+    return consolidate_scope(*place, dry_run=dry_run, at_once=at_once, on_cluster=told)
 
 
-def distill(world: World, asked: DistillAsks) -> Distilled:
-    """Have the configured model take facts from the turns of a session since a time, in any scope or one.
+def distill(
+    world: World,
+    session: str,
+    again: Annotated[
+        bool,
+        said("Ask about everything again, and add what is said beside what there is."),
+    ] = False,
+    scope: Annotated[str | None, inside("Only in this scope.")] = None,
+    since_us: Annotated[int, inside("Only turns since a time, in microseconds.")] = MIN_TIME_US,
+) -> Distilled:
+    """Have the model that you named take facts from a session of any age.
 
-    The model is asked about unanswered windows, with `again` about all. Raises `MemtapeError` without a usable model.
+        memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55
+
+    SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about messages
+    without a usable answer so far; its facts are trusted less than anybody's words, and are erased with their
+    messages. Exits 1 where an answer could not be used.
+
+    Raises `MemtapeError` without a usable model.
     """
     check_kept(world.home, "What a model is asked")
     from memtape.flows.workers.distill import EndedSession, distill_session
@@ -91,12 +107,12 @@ def distill(world: World, asked: DistillAsks) -> Distilled:
     def told(done: int, total: int) -> None:
         world.on_phase("asking", done, total)
 
-    session = EndedSession(asked.session, asked.scope, asked.since_us, asked.again)
-    return distill_session(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, session, told)
+    ended = EndedSession(session, scope, since_us, again)
+    return distill_session(world.log, AskedWindows(world.home), FactAsker(world.home), now_us, ended, told)
 
 
-def _consolidate_shell(world: World, asked: ConsolidateAsks) -> Output:
-    done = consolidate(world, asked)
+def _pass_shell(world: World, asked: Any) -> Output:
+    done = consolidate(world, asked.dry_run, asked.at_once)
     operations = [operation for conclusion in done.conclusions for operation in conclusion.operations]
     report = ConsolidationReport(
         done=done.is_done,
@@ -133,55 +149,31 @@ def _lines(operation: ConcludedOperation) -> list[str]:
     return [one_line(text, SHOWN_CHARS), f" {_STANDS[operation.op]}", *told]
 
 
-def _distill_shell(world: World, asked: DistillAsks) -> Output:
+def _facts_shell(world: World, asked: Any) -> Output:
     from memtape.tools.keep.models import is_named
 
     if not is_named(world.home):
-        raise MemtapeError("No model is named.", "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL.")
-    done = distill(world, asked)
+        hint = "Name one under [model] in settings.toml, or by MEMTAPE_MODEL_URL."
+        raise MemtapeError("No model is named.", hint)
+    done = distill(world, asked.session, asked.again)
     if not done.turns:
         raise MemtapeError(
             f"Nothing was said in a session {asked.session}.",
             "`memtape show ID` prints the session of what a search found.",
         )
     facts = [(event, event.body) for event in done.events if isinstance(event.body, Captured)]
-    told = [{"id": event.id, "scope": event.scope, "tags": body.tags, "text": body.text} for event, body in facts]
+    told = [{"id": it.id, "scope": it.scope, "tags": body.tags, "text": body.text} for it, body in facts]
     report = DistillationReport(turns=done.turns, asked=done.asked, facts=told, problems=list(done.problems))
     yield Failure(report) if done.problems else report
     for _, body in facts:
         yield f"  {', '.join(body.tags[1:])}: {body.text}"
-    yield f"Asked {many(done.asked, 'time')} about {many(done.turns, 'message')}: {many(len(facts), 'new fact')}."
+    new = many(len(facts), "new fact")
+    yield f"Asked {many(done.asked, 'time')} about {many(done.turns, 'message')}: {new}."
     for problem in done.problems:
         say(f"Not answered: {problem} The same command asks again.", err=True)
 
 
 VERBS = (
-    Verb(
-        "admin consolidate",
-        "Consolidate similar memories: restatements, and a value with its earlier values.",
-        "memtape admin consolidate --dry-run\nmemtape admin consolidate --now",
-        ConsolidateAsks,
-        ConsolidationReport,
-        consolidate,
-        shell=_consolidate_shell,
-        effect="adds",
-        undo="memtape update --unfold",
-        details="Each decision is an event of the log. The sources stay, and return once one of them changes; `memtape "
-        "update ID --unfold` separates them for good. `memtape run` does the same once a day if enough is new. Exits 1 "
-        "where a model gave no usable answer.",
-    ),
-    Verb(
-        "admin distill",
-        "Have the model that you named take facts from a session of any age.",
-        "memtape admin distill 7f6c1e0a-58f4-4d0e-9d4f-0f8a6a3a1c55",
-        DistillAsks,
-        DistillationReport,
-        distill,
-        shell=_distill_shell,
-        effect="adds",
-        at="home",
-        details="SESSION is the id that its host gave it, as `memtape show` prints it. The model is asked about "
-        "messages without a usable answer so far; its facts are trusted less than anybody's words, and are erased "
-        "with their messages. Exits 1 where an answer could not be used.",
-    ),
+    Verb("admin consolidate", consolidate, answers=ConsolidationReport, shell=_pass_shell, effect="adds"),
+    Verb("admin distill", distill, answers=DistillationReport, shell=_facts_shell, effect="adds", at="home"),
 )

@@ -26,7 +26,7 @@ from memtape.schemas.variables import PROD
 from memtape.schemas.visible import many, one_line
 from memtape.tools.ask.naming import state_of
 from memtape.tools.capture.lines import check_label
-from memtape.tools.verb import Asks, IdAsks, Limit, Offer, Reason, Verb, rare, said
+from memtape.tools.verb import Asks, Effect, Id, Limit, Offer, Reason, Verb, rare, said
 from memtape.tools.verbs.lines import capture_notes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SHOWN_CHARS = 120
 
 
 class DecidedIds(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The ids that a decision named. `was_hidden` is false where nothing that was restored had been hidden."""
+    """The ids that a decision named. `was_hidden` is false where nothing restored had been hidden."""
 
     ids: tuple[str, ...]
     was_hidden: bool = True
@@ -61,88 +61,97 @@ class ReplacedMemory(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool = False
 
 
-class RestoreAsks(IdAsks, frozen=True):
-    reason: Reason = None
+def forget(
+    world: World,
+    id: Id,
+    reason: Reason = None,
+    only: Annotated[bool, rare("Name this one capture, not every capture that is the same memory.")] = False,
+) -> DecidedIds:
+    """Hide a memory or turn, until it is restored. The log keeps it.
 
+        memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape forget --list
 
-class ForgetAsks(RestoreAsks, frozen=True):
-    only: Annotated[bool, rare("Name this one capture, not every capture that is the same memory.")] = False
+    Every capture that is the same memory is hidden, and of facts and the like the same text stays hidden when
+    it is captured again, until a person says it.
 
-
-class HiddenAsks(Asks, frozen=True):
-    limit: Limit = 100
-
-
-class UpdateAsks(IdAsks, frozen=True):
-    text: Annotated[str, Meta(description="What is so now.")]
-
-
-class ReplacedAsks(IdAsks, frozen=True):
-    by: Annotated[str, said("The id of the memory that holds instead.", 64, option="--by")]
-
-
-class HoldsAsks(IdAsks, frozen=True):
-    undo: Annotated[bool, said("With --holds: take back what was said of it; the texts decide again.")] = False
-
-
-class UnfoldAsks(IdAsks, frozen=True):
-    only: Annotated[bool, said("With --unfold: let this capture alone stand apart.")] = False
-
-
-def forget(world: World, asked: ForgetAsks) -> DecidedIds:
-    """Hide a memory (with all its captures) or a turn until restored; return the named ids.
-
-    With `only` just one capture is named; for a long-term kind its text stays banned all the same. A person's new
-    capture of the text ends the ban. Raises `NotFound`.
+    Returns the named ids. With `only` the text of a long-term kind stays banned all the same. Raises
+    `NotFound`.
     """
-    check_label("reason", asked.reason)
-    return _decide(world, "forgotten", asked.id, Forgotten(ids=(), reason=asked.reason), only=asked.only)
+    check_label("reason", reason)
+    return _decide(world, "forgotten", id, Forgotten(ids=(), reason=reason), only=only)
 
 
-def hidden(world: World, asked: HiddenAsks) -> list[MemoryRow | TurnRow]:
-    """Return the forgotten and withdrawn units of this scope and of `global` that can be restored."""
+def hidden(world: World, limit: Limit = 100) -> list[MemoryRow | TurnRow]:
+    """List what is hidden instead: forgotten, or withdrawn.
+
+        memtape forget --list
+
+    Returns what can be restored, of this scope and of `global`.
+    """
     from memtape.tools.ask.looking import hidden_of
 
-    return world.read(lambda views, scope: hidden_of(views, scope, asked.limit))
+    return world.read(lambda views, scope: hidden_of(views, scope, limit))
 
 
-def restore(world: World, asked: RestoreAsks) -> DecidedIds:
-    """Restore a memory or turn and return the named ids. Raises `NotFound`.
+def restore(world: World, id: Id, reason: Reason = None) -> DecidedIds:
+    """Show again what was forgotten.
 
-    `was_hidden` of the result is false where nothing was hidden.
+        memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab
+
+    Returns the named ids; `was_hidden` is false where nothing was hidden. Raises `NotFound`.
     """
     from memtape.state.views.resolution import named_by_decision
 
-    check_label("reason", asked.reason)
-    id, scope = world.folded(asked.id)
+    check_label("reason", reason)
+    id, scope = world.folded(id)
     ids = named_by_decision(scope, id, False)
     was_hidden = any(capture.hidden for capture in map(scope.captures.get, ids) if capture)
-    _say(world, "restored", scope, ids, Restored(ids=(), reason=asked.reason))
+    _say(world, "restored", scope, ids, Restored(ids=(), reason=reason))
     return DecidedIds(ids, was_hidden)
 
 
-def pin(world: World, asked: IdAsks) -> DecidedIds:
-    """Pin a memory or turn regardless of its age; return the named ids."""
-    return _decide(world, "pinned", asked.id, Pinned(ids=(), on=True), only=True)
+def pin(world: World, id: Id) -> DecidedIds:
+    """Pin a memory or turn: it stays at hand whatever its age, and is marked.
 
+        memtape pin 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape pin 019ab0c4 --undo
 
-def unpin(world: World, asked: IdAsks) -> DecidedIds:
-    """End the pins on every capture that is a memory, or on a turn; return the ids that were named."""
-    return _decide(world, "pinned", asked.id, Pinned(ids=(), on=False))
-
-
-def update(world: World, asked: UpdateAsks) -> ReplacedMemory:
-    """Capture a text in place of a memory, of the memory's kind, and append that it replaced the memory.
-
-    Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger one:
-    nothing is captured then.
+    Returns the named ids.
     """
-    id, scope = world.folded(asked.id)
+    return _decide(world, "pinned", id, Pinned(ids=(), on=True), only=True)
+
+
+def unpin(world: World, id: Id) -> DecidedIds:
+    """End the pins on it.
+
+        memtape pin 019ab0c4 --undo
+
+    Returns the named ids: every capture of the memory.
+    """
+    return _decide(world, "pinned", id, Pinned(ids=(), on=False))
+
+
+def update(world: World, id: Id, text: Annotated[str, Meta(description="What is so now.")]) -> ReplacedMemory:
+    """Replace a memory by a new text, or by another memory, or say that it holds.
+
+        memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
+        memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
+        memtape update 019ab0c4 --holds
+
+    A new TEXT is captured, and the memory is kept as the earlier value. Only a source with at least the trust
+    of the memory's source can replace it. A text that says the same in other words becomes a further wording
+    of the memory. What is replaced is marked, stands below the other, and leaves the start context.
+
+    Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
+    one: nothing is captured then.
+    """
+    id, scope = world.folded(id)
     memory = _memory(scope, id)
     _check_trust(world, id, scope, memory)
     spoken = scope.captures.body(scope.captures.by_seq[max(memory.canonical, memory.birth)])
     tags = _own_tags(spoken.tags)
-    receipt = world.capture(asked.text, spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
+    receipt = world.capture(text, spoken.kind, tags=tags, source=spoken.source, scope=scope.name)
     # It may say the same in other words: then it speaks for the memory, and nothing was replaced.
     state = state_of(world, scope.name)
     is_same = state is not None and state.memory_of(id) is state.memory_of(receipt.id)
@@ -159,33 +168,56 @@ def update(world: World, asked: UpdateAsks) -> ReplacedMemory:
     )
 
 
-def say_holds(world: World, asked: HoldsAsks) -> DecidedIds:
-    """State that a memory is valid, against any rule; with `undo` withdraw the statement.
+def say_holds(
+    world: World,
+    id: Id,
+    undo: Annotated[
+        bool,
+        said("With --holds: take back what was said of it; the texts decide again."),
+    ] = False,
+) -> DecidedIds:
+    """It holds, whatever was said later: no rule replaces it from now on.
 
-    Returns the named ids. Raises `NotFound`, and `MemtapeError` for ids of no memory.
+        memtape update 019ab0c4 --holds
+
+    Raises `NotFound`, and `MemtapeError` for ids of no memory.
     """
-    return _link(world, asked.id, "holds", undo=asked.undo)
+    return _link(world, id, "holds", undo=undo)
 
 
-def say_replaced(world: World, asked: ReplacedAsks) -> DecidedIds:
-    """State that another memory replaced a memory, and return the named id.
+def say_replaced(
+    world: World,
+    id: Id,
+    by: Annotated[str, said("The id of the memory that holds instead.", 64, option="--by")],
+) -> DecidedIds:
+    """Say which memory holds instead.
 
-    Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger one.
+        memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
+
+    Raises `NotFound`, and `MemtapeError` for ids of no memory, or where a weaker source would end a stronger
+    one.
     """
-    return _link(world, asked.id, "replaced_by", asked.by)
+    return _link(world, id, "replaced_by", by)
 
 
-def unfold(world: World, asked: UnfoldAsks) -> DecidedIds:
-    """Split a memory for good: each capture becomes its own memory, with `only` just this capture.
+def unfold(
+    world: World,
+    id: Id,
+    only: Annotated[bool, said("With --unfold: let this capture alone stand apart.")] = False,
+) -> DecidedIds:
+    """Its captures should not be one memory: split them for good.
 
-    Returns the named ids. Raises `NotFound`, and `MemtapeError` where nothing was folded.
+        memtape update 019ab0c4 --unfold
+
+    Raises `NotFound`, and `MemtapeError` where nothing was folded.
     """
     from memtape.state.views.resolution import named_by_unfolding
 
-    id, scope = world.folded(asked.id)
-    named = named_by_unfolding(scope, id, asked.only)
+    id, scope = world.folded(id)
+    named = named_by_unfolding(scope, id, only)
     if not named:
-        raise MemtapeError(f"Nothing is folded into {id}.", "`memtape show --why` shows what a memory is made of.")
+        hint = "`memtape show --why` shows what a memory is made of."
+        raise MemtapeError(f"Nothing is folded into {id}.", hint)
     return _say(world, "unfolded", scope, named, Unfolded(ids=()))
 
 
@@ -206,7 +238,12 @@ def _say(world: World, type: str, scope: Scope, named: tuple[str, ...], body: Bo
 
 
 def _link(
-    world: World, id: str, relation: Literal["holds", "replaced_by"], to: str | None = None, *, undo: bool = False
+    world: World,
+    id: str,
+    relation: Literal["holds", "replaced_by"],
+    to: str | None = None,
+    *,
+    undo: bool = False,
 ) -> DecidedIds:
     """Append a statement about a memory, or with `undo` its withdrawal; return the named ids.
 
@@ -221,7 +258,8 @@ def _link(
         if other.name != scope.name:
             raise MemtapeError(f"{id} and {to} stand in different scopes.", "Name memories of one scope.")
         if memory in _successors(scope, _memory(other, to)):
-            raise MemtapeError(f"{to} was itself replaced by {id}.", f"`memtape update --holds {to}` ends that.")
+            hint = f"`memtape update --holds {to}` ends that."
+            raise MemtapeError(f"{to} was itself replaced by {id}.", hint)
         if _memory(other, to).birth == memory.birth:
             raise MemtapeError(f"{id} and {to} are one memory.", "`memtape update --unfold` splits one.")
     ids = [scope.captures.by_seq[join.seq].id for join in memory.joins]
@@ -251,13 +289,15 @@ def _check_trust(world: World, id: str, scope: Scope, memory: Memory) -> None:
 
 def _own_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Return tags without those about the origin of a text, which do not apply to another text."""
-    return () if tags and tags[0] in (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG) else tuple(tags)
+    made = (STATED_TAG, DISTILLED_TAG, CONSOLIDATED_TAG, REPOSITORY_TAG)
+    return () if tags and tags[0] in made else tuple(tags)
 
 
 def _memory(scope: Scope, id: str) -> Memory:
     memory = scope.memory_of(id)
     if memory is None or memory.made:
-        raise MemtapeError(f"{id} is no memory of one thing.", "Facts, goals, plans and the like hold or are replaced.")
+        hint = "Facts, goals, plans and the like hold or are replaced."
+        raise MemtapeError(f"{id} is no memory of one thing.", hint)
     return memory
 
 
@@ -266,7 +306,7 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
     from memtape.state.subjects import validity
 
     found: list[Memory] = []
-    while (after := validity.successor(scope, found[-1] if found else memory)) is not None and after not in found:
+    while (after := validity.successor(scope, found[-1] if found else memory)) and after not in found:
         found.append(after)
     return found
 
@@ -274,24 +314,26 @@ def _successors(scope: Scope, memory: Memory) -> list[Memory]:
 NOTHING_HIDDEN = " None of that was hidden: it was not forgotten, or is shown again already."
 
 
-def _decision(name: str, done: str, run: Any, asks: type[Asks], offer: Offer | None = None, **row: Any) -> Verb:
-    """Return the verb of a decision: `done` is what it says, before the number of captures that it named."""
+def _decision(name: str, run: Any, effect: Effect, done: str, undo: str = "", offer: Any = None) -> Verb:
+    """Return the verb of a decision: `done` is what it says, before the number of captures that it named.
+
+    `undo` is the command that undoes it.
+    """
 
     def told(decided: DecidedIds) -> str:
         return f"{done} {many(len(decided.ids), 'capture')}.{'' if decided.was_hidden else NOTHING_HIDDEN}"
 
     def lines(world: World, asked: Asks, decided: DecidedIds) -> Iterator[str]:
-        yield told(decided) + (f" To undo: {row['undo']} {decided.ids[0]}" if row.get("undo") else "")
+        yield told(decided) + (f" To undo: {undo} {decided.ids[0]}" if undo else "")
 
     def tell(world: World, asked: Asks, decided: DecidedIds) -> str:
-        undone = offer is not None and offer.undo
+        undone = offer.undo if offer else ""
         return told(decided) + (f" {undone} with `{decided.ids[0]}` undoes it." if undone else "")
 
-    tool = offer if offer is None else offer._replace(tell=tell)
-    return Verb(name, asks=asks, answers=DecidedIds, run=run, lines=lines, tool=tool, in_memory=True, **row)
+    return Verb(name, run, lines, effect=effect, tool=offer and offer._replace(tell=tell))
 
 
-def _hidden_lines(world: World, asked: HiddenAsks, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
+def _hidden_lines(world: World, asked: Any, found: Sequence[MemoryRow | TurnRow]) -> Iterator[str]:
     for it in found:
         yield f"{format_day(it.at)}  {it.id}  {it.kind}  {one_line(it.text, SHOWN_CHARS)}"
     if len(found) == asked.limit:
@@ -299,15 +341,17 @@ def _hidden_lines(world: World, asked: HiddenAsks, found: Sequence[MemoryRow | T
     yield "To show one again: memtape restore ID" if found else "Nothing is hidden."
 
 
-def _update_lines(world: World, asked: UpdateAsks, done: ReplacedMemory) -> Iterator[str]:
-    said = "It says the same, and is one memory with it." if done.replaced is None else f"It replaced {done.replaced}."
+def _update_lines(world: World, asked: Any, done: ReplacedMemory) -> Iterator[str]:
+    said = "It says the same, and is one memory with it."
+    if done.replaced:
+        said = f"It replaced {done.replaced}."
     if done.hidden:
         said = f"It replaces {done.replaced or asked.id} once it is shown."
     yield f"{done.id} ({done.scope}, profile {done.profile}). {said}"
     yield from capture_notes(done.hidden, done.id, done.redacted)
 
 
-def _tell_update(world: World, asked: UpdateAsks, done: ReplacedMemory) -> str:
+def _tell_update(world: World, asked: Any, done: ReplacedMemory) -> str:
     from memtape.tools.doors.markdown import hidden_told, profile_told
 
     if done.hidden:
@@ -322,117 +366,39 @@ def _tell_update(world: World, asked: UpdateAsks, done: ReplacedMemory) -> str:
 VERBS = (
     _decision(
         "forget",
-        "Forgot",
         forget,
-        ForgetAsks,
-        Offer(
-            "forget_memory",
-            "Hide a memory that is wrong or unwanted. restore_memory undoes it.",
-            undo="restore_memory",
-        ),
-        summary="Hide a memory or turn, until it is restored. The log keeps it.",
-        details="Every capture that is the same memory is hidden, and of facts and the like the same text stays "
-        "hidden when it is captured again, until a person says it.",
-        example="memtape forget 019ab0c4-9a3c-7000-8000-0123456789ab\nmemtape forget --list",
-        effect="hides",
-        undo="memtape restore",
+        "hides",
+        "Forgot",
+        "memtape restore",
+        Offer("Hide a memory that is wrong or unwanted. restore_memory undoes it.", undo="restore_memory"),
     ),
-    Verb(
-        "forget --list",
-        "List what is hidden instead: forgotten, or withdrawn.",
-        "memtape forget --list",
-        HiddenAsks,
-        "schemas.rows.MemoryRow | schemas.rows.TurnRow",
-        hidden,
-        lines=_hidden_lines,
-        listed="hidden",
-        in_memory=True,
-    ),
-    _decision(
-        "restore",
-        "Restored",
-        restore,
-        RestoreAsks,
-        Offer("restore_memory", "Bring back a memory that was forgotten."),
-        summary="Show again what was forgotten.",
-        example="memtape restore 019ab0c4-9a3c-7000-8000-0123456789ab",
-        effect="shows",
-    ),
+    Verb("forget --list", hidden, lines=_hidden_lines, listed="hidden"),
+    _decision("restore", restore, "shows", "Restored", "", Offer("Bring back a memory that was forgotten.")),
     _decision(
         "pin",
-        "Pinned",
         pin,
-        IdAsks,
+        "adds",
+        "Pinned",
+        "memtape pin --undo",
         Offer(
-            "pin_memory",
             "Keep a memory at hand whatever its age. unpin_memory undoes it.",
             undo="unpin_memory",
             common=False,
         ),
-        summary="Pin a memory or turn: it stays at hand whatever its age, and is marked.",
-        example="memtape pin 019ab0c4-9a3c-7000-8000-0123456789ab\nmemtape pin 019ab0c4 --undo",
-        effect="adds",
-        undo="memtape pin --undo",
     ),
-    _decision(
-        "pin --undo",
-        "Unpinned",
-        unpin,
-        IdAsks,
-        Offer("unpin_memory", "End the pins on a memory.", common=False),
-        summary="End the pins on it.",
-        example="memtape pin 019ab0c4 --undo",
-        effect="shows",
-    ),
+    _decision("pin --undo", unpin, "shows", "Unpinned", "", Offer("End the pins on a memory.", common=False)),
     Verb(
         "update",
-        "Replace a memory by a new text, or by another memory, or say that it holds.",
-        """\
-memtape update 019ab0c4-9a3c-7000-8000-0123456789ab "The staging database listens on port 5434."
-memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab
-memtape update 019ab0c4 --holds""",
-        UpdateAsks,
-        ReplacedMemory,
         update,
         lines=_update_lines,
         effect="adds",
         tool=Offer(
-            "update_memory",
             "Say what is so now instead of a memory, which is kept as what was before.",
             _tell_update,
             idempotent=False,
         ),
-        in_memory=True,
-        details="A new TEXT is captured, and the memory is kept as the earlier value. Only a source with at least the "
-        "trust of the memory's source can replace it. A text that says the same in other words becomes a further "
-        "wording of the memory. What is replaced is marked, stands below the other, and leaves the start context.",
     ),
-    _decision(
-        "update --by",
-        "Noted what replaced",
-        say_replaced,
-        ReplacedAsks,
-        summary="Say which memory holds instead.",
-        example="memtape update 019ab0c4 --by 019ab0c4-f4e8-7000-8000-0123456789ab",
-        effect="hides",
-        undo="memtape update --holds",
-    ),
-    _decision(
-        "update --holds",
-        "Noted what holds of",
-        say_holds,
-        HoldsAsks,
-        summary="It holds, whatever was said later: no rule replaces it from now on.",
-        example="memtape update 019ab0c4 --holds",
-        effect="shows",
-    ),
-    _decision(
-        "update --unfold",
-        "Unfolded",
-        unfold,
-        UnfoldAsks,
-        summary="Its captures should not be one memory: split them for good.",
-        example="memtape update 019ab0c4 --unfold",
-        effect="shows",
-    ),
+    _decision("update --by", say_replaced, "hides", "Noted what replaced", "memtape update --holds"),
+    _decision("update --holds", say_holds, "shows", "Noted what holds of"),
+    _decision("update --unfold", unfold, "shows", "Unfolded"),
 )

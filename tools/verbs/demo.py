@@ -1,4 +1,4 @@
-"""The demo: a fact is told to one agent, changes, is known to another, is erased and proven gone, in its own home."""
+"""The demo, in its own home: a fact is told to an agent, changes, is known to another, and is erased."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtape.schemas.variables import SESSION_VARIABLE
 from memtape.schemas.visible import one_line
 from memtape.sinks.home.folders import HOME_VARIABLE
 from memtape.sinks.logs.opening import LOG_VARIABLE
-from memtape.tools.verb import Asks, Output, Verb
+from memtape.tools.verb import Output, Verb
 
 ADA = ("--actor", "Ada", "--origin", "user")
 MOST_S = 120
@@ -40,10 +40,29 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-def demo(home: Path, asked: Asks) -> DemoReport:
-    """Run the demo in a throw-away home. Raises `MemtapeError` where a step fails."""
-    started = time.monotonic()
-    return DemoReport(steps=list(_steps()), seconds=round(time.monotonic() - started, 1))
+def demo(home: Path) -> Output:
+    """Show in less than a minute what this memory does: told, changed, known to another agent, erased,
+    proven.
+
+        memtape demo
+
+    It needs no key, no agent and no past session. It works in a home of its own, which is deleted.
+
+    Raises `MemtapeError` where a step fails.
+    """
+    from memtape.tools.doors.terminal import is_json, say
+
+    started, steps = time.monotonic(), list[DemoStep]()
+    for number, step in enumerate(_steps(), start=1):
+        steps.append(step)
+        if not is_json():
+            printed = "\n".join(f"  {line}" for line in step.printed.split("\n"))
+            say(f"\n{number}. {step.shows}\n$ {step.command}\n{printed}")
+    yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
+    took = f"{time.monotonic() - started:.0f} s"
+    yield f"\nThat took {took}, in a home that is gone now. Nothing left this machine."
+    hosts = "claude` (or codex, gemini, copilot, opencode, qwen)"
+    yield f"Next: `memtape agents connect {hosts} gives an agent its memory."
 
 
 def _steps() -> Iterator[DemoStep]:
@@ -60,7 +79,13 @@ def _steps() -> Iterator[DemoStep]:
         def ran(shows: str, *words: str, told: str = "", show: Callable[[str], str] = str.rstrip) -> DemoStep:
             command = [sys.executable, "-m", "memtape", *words]
             done = subprocess.run(
-                command, cwd=project, env=environment, input=told, capture_output=True, text=True, timeout=MOST_S
+                command,
+                cwd=project,
+                env=environment,
+                input=told,
+                capture_output=True,
+                text=True,
+                timeout=MOST_S,
             )
             if done.returncode != 0:
                 raise MemtapeError(f"The step {words[0]} failed: {one_line(done.stderr or done.stdout, 300)}")
@@ -69,7 +94,8 @@ def _steps() -> Iterator[DemoStep]:
                 places.append(done.stdout)
             return DemoStep(shows, " ".join(("memtape", *map(_quoted, words))), show(done.stdout))
 
-        yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", FACT, *ADA, "--session", "claude-1")
+        words = (FACT, *ADA, "--session", "claude-1")
+        yield ran("Ada tells Claude Code a fact. It goes on the log.", "capture", *words)
         before = _position(places[0])
         yield ran("The fact changes. What held before stays known.", "update", ids[0], CHANGED, *ADA)
         yield ran("Every agent finds what holds now.", "search", QUESTION, "--limit", "2", "--quiet")
@@ -77,14 +103,16 @@ def _steps() -> Iterator[DemoStep]:
         yield ran(
             "Codex starts in the same folder. This is what its hook is told, without a question.",
             *("agents", "hook", "--host", "codex"),
-            told=json.dumps({"hook_event_name": "SessionStart", "session_id": "codex-1", "cwd": str(project)}),
+            told=json.dumps({**STARTS, "cwd": str(project)}),
             show=_context,
         )
         yield ran("Something slips in that nobody should keep.", "capture", SLIP, *ADA)
-        yield ran("It is erased: the log, every view and every file are searched before and after.", "erase", ids[2])
+        searched = "the log, every view and every file are searched before and after"
+        yield ran(f"It is erased: {searched}.", "erase", ids[2])
         yield ran("Replay the log, and the same views come back, hash for hash.", "verify")
 
 
+STARTS = {"hook_event_name": "SessionStart", "session_id": "codex-1"}
 FACT = "The staging database listens on port 5432."
 CHANGED = "The staging database listens on port 5433."
 QUESTION = "which port does staging use"
@@ -107,31 +135,4 @@ def _quoted(word: str) -> str:
     return f'"{word}"' if " " in word else word
 
 
-def _shell(home: Path, asked: Asks) -> Output:
-    """Print each step as it is done."""
-    from memtape.tools.doors.terminal import is_json, say
-
-    started, steps = time.monotonic(), list[DemoStep]()
-    for number, step in enumerate(_steps(), start=1):
-        steps.append(step)
-        if not is_json():
-            printed = "\n".join(f"  {line}" for line in step.printed.split("\n"))
-            say(f"\n{number}. {step.shows}\n$ {step.command}\n{printed}")
-    yield DemoReport(steps=steps, seconds=round(time.monotonic() - started, 1))
-    yield f"\nThat took {time.monotonic() - started:.0f} s, in a home that is gone now. Nothing left this machine."
-    yield "Next: `memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent its memory."
-
-
-VERBS = (
-    Verb(
-        "demo",
-        "Show in less than a minute what this memory does: told, changed, known to another agent, erased, proven.",
-        "memtape demo",
-        Asks,
-        DemoReport,
-        demo,
-        shell=_shell,
-        at="folder",
-        details="It needs no key, no agent and no past session. It works in a home of its own, which is deleted.",
-    ),
-)
+VERBS = (Verb("demo", demo, answers=DemoReport, at="folder"),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
@@ -26,92 +26,122 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 SHOWN_PAIRS, SHOWN_CHARS = 20, 200
+IF_UNSAID = "where it is not said. Not for the floor."
 Hundredths = Annotated[int, Meta(ge=1, le=100)]
 
 
-class SetEmbedderAsks(Asks, frozen=True):
-    choice: Annotated[str, said("The embedder.", choices=CHOICES)]
-    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None
-    fold_cosine_hundredths: Annotated[
-        Hundredths | None,
-        said(
-            "Cosine from which two texts can be one memory under it, 85 where it is not said. Not for the floor.",
-            option="--fold-cosine",
-            metavar="HUNDREDTHS",
-        ),
-    ] = None
+def embedder(world: World) -> EmbedderState:
+    """Say which embedder decides, which comes next, what this machine has, and how many texts wait.
 
+        memtape admin embedder status
 
-class RefoldAsks(Asks, frozen=True):
-    dry_run: Annotated[bool, said("Show what would change, and change nothing.")] = False
-    fold: Annotated[
-        Literal["on", "off"] | None,
-        said("off: each text stands by itself from now on. on: texts fold again, as by default."),
-    ] = None
-
-
-class RefusedTexts(msgspec.Struct, frozen=True):
-    """How many texts an embedder has refused so far."""
-
-    refused: int
-
-
-def embedder(world: World, asked: Asks) -> EmbedderState:
-    """Return the deciding embedder, the one opened on this machine, and the number of waiting texts."""
+    Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take some
+    seconds.
+    """
     from memtape.tools.keep.embedding import embedder_state
 
     counters = world.reader.held(lambda views: ask.status.counted(world.home, world.log, views))
     return embedder_state(world.home, world.log, counters, opened=True)
 
 
-def set_embedder(world: World, asked: SetEmbedderAsks) -> EmbedderState:
-    """Let another embedder take over, and use it on this machine."""
+def set_embedder(
+    world: World,
+    choice: Annotated[str, said("The embedder.", choices=CHOICES)],
+    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None,
+    fold_cosine_hundredths: Annotated[
+        Hundredths | None,
+        said(
+            f"Cosine from which two texts can be one memory under it, 85 {IF_UNSAID}",
+            option="--fold-cosine",
+            metavar="HUNDREDTHS",
+        ),
+    ] = None,
+) -> EmbedderState:
+    """Let another embedder take over, and use it on this machine.
+
+        memtape admin embedder set local --model all-MiniLM-L6-v2
+        memtape admin embedder set http --fold-cosine 70
+        memtape admin embedder set floor
+
+    The one that decides now goes on until `memtape run` has given every text its vector under the new one. It
+    can be stopped and started at any time. The floor takes over at once, and so does any in a home without a
+    text. An endpoint is named by MEMTAPE_EMBED_URL, MEMTAPE_EMBED_MODEL and MEMTAPE_EMBED_KEY. Models differ
+    in how similar they call two texts that say the same; --fold-cosine says it for this one, from when it
+    decides. A local model that is not on this machine is downloaded if you say so when it asks, or if
+    settings.toml has `download = true` under [embedder].
+    """
     from memtape.tools.keep.embedding import change_over
 
-    options = msgspec.structs.replace(local_settings(world.home).embedder, choice=asked.choice)
-    if asked.model is not None:
-        options = msgspec.structs.replace(options, model=asked.model)
-    change_over(world.log, _with_leave(options), asked.fold_cosine_hundredths)
+    options = msgspec.structs.replace(local_settings(world.home).embedder, choice=choice)
+    if model is not None:
+        options = msgspec.structs.replace(options, model=model)
+    change_over(world.log, _with_leave(options), fold_cosine_hundredths)
     _prefer(world, options)
-    return embedder(world, Asks())
+    return embedder(world)
 
 
-def retry(world: World, asked: Asks) -> RefusedTexts:
-    """Try texts again that an embedder has refused three times; return how many it has refused."""
+def retry(world: World) -> int:
+    """Try texts again that an embedder has refused three times, as after an endpoint has recovered.
+
+        memtape admin embedder retry
+        memtape run --once
+
+    `memtape run` does so by itself once a day.
+    """
     from memtape.tools.keep.embedding import try_again
 
-    return RefusedTexts(try_again(world.home, world.log))
+    return try_again(world.home, world.log)
 
 
-def rollback(world: World, asked: Asks) -> EmbedderState:
-    """Call off the next embedder, or return to the embedder that decided before."""
+def rollback(world: World) -> EmbedderState:
+    """Call off the next embedder, or return to the embedder that decided before.
+
+        memtape admin embedder rollback
+
+    The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine uses
+    the old embedder again if it has it; else the command says what to do.
+    """
     from memtape.tools.keep.embedding import goes_back_to, options_for, roll_back
 
     key = goes_back_to(world.log)
-    options = options_for(world.home, key)  # Before, since it can take some seconds, in which `run` would find it odd.
+    options = options_for(world.home, key)  # Before: it can take seconds, in which `run` would find it odd.
     roll_back(world.log)
     if options is not None:
         _prefer(world, options)
     if options is None:
         say(
-            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an endpoint's, "
-            f"set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape admin embedder set http`; if it is a local "
-            "model, say `memtape admin embedder set local --model` with its name or folder.",
+            f"This machine does not have the embedder {key}, so new texts are found by words. If it is an "
+            f"endpoint's, set {URL_VARIABLE} and {MODEL_VARIABLE} and say `memtape admin embedder set http`; "
+            "if it is a local model, say `memtape admin embedder set local --model` with its name or folder.",
             err=True,
         )
-    return embedder(world, asked)
+    return embedder(world)
 
 
-def refold(world: World, asked: RefoldAsks) -> Refolded:
-    """Fold all memories of all scopes anew under the settings in effect, and return the changes.
+def refold(
+    world: World,
+    dry_run: Annotated[bool, said("Show what would change, and change nothing.")] = False,
+    fold: Annotated[
+        Literal["on", "off"] | None,
+        said("off: each text stands by itself from now on. on: texts fold again, as by default."),
+    ] = None,
+) -> Refolded:
+    """Fold everything anew under the rules, the embedder and the thresholds in force.
 
-    `fold` also switches folding on or off. A dry run changes nothing.
+        memtape admin refold --dry-run
+        memtape admin refold
+        memtape admin refold --fold off
+
+    An embedder that takes over leaves past folds as they are; this command makes them follow it. It shows
+    which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an echo
+    stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost: folding
+    changes which captures are one memory, and all wordings of a memory are found.
     """
     check_kept(world.home, "A folding")
     from memtape.tools.keep.refolding import refold
 
-    found = refold(world.home, world.log, asked.fold, world.on_phase, dry_run=asked.dry_run)
-    if not asked.dry_run:
+    found = refold(world.home, world.log, fold, world.on_phase, dry_run=dry_run)
+    if not dry_run:
         events = world.reader.unread()
         scopes = (pair.scope for pair in found.pairs)
         world.reader.reach(found.revision, scopes, lambda done: world.on_phase("projecting", done, events))
@@ -140,8 +170,8 @@ def _prefer(world: World, options: EmbedderOptions) -> None:
     overruled = local_settings(world.home).embedder.choice
     if overruled != options.choice:
         say(
-            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for what "
-            "runs already.",
+            f"{CHOICE_VARIABLE}={overruled} goes before the choice of {options.choice}: unset it, also for "
+            "what runs already.",
             err=True,
         )
 
@@ -159,31 +189,31 @@ def embedder_lines(state: EmbedderState) -> list[str]:
     return lines
 
 
-def _set_lines(world: World, asked: SetEmbedderAsks, state: EmbedderState) -> Iterator[str]:
+def _set_lines(world: World, asked: Any, state: EmbedderState) -> Iterator[str]:
     yield from embedder_lines(state)
-    yield "It decides at once." if state.next is None else "`memtape run --once` gives the texts their vectors."
+    waits = "`memtape run --once` gives the texts their vectors."
+    yield waits if state.next else "It decides at once."
     yield "What was folded stays so; once it decides, `memtape admin refold` folds all anew under it."
 
 
-def _refused_lines(world: World, asked: Asks, found: RefusedTexts) -> Iterator[str]:
-    told = many(found.refused, "text")
+def _refused_lines(world: World, asked: Asks, refused: int) -> Iterator[str]:
+    told = many(refused, "text")
     yield f"Refused so far: {told}. `memtape run --once` tries again, and a running one does."
 
 
-def _refold_lines(world: World, asked: RefoldAsks, found: Refolded) -> list[str]:
+def _refold_lines(world: World, asked: Any, found: Refolded) -> list[str]:
     said = "" if asked.fold is None else f" --fold {asked.fold}"
     lines = [line for pair in found.pairs[:SHOWN_PAIRS] for line in _pair(pair)]
     if len(found.pairs) > SHOWN_PAIRS:
-        lines.append(f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair', 'more pairs')}; --json has all.")
+        lines.append(f"… and {many(len(found.pairs) - SHOWN_PAIRS, 'more pair')}; --json has all.")
     by = f"by {found.embedder}" if found.folding else "with folding off"
     taken_in, apart = many(found.together, "memory", "memories"), many(found.apart, "memory", "memories")
     lines.append(f"Folded anew {by}. Taken in by others: {taken_in}. Come apart from others: {apart}.")
     if not found.done:
         lines.append(f"That was only tried, and nothing was changed. `memtape admin refold{said}` does it.")
     elif found.folding:
-        lines.append(
-            "`memtape update ID --unfold` sets apart for good what should not have folded; `--fold off` all of it."
-        )
+        apart = "sets apart for good what should not have folded"
+        lines.append(f"`memtape update ID --unfold` {apart}; `--fold off` all of it.")
     else:
         lines.append("To undo: `memtape admin refold --fold on`.")
     return lines
@@ -195,79 +225,15 @@ def _pair(pair: Moved) -> list[str]:
 
 
 VERBS = (
-    Verb(
-        "admin embedder status",
-        "Say which embedder decides, which comes next, what this machine has, and how many texts wait.",
-        "memtape admin embedder status",
-        Asks,
-        "keep.embedding.EmbedderState",
-        embedder,
-        lines=lambda world, asked, state: embedder_lines(state),
-        at="home",
-        details="Opens the embedder of this machine and counts the texts that the views do not hold yet; both can take "
-        "some seconds.",
-    ),
-    Verb(
-        "admin embedder set",
-        "Let another embedder take over, and use it on this machine.",
-        """\
-memtape admin embedder set local --model all-MiniLM-L6-v2
-memtape admin embedder set http --fold-cosine 70
-memtape admin embedder set floor""",
-        SetEmbedderAsks,
-        "keep.embedding.EmbedderState",
-        set_embedder,
-        lines=_set_lines,
-        effect="adds",
-        undo="memtape admin embedder rollback",
-        at="home",
-        details="""\
-The one that decides now goes on until `memtape run` has given every text its vector under the new
-one. It can be stopped and started at any time. The floor takes over at once, and so does any in a
-home without a text. An endpoint is named by MEMTAPE_EMBED_URL, MEMTAPE_EMBED_MODEL and
-MEMTAPE_EMBED_KEY. Models differ in how similar they call two texts that say the same; --fold-cosine
-says it for this one, from when it decides. A local model that is not on this machine is downloaded if
-you say so when it asks, or if settings.toml has `download = true` under [embedder].""",
-    ),
-    Verb(
-        "admin embedder retry",
-        "Try texts again that an embedder has refused three times, as after an endpoint has recovered.",
-        "memtape admin embedder retry\nmemtape run --once",
-        Asks,
-        RefusedTexts,
-        retry,
-        lines=_refused_lines,
-        effect="adds",
-        at="home",
-        details="`memtape run` does so by itself once a day.",
-    ),
+    Verb("admin embedder status", embedder, lines=lambda *told: embedder_lines(told[2]), at="home"),
+    Verb("admin embedder set", set_embedder, lines=_set_lines, effect="adds", at="home"),
+    Verb("admin embedder retry", retry, lines=_refused_lines, listed="refused", effect="adds", at="home"),
     Verb(
         "admin embedder rollback",
-        "Call off the next embedder, or return to the embedder that decided before.",
-        "memtape admin embedder rollback",
-        Asks,
-        "keep.embedding.EmbedderState",
         rollback,
-        lines=lambda world, asked, state: embedder_lines(state),
+        lines=lambda *told: embedder_lines(told[2]),
         effect="adds",
         at="home",
-        details="The old vectors are still on the log. `memtape run` embeds the texts that came since. This machine "
-        "uses the old embedder again if it has it; else the command says what to do.",
     ),
-    Verb(
-        "admin refold",
-        "Fold everything anew under the rules, the embedder and the thresholds in force.",
-        "memtape admin refold --dry-run\nmemtape admin refold\nmemtape admin refold --fold off",
-        RefoldAsks,
-        "keep.refolding.Refolded",
-        refold,
-        lines=_refold_lines,
-        effect="adds",
-        undo="memtape admin refold --fold on",
-        at="home",
-        details="An embedder that takes over leaves past folds as they are; this command makes them follow it. It "
-        "shows which memories fold together and which come apart, in all projects. Unfolded memories stay apart, an "
-        "echo stays an echo, and a consolidated memory stays while its sources say the same. Nothing is lost: folding "
-        "changes which captures are one memory, and all wordings of a memory are found.",
-    ),
+    Verb("admin refold", refold, lines=_refold_lines, effect="adds", at="home"),
 )

@@ -1,4 +1,4 @@
-"""Take texts away: `erase` for good with its proof, a search for what is erased, and `prune` by tag and age."""
+"""Take texts away: `erase` for good with its proof, a search for the erased, and `prune` by tag and age."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memtape.tools.verbs.searching import SearchAsks, search
 
 if TYPE_CHECKING:
     from memtape.sinks.remains import Needles
-    from memtape.tools.keep.erasing import Carried, ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
+    from memtape.tools.keep.erasing import ErasedItem, Erasure, ErasurePlan, FileSearch, RemainingName
     from memtape.tools.world import World
 
 SHOWN = 50
@@ -41,9 +41,10 @@ class EraseAsks(Asks, frozen=True):
     limit: Annotated[int, Meta(description="The most results of --query.", ge=1)] = 20
     only: Annotated[bool, said("Just the named captures, not every capture that is the same memory.")] = False
     everywhere: Annotated[bool, said("Also other events, of any scope, that carry the text.")] = False
-    keep_corrections: Annotated[bool, said("Capture anew what people corrected, which goes with what it corrects.")] = (
-        False
-    )
+    keep_corrections: Annotated[
+        bool,
+        said("Capture anew what people corrected, which goes with what it corrects."),
+    ] = False
     dry_run: Annotated[bool, said("Only list what would go.")] = False
     yes: Annotated[bool, said("Do not ask before erasing what was selected, or a correction.")] = False
 
@@ -51,26 +52,6 @@ class EraseAsks(Asks, frozen=True):
         """Return what selects captures instead of ids."""
         named = {"session": self.session, "source": self.source, "tag": self.tag, "query": self.query}
         return {name: value for name, value in named.items() if value is not None}
-
-
-class ErasedAsks(Asks, frozen=True):
-    erased: Annotated[tuple[str, ...], said("Instead see that this is gone.", option="--erased", metavar="ID")]
-    texts: Annotated[
-        tuple[str, ...],
-        said(
-            "With --erased: a file with what was erased, to be looked for in every file of the home.",
-            option="--text",
-            path="file",
-        ),
-    ] = ()
-
-
-class PruneAsks(Asks, frozen=True):
-    tags: Annotated[Tags, said("What carries this tag, by default what development has left.")] = (DEV_TAG,)
-    before: Annotated[str, said("What was captured before then: ISO 8601, or an age as 3d.")] = PRUNED_BEFORE
-    every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False
-    dry_run: Annotated[bool, said("Only say what would go.")] = False
-    yes: Annotated[bool, said("Do not ask before forgetting.")] = False
 
 
 class SearchedFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,16 +94,34 @@ class ErasedProof(SearchedFiles, frozen=True, kw_only=True):
     unreadable: list[Any]
 
 
-def erase(world: World, asked: EraseAsks) -> ErasureReport:
-    """Erase without a question, and return the proof. Raises `MemtapeError`, also where people's words would go."""
+def erase(world: World, asked: EraseAsks) -> Output:
+    """Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.
+
+        memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab
+
+    Every capture of the same memory is erased, and everything derived from it. Other events that carry the
+    text are listed. The home is searched before and after, by decoding every file; the command exits 1 where
+    that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named,
+    and not touched. To hide something until it is restored use `forget`.
+
+    Returns the proof, without a question. Raises `MemtapeError`, also where people's words would go.
+    """
     made, copies = _planned(world, asked)
+    if not is_json():
+        _print_plan(made)
     if asked.dry_run or not (made.items or made.erased_before):
-        return _report(made, copies)
-    if made.corrections and not (asked.yes or asked.keep_corrections):
-        raise _asks_for_corrections(made)
-    made.keep_corrections = asked.keep_corrections
+        yield _report(made, copies)
+        return
+    if asked.selection() and not asked.yes and not confirmed("Erase these for good?"):
+        raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
+    made.keep_corrections = asked.keep_corrections or _keeps(made, asked.yes)
     started = time.monotonic()
-    return _report(made, copies, world.erase(made), time.monotonic() - started)
+    erasure = world.erase(made)
+    report = _report(made, copies, erasure, time.monotonic() - started)
+    yield report if erasure.after.proves else Failure(report)
+    _print_proof(erasure, report.seconds or 0)
+    for copy in copies:
+        say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
 
 
 def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str, str]]]:
@@ -143,7 +142,7 @@ def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str
         ids = ids_matching(world.home, world.log, scope, wanted, hits=hits, only=asked.only)
     else:
         scope, ids = _one_scope(world, ids)
-    copies = [{"place": place, "to_erase": how_to_erase_in(place)} for place in known_copies(world.home, world.log)]
+    copies = [{"place": it, "to_erase": how_to_erase_in(it)} for it in known_copies(world.home, world.log)]
     made = plan(world.home, world.log, scope, ids, only=asked.only)
     if asked.everywhere:
         made.take_carriers()
@@ -163,7 +162,12 @@ def _report(
     proof: dict[str, Any] = {}
     if erasure is not None:
         before = _searched(erasure.before) if erasure.before else None
-        proof = {"ok": erasure.ok, "proven": erasure.after.proves, "before": before, "after": _searched(erasure.after)}
+        proof = {
+            "ok": erasure.ok,
+            "proven": erasure.after.proves,
+            "before": before,
+            "after": _searched(erasure.after),
+        }
         proof["seconds"] = round(seconds, 3)
     return ErasureReport(
         scope=made.scope,
@@ -190,7 +194,7 @@ def _searched_fields(search: FileSearch) -> dict[str, Any]:
         "hidden_texts": search.needles.hidden,
         "labelled_words": list(search.needles.labelled),
         "shared_words": search.needles.shared,
-        "looked_for": {kind: len(getattr(search.needles, kind)) for kind in ("ids", "texts", "words", "vectors")},
+        "looked_for": {it: len(getattr(search.needles, it)) for it in ("ids", "texts", "words", "vectors")},
         "files": [
             place._asdict() | {"found": [{"kind": it.kind, "where": it.where} for it in place.found]}
             for place in search.places
@@ -198,60 +202,76 @@ def _searched_fields(search: FileSearch) -> dict[str, Any]:
     }
 
 
-def verify_erased(world: World, asked: ErasedAsks) -> ErasedProof:
-    """Search for erased ids and texts in the log and in every file of the home."""
-    found, carried = _proved(world, asked)
-    return _proof(found, carried)
+def verify_erased(
+    world: World,
+    erased: Annotated[
+        tuple[str, ...],
+        said("Instead see that this is gone.", option="--erased", metavar="ID"),
+    ],
+    texts: Annotated[
+        tuple[str, ...],
+        said(
+            "With --erased: a file with what was erased, to be looked for in every file of the home.",
+            option="--text",
+            path="file",
+        ),
+    ] = (),
+) -> Output:
+    """Search for what was erased.
 
-
-def _proved(world: World, asked: ErasedAsks) -> tuple[FileSearch, Carried]:
+    memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab
+    """
     from memtape.tools.keep.erasing import prove
 
-    texts = [Path(path).read_text(errors="replace") for path in asked.texts]
-    whole = [id if is_whole(id) else meant(world.log, id, (), ())[1] for id in asked.erased]
-    return prove(world.home, world.log, whole, texts, world.on_phase)
+    said_texts = [Path(path).read_text(errors="replace") for path in texts]
+    whole = [id if is_whole(id) else meant(world.log, id, (), ())[1] for id in erased]
+    found, carried = prove(world.home, world.log, whole, said_texts, world.on_phase)
+    others: dict[str, Any] = {
+        "carriers": carried.carriers,
+        "kept": carried.kept,
+        "unreadable": carried.unreadable,
+    }
+    proof = ErasedProof(ok=found.clean, proven=found.proves, **others, **_searched_fields(found))
+    yield proof if found.proves else Failure(proof)
+    yield f"Looked for {_looked_for(found.needles)}."
+    _print_carried(carried.carriers, carried.unreadable, carried.kept)
+    _print_search(found)
+    if found.only_own:
+        yield "Nothing of what was looked for was found in what Memtape made."
+    elif not found.clean:
+        yield "Not all of it is gone; `memtape erase` goes on."
+    elif found.proves:
+        yield "Nothing of what was looked for was found."
+    _print_unproven(found.needles, found.clean)
 
 
-def _proof(found: FileSearch, carried: Carried) -> ErasedProof:
-    others = {"carriers": carried.carriers, "kept": carried.kept, "unreadable": carried.unreadable}
-    fields: dict[str, Any] = others | _searched_fields(found)
-    return ErasedProof(ok=found.clean, proven=found.proves, **fields)
+def prune(
+    world: World,
+    tags: Annotated[Tags, said("What carries this tag, by default what development has left.")] = (DEV_TAG,),
+    before: Annotated[str, said("What was captured before then: ISO 8601, or an age as 3d.")] = PRUNED_BEFORE,
+    every: Annotated[bool, said("Every scope, not just this project.", option="--all")] = False,
+    dry_run: Annotated[bool, said("Only say what would go.")] = False,
+    yes: Annotated[bool, said("Do not ask before forgetting.")] = False,
+) -> Pruned:
+    """Forget old captures with a tag: by default those of development, after 7 days.
 
+        memtape admin prune --dry-run
+        memtape admin prune --tag env:dev --before 2d --yes
 
-def prune(world: World, asked: PruneAsks) -> Pruned:
-    """Forget the captures with any of the tags from before a time; return the forgotten ones.
+    Memories derived from them alone are forgotten too. A text that somebody also captured without the tag
+    stays. Nothing is erased: `memtape restore` shows a memory again.
 
-    A dry run forgets nothing. Raises `MemtapeError` without a tag.
+    Raises `MemtapeError` without a tag.
     """
-    made = _pruning(world, asked)
-    return made if asked.dry_run else forget(world, made)
+    made = _pruning(world, tags, before, every)
+    return made if dry_run else forget(world, made)
 
 
-def _pruning(world: World, asked: PruneAsks) -> Pruned:
+def _pruning(world: World, tags: Sequence[str], before: str, every: bool) -> Pruned:
     def told(done: int, total: int) -> None:
         world.on_phase("looking", done, total)
 
-    return plan(world, asked.tags, parse_time(asked.before, now_us()), every=asked.every, on_progress=told)
-
-
-def _erase_shell(world: World, asked: EraseAsks) -> Output:
-    """Print the plan, ask, erase, and print the proof."""
-    made, copies = _planned(world, asked)
-    if not is_json():
-        _print_plan(made)
-    if asked.dry_run or not (made.items or made.erased_before):
-        yield _report(made, copies)
-        return
-    if asked.selection() and not asked.yes and not confirmed("Erase these for good?"):
-        raise MemtapeError("Nothing was erased.", "Confirm it, or give --yes.")
-    made.keep_corrections = asked.keep_corrections or _keeps(made, asked.yes)
-    started = time.monotonic()
-    erasure = world.erase(made)
-    report = _report(made, copies, erasure, time.monotonic() - started)
-    yield report if erasure.after.proves else Failure(report)
-    _print_proof(erasure, report.seconds or 0)
-    for copy in copies:
-        say(f"Not erased in the copy {one_line(copy['place'])}: {copy['to_erase']}.", err=True)
+    return plan(world, tags, parse_time(before, now_us()), every=every, on_progress=told)
 
 
 def _print_search(search: FileSearch) -> None:
@@ -297,12 +317,17 @@ def _print_plan(made: ErasurePlan) -> None:
     if made.erased_before:
         say(f"Erased before: {', '.join(made.erased_before)}. What is left of it is taken out now.")
     say_some(made.items, _item, f"{len(made.items)} of {made.scope} to erase:")
-    also = "Corrections of people go too, since their words come from both, unless --keep-corrections is given:"
+    unless = "unless --keep-corrections is given"
+    also = f"Corrections of people go too, since their words come from both, {unless}:"
     say_some(made.corrected, lambda it: f"  {it.id}  {one_line(it.text, 80)}", also)
     _print_carried(made.carriers, [] if made.take_unreadable else made.unreadable, made.kept)
 
 
-def _print_carried(carriers: list[ErasedItem], unreadable: list[tuple[int, int]], kept: list[RemainingName]) -> None:
+def _print_carried(
+    carriers: list[ErasedItem],
+    unreadable: list[tuple[int, int]],
+    kept: list[RemainingName],
+) -> None:
     """Print the other events with the text, and the names with the text that cannot be erased."""
     say_some(carriers, _item, "What else carries the text, and stays unless `erase` is given --everywhere:")
     for partition, offset in unreadable:
@@ -356,14 +381,15 @@ def _print_unproven(needles: Needles, ok: bool) -> None:
         why = "each is too short, or other events say the same"
         say(f"Of {many(needles.said, 'text')} {needles.hidden:,} could not be looked for: {why}.", err=True)
     if needles.shared:
-        say("Not gone for good: other texts still say these words of it, which were not looked for.", err=True)
-        then = "Erase those texts too, if the words give away what was erased. By word, with the ids of the texts:"
+        unsought = "other texts still say these words of it, which were not looked for"
+        say(f"Not gone for good: {unsought}.", err=True)
+        then = "Erase those texts too, if the words give away what was erased."
+        then += " By word, with the ids of the texts:"
         words = list(needles.shared.items())
         say_some(words, lambda it: f"  {one_line(it[0], 80)}  {', '.join(it[1])}", then, err=True)
     if needles.labelled:
-        say(
-            f"Labels of other events (tags, sources) still say: {one_line(', '.join(needles.labelled), 200)}.", err=True
-        )
+        labels = one_line(", ".join(needles.labelled), 200)
+        say(f"Labels of other events (tags, sources) still say: {labels}.", err=True)
         say("Not proven: erase those events too, if the labels give away what was erased.", err=True)
     elif ok and not needles.prove:
         hint = "`memtape verify --erased ID --text FILE` looks for a text that you still have."
@@ -377,24 +403,8 @@ def _counts(found: tuple[Any, ...]) -> str:
     return ", ".join(many(number, kind) for kind, number in kinds.items())
 
 
-def _erased_shell(world: World, asked: ErasedAsks) -> Output:
-    found, carried = _proved(world, asked)
-    proof = _proof(found, carried)
-    yield proof if found.proves else Failure(proof)
-    yield f"Looked for {_looked_for(found.needles)}."
-    _print_carried(carried.carriers, carried.unreadable, carried.kept)
-    _print_search(found)
-    if found.only_own:
-        yield "Nothing of what was looked for was found in what Memtape made."
-    elif not found.clean:
-        yield "Not all of it is gone; `memtape erase` goes on."
-    elif found.proves:
-        yield "Nothing of what was looked for was found."
-    _print_unproven(found.needles, found.clean)
-
-
-def _prune_shell(world: World, asked: PruneAsks) -> Output:
-    made = _pruning(world, asked)
+def _prune_shell(world: World, asked: Any) -> Output:
+    made = _pruning(world, asked.tags, asked.before, asked.every)
     is_done = bool(made.items) and not asked.dry_run
     if is_done and not is_json():
         for line in _pruning_lines(made, asked.dry_run):
@@ -434,41 +444,7 @@ def _pruning_lines(made: Pruned, dry_run: bool) -> Iterator[str]:
 
 
 VERBS = (
-    Verb(
-        "erase",
-        "Erase captures or recalls for good, and prove it: from the log, every view, cache and file of the home.",
-        "memtape erase 019ab0c4-9a3c-7000-8000-0123456789ab",
-        EraseAsks,
-        ErasureReport,
-        erase,
-        shell=_erase_shell,
-        effect="erases",
-        details="Every capture of the same memory is erased, and everything derived from it. Other events that carry "
-        "the text are listed. The home is searched before and after, by decoding every file; the command exits 1 where "
-        "that proves nothing. It can be interrupted: call it again with the same ids. Copies of the log are named, and "
-        "not touched. To hide something until it is restored use `forget`.",
-    ),
-    Verb(
-        "verify --erased",
-        "Search for what was erased.",
-        "memtape verify --erased 019ab0c4-9a3c-7000-8000-0123456789ab",
-        ErasedAsks,
-        ErasedProof,
-        verify_erased,
-        shell=_erased_shell,
-        at="home",
-    ),
-    Verb(
-        "admin prune",
-        "Forget old captures with a tag: by default those of development, after 7 days.",
-        "memtape admin prune --dry-run\nmemtape admin prune --tag env:dev --before 2d --yes",
-        PruneAsks,
-        Pruned,
-        prune,
-        shell=_prune_shell,
-        effect="hides",
-        undo="memtape restore",
-        details="Memories derived from them alone are forgotten too. A text that somebody also captured without the "
-        "tag stays. Nothing is erased: `memtape restore` shows a memory again.",
-    ),
+    Verb("erase", erase, answers=ErasureReport, effect="erases"),
+    Verb("verify --erased", verify_erased, answers=ErasedProof, at="home"),
+    Verb("admin prune", prune, shell=_prune_shell, effect="hides"),
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
-import msgspec
 
 from memtape.schemas.errors import LogAway, MemtapeError
 from memtape.schemas.log import Log
@@ -24,7 +23,7 @@ from memtape.tools.capture.native_ids import SOURCES
 from memtape.tools.client import Client
 from memtape.tools.doors.terminal import is_json, logged, print_json, progress, say
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
-from memtape.tools.verbs.keeping import LoggedAsks
+from memtape.tools.verbs.keeping import LogFormat, LogLevel
 
 # Parsers are loaded by the verbs alone, so that no other verb waits for them.
 if TYPE_CHECKING:
@@ -34,7 +33,10 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
-Paths = Annotated[tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH", path="any")]
+Paths = Annotated[
+    tuple[str, ...],
+    said("A file, a folder or an export.", argument=True, metavar="PATH", path="any"),
+]
 
 
 class ImportAsks(Asks, frozen=True):
@@ -49,30 +51,29 @@ class ImportAsks(Asks, frozen=True):
     scope: Scope = None
 
 
-class ImportPagesAsks(Asks, frozen=True):
-    paths: Paths
-    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")]
-    dry_run: Annotated[bool, said("Only say what would be taken.")] = False
-    scope: Scope = None
+def import_files(home: Path, asked: ImportAsks) -> Output:
+    """Import the history of other programs: PATH is a file, a folder or an export.
 
+        memtape import --all --dry-run
+        memtape import --watch
+        memtape import docs --as pages
+        memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
+        memtape import handbook.pdf
 
-class WatchAsks(LoggedAsks, frozen=True):
-    scope: Scope = None
+    Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
+    Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
+    files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
+    everything else to that of this folder. Importing again adds nothing.
 
+    Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns
+    stay. A missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With
+    --as pages each Markdown file of a folder is a page of the tree, with its front matter and its links; a
+    changed file is the next version of its page, and none is withdrawn.
 
-class TakenFolders(msgspec.Struct, frozen=True):
-    """What was taken of each folder."""
-
-    folders: list[Any]
-
-
-def import_files(home: Path, asked: ImportAsks) -> ImportSummary:
-    """Take in files, folders and exports, or what hosts have kept; again adds nothing. Raises `MemtapeError`."""
-    return _imported(home, asked)[0]
-
-
-def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
-    """Return the summary of an import, and what else a person is to know."""
+    With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or
+    50 messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a
+    page, once it is saved. With --log-format each taking is a line on stderr instead of a sentence.
+    """
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.taking import Importer, ImportOptions
 
@@ -87,34 +88,54 @@ def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
         paths = [Path(path) for path in asked.paths]
         summary = _taken(importer, speaker.log, *_sources(paths, asked.all, given))
         kept = speaker.profile.told if not summary.dry_run else ""
-        return summary, [told for told in (_vectors_told(speaker, summary), kept) if told]
+        notes = [told for told in (_vectors_told(speaker, summary), kept) if told]
+    if not is_json():
+        _print_summary(summary)
+        for note in notes:
+            say(note)
+    if summary.nothing_read:
+        formats = ", ".join(SOURCES)
+        say(f"Error: There was nothing that could be read.\nThe formats are {formats}.", err=True)
+    yield Failure(summary) if summary.nothing_read else summary
 
 
-def import_pages(home: Path, asked: ImportPagesAsks) -> TakenFolders:
-    """Take in folders of Markdown as pages of the tree. Raises `MemtapeError`."""
+def import_pages(
+    home: Path,
+    paths: Paths,
+    form: Annotated[Literal["pages"], said("Take each folder in as pages of the tree.", option="--as")],
+    dry_run: Annotated[bool, said("Only say what would be taken.")] = False,
+    scope: Scope = None,
+) -> list[Any]:
+    """Take each folder in as pages of the tree.
+
+    memtape import docs --as pages
+    """
     from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.page_folder import PageFolder
 
-    if not asked.dry_run:
+    if not dry_run:
         check_storing(home, None)
-    paths = list(dict.fromkeys(map(Path, asked.paths)))
-    for path in paths:
+    named = list(dict.fromkeys(map(Path, paths)))
+    for path in named:
         if not path.is_dir():
             raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
-    with Client(home, scope=_project(asked.scope), origin="user") as speaker:
+    with Client(home, scope=_project(scope), origin="user") as speaker:
         speaker.session = None
         with _away_told(lambda: 0):
             speaker.log.ends()
         with speaker.home.lock("imports"):
-            folders = [PageFolder(speaker, path, dry_run=asked.dry_run) for path in paths]
+            folders = [PageFolder(speaker, path, dry_run=dry_run) for path in named]
             with progress(sum(folder.files for folder in folders), "Importing") as bar:
-                return TakenFolders([folder.take(bar.update) for folder in folders])
+                return [folder.take(bar.update) for folder in folders]
 
 
-def watch(home: Path, asked: WatchAsks) -> None:
-    """Take in the sessions of hosts as they grow, until a signal."""
-    with logged(asked.log_format, asked.log_level) as logs:
-        _watch(home, _project(asked.scope), logs=logs)
+def watch(home: Path, log_format: LogFormat = None, log_level: LogLevel = None, scope: Scope = None) -> None:
+    """Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.
+
+    memtape import --watch
+    """
+    with logged(log_format, log_level) as logs:
+        _watch(home, _project(scope), logs=logs)
 
 
 def _sources(
@@ -158,12 +179,13 @@ def _away_told(taken: Callable[[], int]) -> Iterator[None]:
         raise away from None
 
 
-def _page_lines(home: Path, asked: ImportPagesAsks, taken: TakenFolders) -> Iterator[str]:
-    for it in taken.folders:
+def _page_lines(home: Path, asked: Any, taken: list[Any]) -> Iterator[str]:
+    for it in taken:
         verb = "Would take" if it.dry_run else "Took"
         yield (
-            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below {it.top} in"
-            f" {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, {it.waiting:,} to no page yet."
+            f"{verb} {many(len(it.new), 'new page')} and {many(len(it.versions), 'new version')} below "
+            f"{it.top} in {it.scope}; {it.unchanged:,} unchanged, {many(it.edges, 'link')}, "
+            f"{it.waiting:,} to no page yet."
         )
         _print_problems(it.problems, len(it.problems))
         if it.gone:
@@ -172,7 +194,7 @@ def _page_lines(home: Path, asked: ImportPagesAsks, taken: TakenFolders) -> Iter
 
 
 def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
-    """Import the sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
+    """Import sessions of hosts as they grow, until a signal; with `logs` tell each taking as an operation."""
     from memtape.tools.importing.watching import Indexed, Watcher
     from memtape.tools.keep.operations import operation
 
@@ -190,7 +212,8 @@ def _watch(home: Path, scope: str | None, *, logs: bool) -> None:
 
     with _speaker(home) as speaker:
         watcher = Watcher(speaker, scope, tell=tell)
-        before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
+        ends = signal.SIGTERM, signal.SIGINT
+        before = {name: signal.signal(name, lambda *_: watcher.stop.set()) for name in ends}
         try:
             watcher.run()
         finally:
@@ -240,37 +263,29 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
     return f"They are found by words now, and by meaning in about {many(minutes, 'minute')} of `memtape run`."
 
 
-def _import_shell(home: Path, asked: ImportAsks) -> Output:
-    summary, notes = _imported(home, asked)
-    if not is_json():
-        _print_summary(summary)
-        for note in notes:
-            say(note)
-    if summary.nothing_read:
-        say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
-    yield Failure(summary) if summary.nothing_read else summary
-
-
 def _print_summary(summary: ImportSummary) -> None:
     verb = "Would take" if summary.dry_run else "Took"
     say(f"{verb} {summary.taken:,}; {summary.known:,} there already; {_files(summary)}.")
     if summary.withdrawn or summary.again:
-        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; shown again: {summary.again:,}.")
+        again = f"shown again: {summary.again:,}"
+        say(f"Withdrawn, since files say them no longer: {summary.withdrawn:,}; {again}.")
     if told := hidden_told(summary.hidden, summary.hidden_ids):
         say(told)
     if summary.spooled:
         say(AWAY, err=True)
     if summary.missing:
         say(
-            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder is missing or"
-            " empty, or cannot be read whole. Where they are gone for good: memtape import PATH --gone.",
+            f"Nothing is withdrawn of {many(summary.missing, 'file')} that cannot be found: the folder "
+            "is missing or empty, or cannot be read whole. "
+            "Where they are gone for good: memtape import PATH --gone.",
             err=True,
         )
     if not (summary.files or summary.unchanged or summary.unread or summary.withdrawn):
         say("There is nothing to take. The formats are " + ", ".join(SOURCES) + ".")
-    _print_table("Source", ("taken", "known"), [(name, *counts.values()) for name, counts in summary.sources.items()])
+    sources = [(name, *its.values()) for name, its in summary.sources.items()]
+    _print_table("Source", ("taken", "known"), sources)
     _print_table("Scope", ("taken",), list(summary.scopes.items()))
-    _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda pair: (-pair[1], pair[0])))
+    _print_table("Skipped because", ("",), sorted(summary.skipped.items(), key=lambda it: (-it[1], it[0])))
     _print_table("Taken, but", ("",), sorted(summary.lessened.items()))
     _print_problems(summary.problems, summary.problem_count)
 
@@ -301,56 +316,7 @@ def _print_table(title: str, columns: tuple[str, ...], lines: list[tuple[Any, ..
 
 
 VERBS = (
-    Verb(
-        "import",
-        "Import the history of other programs: PATH is a file, a folder or an export.",
-        """\
-memtape import --all --dry-run
-memtape import --watch
-memtape import docs --as pages
-memtape import ~/Downloads/chatgpt-export.zip --scope project:chats
-memtape import handbook.pdf""",
-        ImportAsks,
-        "importing.records.ImportSummary",
-        import_files,
-        shell=_import_shell,
-        effect="adds",
-        at="folder",
-        details="""\
-Transcripts and memory files of Claude Code, rollouts of Codex, sessions of Gemini, exports of ChatGPT and
-Claude.ai (also as zip), memories of mem0, and folders of Markdown. PDF, HTML, Word, PowerPoint and Excel
-files need the extra `documents`; e-mail (.eml) does not. Sessions go to the scope of their own project,
-everything else to that of this folder. Importing again adds nothing.
-
-Notes, documents and memories gone from their file or folder are withdrawn, and return with it; turns stay. A
-missing or emptied folder withdraws nothing without --gone, since its disk may only be away. With --as pages each
-Markdown file of a folder is a page of the tree, with its front matter and its links; a changed file is the next
-version of its page, and none is withdrawn.
-
-With --watch it goes on until SIGTERM or Ctrl-C. A session is taken when it has grown by 100,000 bytes or 50
-messages, when it has been quiet for ten minutes, and at the end; your edits between the marks of a page, once it
-is saved. With --log-format each taking is a line on stderr instead of a sentence.""",
-    ),
-    Verb(
-        "import --as",
-        "Take each folder in as pages of the tree.",
-        "memtape import docs --as pages",
-        ImportPagesAsks,
-        TakenFolders,
-        import_pages,
-        lines=_page_lines,
-        effect="adds",
-        at="folder",
-    ),
-    Verb(
-        "import --watch",
-        "Take sessions of Claude Code, Codex, Gemini as they grow, until stopped.",
-        "memtape import --watch",
-        WatchAsks,
-        dict,
-        watch,
-        shell=lambda home, asked: watch(home, asked),
-        effect="adds",
-        at="folder",
-    ),
+    Verb("import", import_files, answers="ImportSummary", effect="adds", at="folder"),
+    Verb("import --as", import_pages, lines=_page_lines, listed="folders", effect="adds", at="folder"),
+    Verb("import --watch", watch, answers=dict, effect="adds", at="folder"),
 )

@@ -1,4 +1,4 @@
-"""Keep a home: run the projector, verify and rebuild the views, copy the log, show the settings, serve the page."""
+"""Keep a home: run the projector, verify and rebuild views, copy the log, show settings, serve the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.visible import many, one_line
 from memtape.sinks.logs.opening import how_to_use
@@ -25,6 +24,7 @@ from memtape.tools.doors.terminal import is_json, logged, phases, printed_json, 
 from memtape.tools.verb import Asks, Failure, Output, Verb, said
 
 if TYPE_CHECKING:
+    from memtape.tools.keep.copying import Copied
     from memtape.tools.keep.owner import Owner
     from memtape.tools.keep.rebuild import Rebuilt
     from memtape.tools.keep.verify import Verification
@@ -37,44 +37,14 @@ PROJECTOR_WAIT_S = 5.0
 
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
-
-
-class LoggedAsks(Asks, frozen=True):
-    log_format: Annotated[Literal["json", "text"] | None, said("Tell events of operation on stderr, a line each.")] = (
-        None
-    )
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"] | None, said("From which level on; by default info.")
-    ] = None
-
-
-class RunAsks(LoggedAsks, frozen=True):
-    once: Annotated[bool, said("Project what there is and end.")] = False
-    workers: Annotated[int, Meta(description="Processes to project with.", ge=1, le=64)] = 1
-    embed: Annotated[bool, said("Give texts their vectors too; of several machines on one topic one is enough.")] = True
-    metrics: Annotated[
-        Port | None,
-        said(
-            "Serve OpenMetrics at http://127.0.0.1:PORT/metrics meanwhile; 0 takes any port that is free.",
-            metavar="PORT",
-        ),
-    ] = None
-
-
-class VerifyAsks(Asks, frozen=True):
-    repair: Annotated[bool, said("Where they differ, rebuild the views from the log and compare again.")] = False
-
-
-class CopyAsks(Asks, frozen=True):
-    to: Annotated[str, said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH")]
-
-
-class ServePageAsks(LoggedAsks, frozen=True):
-    port: Annotated[Port, said("The port, by default a free one.")] = 0
-    no_browser: Annotated[bool, said("Print the address alone.")] = False
-    scope: Annotated[
-        str | None, said("Where to begin: global or project:NAME, by default the project of this folder.")
-    ] = None
+LogFormat = Annotated[
+    Literal["json", "text"] | None,
+    said("Tell events of operation on stderr, a line each."),
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None,
+    said("From which level on; by default info."),
+]
 
 
 class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,32 +58,10 @@ class RunCounts(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool
 
 
-class LogCopy(msgspec.Struct, frozen=True, kw_only=True):
-    """A verified copy of a log at a place; the source has `behind` more slots by now."""
-
-    place: str
-    log_id: str
-    partitions: int
-    slots: int
-    copied: int
-    behind: int
-    erased_with_source: bool = False
-    seconds: float
-
-
 class PageAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The address of the page, which lets in whoever opens it."""
 
     address: str
-
-
-class RebuildProof(msgspec.Struct, frozen=True, kw_only=True):
-    """A build that is served after it was verified."""
-
-    build: int
-    events: int
-    state_hash: str
-    seconds: float
 
 
 class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,12 +71,51 @@ class SettingsShown(msgspec.Struct, frozen=True, kw_only=True):
     file: str
 
 
-def run(world: World, asked: RunAsks) -> RunCounts:
-    """Project what there is, and do the work of the workers once; `shell` also stays and does so for ever."""
-    return _run(world, asked, logs=False)[0]
+def run(
+    world: World,
+    log_format: LogFormat = None,
+    log_level: LogLevel = None,
+    once: Annotated[bool, said("Project what there is and end.")] = False,
+    workers: Annotated[int, Meta(description="Processes to project with.", ge=1, le=64)] = 1,
+    embed: Annotated[
+        bool, said("Give texts their vectors too; of several machines on one topic one is enough.")
+    ] = True,
+    metrics: Annotated[
+        Port | None,
+        said(
+            "Serve OpenMetrics at http://127.0.0.1:PORT/metrics meanwhile; 0 takes any port that is free.",
+            metavar="PORT",
+        ),
+    ] = None,
+) -> Output:
+    """Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.
+
+        memtape run --once
+        memtape run --metrics 9464 --log-format json
+
+    With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
+    sentences. No line has a text of a memory.
+
+    Texts age at each hour, with --once at the hour of the run, also without new events. With --once it exits
+    1 where texts can get no vectors before somebody follows its message; an endpoint that does not answer now
+    is only noted.
+
+    One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
+    first. With --workers it starts as many processes, which share the partitions by leases.
+    """
+    with logged(log_format, log_level) as logs:
+        done, is_refused = _run(world, once, workers, embed, metrics, logs)
+    yield Failure(done) if is_refused else done
+    also = f", had {many(done.distilled, 'fact')} taken from talk" if done.distilled else ""
+    also += f", decided {many(done.consolidated, 'time')} about what is alike" if done.consolidated else ""
+    also += f" and embedded {many(done.embedded, 'text')}" if done.embedded else ""
+    stopped = " Stopped." if done.stopped else ""
+    yield f"Read {many(done.events, 'event')}{also} in {done.seconds:.1f} s.{stopped}"
 
 
-def _run(world: World, asked: RunAsks, *, logs: bool) -> tuple[RunCounts, bool]:
+def _run(
+    world: World, once: bool, workers: int, embed: bool, metrics: int | None, logs: bool
+) -> tuple[RunCounts, bool]:
     """Return what was done, and whether something was refused or stopped before its end."""
     from memtape.tools.ask.comparing import Shadows
     from memtape.tools.keep.operations import operation
@@ -136,10 +123,10 @@ def _run(world: World, asked: RunAsks, *, logs: bool) -> tuple[RunCounts, bool]:
     from memtape.tools.keep.workers import WORKERS, WorkerKind
 
     note = (lambda said: operation("noted")) if logs else _note
-    serving = nullcontext() if asked.metrics is None else _served_metrics(world, asked.metrics)
-    wait_s = PROJECTOR_WAIT_S if asked.once else LOCK_WAIT_S
+    serving = nullcontext() if metrics is None else _served_metrics(world, metrics)
+    wait_s = PROJECTOR_WAIT_S if once else LOCK_WAIT_S
     kinds = {**WORKERS, "shadow": WorkerKind(Shadows, once="after")}
-    owner = Owner(world.home, world.log, note, asked.workers, lock_wait_s=wait_s, kinds=kinds)
+    owner = Owner(world.home, world.log, note, workers, lock_wait_s=wait_s, kinds=kinds)
     with owner, serving as port:
         if port is not None and not logs:
             say(f"Serving http://127.0.0.1:{port}/metrics.", err=True)
@@ -147,26 +134,15 @@ def _run(world: World, asked: RunAsks, *, logs: bool) -> tuple[RunCounts, bool]:
         ended = _stop_on_signals(owner)
         started = time.monotonic()
         owner.check()
-        if not (asked.once or is_json() or logs):
+        if not (once or is_json() or logs):
             say(f"Projecting {world.home.path}; stop with Ctrl-C.", err=True)
-        without = () if asked.embed else ("embed",)
-        events, done = _run_once(owner, world, ended, without) if asked.once else (owner.serve(without=without), {})
+        without = () if embed else ("embed",)
+        events, done = _run_once(owner, world, ended, without) if once else (owner.serve(without=without), {})
         seconds = time.monotonic() - started
     counts = {"embedded": "embed", "distilled": "distill", "consolidated": "consolidate"}
     told = {name: done.get(worker, 0) for name, worker in counts.items()}
     found = RunCounts(events=events, **told, seconds=round(seconds, 3), stopped=bool(ended))
-    return found, asked.once and bool(ended or owner.refused)
-
-
-def _run_shell(world: World, asked: RunAsks) -> Output:
-    with logged(asked.log_format, asked.log_level) as logs:
-        done, is_refused = _run(world, asked, logs=logs)
-    yield Failure(done) if is_refused else done
-    also = f", had {many(done.distilled, 'fact')} taken from talk" if done.distilled else ""
-    also += f", decided {many(done.consolidated, 'time')} about what is alike" if done.consolidated else ""
-    also += f" and embedded {many(done.embedded, 'text')}" if done.embedded else ""
-    stopped = " Stopped." if done.stopped else ""
-    yield f"Read {many(done.events, 'event')}{also} in {done.seconds:.1f} s.{stopped}"
+    return found, once and bool(ended or owner.refused)
 
 
 def _served_metrics(world: World, port: int) -> AbstractContextManager[int]:
@@ -188,7 +164,12 @@ def _stop_on_signals(owner: Owner) -> list[int]:
     return ended
 
 
-def _run_once(owner: Owner, world: World, ended: Sequence[int], without: Collection[str]) -> tuple[int, dict[str, int]]:
+def _run_once(
+    owner: Owner,
+    world: World,
+    ended: Sequence[int],
+    without: Collection[str],
+) -> tuple[int, dict[str, int]]:
     """Project to the end of the log and, unless `ended` has a signal by then, work; return both counts."""
     unread = world.reader.unread()
     with phases() as update:
@@ -199,10 +180,23 @@ def _run_once(owner: Owner, world: World, ended: Sequence[int], without: Collect
         return events, owner.work(lambda done: bar.update(done - bar.pos), without=without)
 
 
-def verify(world: World, asked: VerifyAsks) -> Verification:
-    """Replay the log and compare the result with the views; with `repair` rebuild where they differ, and compare."""
+def verify(
+    world: World,
+    repair: Annotated[
+        bool,
+        said("Where they differ, rebuild the views from the log and compare again."),
+    ] = False,
+) -> Verification:
+    """Replay the log and compare it with the views, row by row and page by page.
+
+        memtape verify --json
+        memtape verify --repair
+
+    Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids instead
+    and, with a text that somebody still has, for the text.
+    """
     verdict = _verified(world)
-    if asked.repair and not verdict.ok:
+    if repair and not verdict.ok:
         made = _rebuilt(world)
         say(f"The views differed, and build {made.build} is served instead.", err=True)
         verdict = _verified(world)
@@ -223,8 +217,8 @@ def _rebuilt(world: World) -> Rebuilt:
     return rebuild_as_owner(world.home, world.log, world.on_phase, _note)
 
 
-def _verify_shell(world: World, asked: VerifyAsks) -> Output:
-    verdict = verify(world, asked)
+def _verify_shell(world: World, asked: Any) -> Output:
+    verdict = verify(world, asked.repair)
     yield verdict if verdict.ok else Failure(verdict)
     yield f"{'The views are what the log says' if verdict.ok else 'The views differ from the log'}."
     yield f"state hash {verdict.state_hash} over {many(verdict.events, 'event')}"
@@ -234,46 +228,75 @@ def _verify_shell(world: World, asked: VerifyAsks) -> Output:
     if verdict.kept:
         yield kept_beside(verdict.kept)
     if not verdict.ok:
-        yield "`memtape verify --repair` makes the views anew from the log; a page that you changed is kept beside."
+        kept = "a page that you changed is kept beside"
+        yield f"`memtape verify --repair` makes the views anew from the log; {kept}."
 
 
-def rebuild(world: World, asked: Asks) -> RebuildProof:
-    """Rebuild the views from the log, beside the living ones, and switch once they are verified."""
-    started = time.monotonic()
-    made = _rebuilt(world)
-    seconds = round(time.monotonic() - started, 3)
-    return RebuildProof(build=made.build, events=made.events, state_hash=made.state_hash, seconds=seconds)
+def rebuild(world: World) -> Rebuilt:
+    """Rebuild the views from the log, beside the living ones, and switch once they are verified.
+
+        memtape rebuild
+
+    Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called again. A
+    running projector gives way meanwhile.
+    """
+    return _rebuilt(world)
 
 
-def _rebuild_lines(world: World, asked: Asks, made: RebuildProof) -> Iterator[str]:
+def _rebuild_lines(world: World, asked: Asks, made: Rebuilt) -> Iterator[str]:
     yield f"Build {made.build} is served: {many(made.events, 'event')} in {made.seconds:.1f} s, verified."
     yield f"state hash {made.state_hash}"
 
 
-def copy(world: World, asked: CopyAsks) -> LogCopy:
-    """Copy the log of a home to another place, slot for slot, and read it back. Raises `LogExists`."""
+def copy(
+    world: World,
+    to: Annotated[
+        str,
+        said("kafka://host:port/topic, a new FILE.db, or a home.", option="--to", metavar="URL|PATH"),
+    ],
+) -> Copied:
+    """Copy the log of a home to another place, slot for slot, and read it back.
+
+        memtape admin copy --to kafka://localhost:9092/captures
+        memtape admin copy --to /backup/memory.db
+
+    The copy is the same log under the same id: every offset, id and time stays, and so do blank and
+    unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a place
+    with another content is not changed. Stop all writers of the log, or copy once more, before the copy is
+    used in its place, and let nobody use it before that. From then on write to one of the two: both have one
+    id, by which views recognise their log. Erasing in one does not reach the other; `erase` names the copies
+    that this home knows.
+
+    Raises `LogExists`.
+    """
     from memtape.sinks.home.unerased import remember_copy
     from memtape.tools.keep.copying import copy_log
 
-    started = time.monotonic()
-    made = copy_log(world.log, asked.to, world.on_phase, partial(remember_copy, world.home, world.log))
-    return LogCopy(**made._asdict(), seconds=round(time.monotonic() - started, 3))
+    return copy_log(world.log, to, world.on_phase, partial(remember_copy, world.home, world.log))
 
 
-def _copy_lines(world: World, asked: CopyAsks, made: LogCopy) -> Iterator[str]:
-    yield f"Copied {many(made.copied, 'slot')} in {made.seconds:.1f} s; all {made.slots:,} were read back the same."
+def _copy_lines(world: World, asked: Any, made: Copied) -> Iterator[str]:
+    read = f"all {made.slots:,} were read back the same"
+    yield f"Copied {many(made.copied, 'slot')} in {made.seconds:.1f} s; {read}."
     yield f"log {made.log_id}, {many(made.partitions, 'partition')}, at {made.place}"
     if made.behind:
         more = many(made.behind, "slot")
         yield f"The log has got {more} more. Stop who writes to it and give the same command again."
     else:
-        yield "What is appended to the old log from now on is not in the copy; the same command brings it over."
+        then = "the same command brings it over"
+        yield f"What is appended to the old log from now on is not in the copy; {then}."
     yield "What is erased here stays in the copy until it is erased there too; `erase` will name the copy."
     yield f"To use the copy: {how_to_use(made.place)}"
 
 
-def settings(world: World, asked: Asks) -> SettingsShown:
-    """Return the settings of the log, which all its homes share, and the file of this home's own settings."""
+def settings(world: World) -> SettingsShown:
+    """Print the settings of the log, which all its homes share, and the file of this home's own settings.
+
+        memtape admin settings --json
+
+    A setting of the log is changed by the command of its subject: `memtape admin embedder`, `lifecycle`,
+    `retriever`.
+    """
     from memtape.sinks.logs.configuring import settings_on
 
     return SettingsShown(log=msgspec.to_builtins(settings_on(world.log)), file=str(world.home.settings_path))
@@ -285,33 +308,49 @@ def _settings_lines(world: World, asked: Asks, found: SettingsShown) -> Iterator
     yield f"The settings of this home alone stand in {found.file}."
 
 
-def page(home: Path, asked: ServePageAsks) -> PageAddress:
-    """Return the address of the page; only a terminal serves it."""
-    raise MemtapeError("The page is served by `memtape page` alone.")
+def page(
+    home: Path,
+    log_format: LogFormat = None,
+    log_level: LogLevel = None,
+    port: Annotated[Port, said("The port, by default a free one.")] = 0,
+    no_browser: Annotated[bool, said("Print the address alone.")] = False,
+    scope: Annotated[
+        str | None, said("Where to begin: global or project:NAME, by default the project of this folder.")
+    ] = None,
+) -> None:
+    """Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.
 
+        memtape page
+        memtape page --no-browser --port 8700 --log-format json
 
-def _page_shell(home: Path, asked: ServePageAsks) -> Output:
-    """Serve the page until Ctrl-C."""
+    The page is for this machine and for holders of its address alone: a cookie remembers a browser that
+    opened it once. It shows every project of the home. Each action asks first, and says how it is undone.
+    Ctrl-C ends the page. Pages of the tree are another thing: `memtape tree new` writes one.
+
+    With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a
+    text of a memory, a question or an address.
+
+    Raises `MemtapeError`: the command alone serves it.
+    """
     check_kept(opened_home(home), "A page")
     from memtape.tools.client import Client
 
     with Client(home) as client:
-        begins = check_scope(asked.scope) if asked.scope else client.scope
+        begins = check_scope(scope) if scope else client.scope
     from memtape.tools.keep.operations import operation
     from memtape.tools.page.app import Serving
 
-    with logged(asked.log_format, asked.log_level):
-        serving = Serving(home, begins, asked.port)
+    with logged(log_format, log_level):
+        serving = Serving(home, begins, port)
         if not printed_json(PageAddress(address=serving.address)):
             secret = "Keep this address to yourself: it lets in whoever opens it. Ctrl-C ends the page."
             say(f"{serving.address}\n{secret}")
         sys.stdout.flush()
         operation("serving", port=serving.port)
         try:
-            serving.serve(open_browser=not asked.no_browser and not is_json())
+            serving.serve(open_browser=not no_browser and not is_json())
         finally:
             operation("stopped")
-    yield from ()
 
 
 def _note(note: str) -> None:
@@ -319,96 +358,10 @@ def _note(note: str) -> None:
 
 
 VERBS = (
-    Verb(
-        "run",
-        "Keep the views of a home up to date, until stopped by SIGINT or SIGTERM.",
-        "memtape run --once\nmemtape run --metrics 9464 --log-format json",
-        RunAsks,
-        RunCounts,
-        run,
-        shell=_run_shell,
-        effect="adds",
-        at="home",
-        details="""\
-With --log-format or --log-level each event of operation is a line on stderr, in place of the usual
-sentences. No line has a text of a memory.
-
-Texts age at each hour, with --once at the hour of the run, also without new events. With --once it exits
-1 where texts can get no vectors before somebody follows its message; an endpoint that does not answer now
-is only noted.
-
-One command at a time can do this; a second one waits for five seconds, and is then told the pid of the
-first. With --workers it starts as many processes, which share the partitions by leases.""",
-    ),
-    Verb(
-        "verify",
-        "Replay the log and compare it with the views, row by row and page by page.",
-        "memtape verify --json\nmemtape verify --repair",
-        VerifyAsks,
-        "keep.verify.Verification",
-        verify,
-        shell=_verify_shell,
-        at="home",
-        details="Exits 1 and names each difference; --repair mends it. With --erased it searches for erased ids "
-        "instead and, with a text that somebody still has, for the text.",
-    ),
-    Verb(
-        "rebuild",
-        "Rebuild the views from the log, beside the living ones, and switch once they are verified.",
-        "memtape rebuild",
-        Asks,
-        RebuildProof,
-        rebuild,
-        lines=_rebuild_lines,
-        effect="adds",
-        at="home",
-        details="Searches are served from the old views meanwhile. A stopped or killed rebuild resumes when called "
-        "again. A running projector gives way meanwhile.",
-    ),
-    Verb(
-        "admin copy",
-        "Copy the log of a home to another place, slot for slot, and read it back.",
-        "memtape admin copy --to kafka://localhost:9092/captures\nmemtape admin copy --to /backup/memory.db",
-        CopyAsks,
-        LogCopy,
-        copy,
-        lines=_copy_lines,
-        at="home",
-        details="""\
-The copy is the same log under the same id: every offset, id and time stays, and so do blank and
-unreadable slots. A second call resumes an interrupted copy, or adds the slots that came since; a place
-with another content is not changed. Stop all writers of the log, or copy once more, before the copy is
-used in its place, and let nobody use it before that. From then on write to one of the two: both have one
-id, by which views recognise their log. Erasing in one does not reach the other; `erase` names the copies
-that this home knows.""",
-    ),
-    Verb(
-        "admin settings",
-        "Print the settings of the log, which all its homes share, and the file of this home's own settings.",
-        "memtape admin settings --json",
-        Asks,
-        SettingsShown,
-        settings,
-        lines=_settings_lines,
-        at="home",
-        details="A setting of the log is changed by the command of its subject: `memtape admin embedder`, "
-        "`lifecycle`, `retriever`.",
-    ),
-    Verb(
-        "page",
-        "Look into the memory with a browser: fresh texts, searches with reasons, agents' contexts, changes.",
-        "memtape page\nmemtape page --no-browser --port 8700 --log-format json",
-        ServePageAsks,
-        PageAddress,
-        page,
-        shell=_page_shell,
-        at="folder",
-        details="""\
-The page is for this machine and for holders of its address alone: a cookie remembers a browser that
-opened it once. It shows every project of the home. Each action asks first, and says how it is undone.
-Ctrl-C ends the page. Pages of the tree are another thing: `memtape tree new` writes one.
-
-With --log-format each error is a line on stderr, and from --log-level debug on each view; no line has a
-text of a memory, a question or an address.""",
-    ),
+    Verb("run", run, answers=RunCounts, effect="adds", at="home"),
+    Verb("verify", verify, shell=_verify_shell, at="home"),
+    Verb("rebuild", rebuild, lines=_rebuild_lines, effect="adds", at="home"),
+    Verb("admin copy", copy, lines=_copy_lines, at="home"),
+    Verb("admin settings", settings, lines=_settings_lines, at="home"),
+    Verb("page", page, answers=PageAddress, at="folder"),
 )

@@ -58,11 +58,16 @@ def decoded(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise MemtapeError(
-            f"The text is not UTF-8: byte {error.start} cannot be read.", "Convert it, for example with iconv."
+            f"The text is not UTF-8: byte {error.start} cannot be read.",
+            "Convert it, for example with iconv.",
         ) from None
 
 
-def each(found: Sequence[ListedT], lines: Callable[[int, ListedT], Iterable[str]], nothing: str) -> Iterator[str]:
+def each(
+    found: Sequence[ListedT],
+    lines: Callable[[int, ListedT], Iterable[str]],
+    nothing: str,
+) -> Iterator[str]:
     """Yield the lines of each entry of a list; `lines` gets the entry's number from 1 on."""
     for number, one in enumerate(found, start=1):
         yield from lines(number, one)
@@ -86,7 +91,10 @@ def latest(found: Sequence[Result]) -> Iterator[str]:
 def _result(_: int, result: Result) -> list[str]:
     about = f"{result.kind} · {one_line(result.actor, 40)} ({result.origin})"
     marks = "".join(f" · {one_line(mark, TEXT_CHARS)}" for mark in result.marks)
-    return [f"{format_time(result.at)}  {result.id}  {about}{marks}", f"    {one_line(result.text, TEXT_CHARS)}"]
+    return [
+        f"{format_time(result.at)}  {result.id}  {about}{marks}",
+        f"    {one_line(result.text, TEXT_CHARS)}",
+    ]
 
 
 def say_where_it_was(world: World) -> None:
@@ -96,7 +104,10 @@ def say_where_it_was(world: World) -> None:
     from memtape.tools.capture.project import once_elsewhere
 
     for folder in once_elsewhere(Path.cwd(), world.home)[:SHOWN_FOLDERS]:
-        say(f"If this was {folder}, `memtape project adopt {shlex.quote(folder)}` brings its memory here.", err=True)
+        say(
+            f"If this was {folder}, `memtape project adopt {shlex.quote(folder)}` brings its memory here.",
+            err=True,
+        )
 
 
 def told_stays(why: Stays | None) -> str:

@@ -1,10 +1,10 @@
-"""What is told without a question: the context of a start, the latest sessions, and what agents were given."""
+"""What is told without a question: the context of a start, the sessions, and what agents were given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -18,7 +18,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.verb import Asks, AsOf, Limit, ListAsks, Offer, Output, Verb, inside, people, said
+from memtape.tools.verb import AsOf, Limit, Offer, Verb, inside, people, said
 from memtape.tools.verbs.lines import each, say_where_it_was
 
 if TYPE_CHECKING:
@@ -29,70 +29,93 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 TEXT_CHARS, LINE_CHARS = 300, 120
+NOTHING_YET = "Nothing is remembered yet. `memtape status` says what there is."
 Form = Literal["prompt", "agents", "gemini"]
 Occasion = Literal["start", "prompt", "search"]
 
 
-class ContextAsks(Asks, frozen=True):
+def context(
+    world: World,
     budget_tokens: Annotated[
         int,
-        Meta(description="The most tokens of the text.", ge=100, extra={"option": "--budget", "agents_most": 8_000}),
-    ] = 2_000
-    form: Annotated[Form, people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md.")] = "prompt"
-    explain: Annotated[bool, people("Say of each line where it comes from: a page of the vault, and the id.")] = False
-    as_of: AsOf = None
-    as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False
-    since: Annotated[int | None, inside("Only later captures of other sessions, from a time in microseconds.")] = None
+        Meta(
+            description="The most tokens of the text.",
+            ge=100,
+            extra={"option": "--budget", "agents_most": 8_000},
+        ),
+    ] = 2_000,
+    form: Annotated[
+        Form,
+        people("For --append-system-prompt, or as a section of AGENTS.md or GEMINI.md."),
+    ] = "prompt",
+    explain: Annotated[
+        bool,
+        people("Say of each line where it comes from: a page of the vault, and the id."),
+    ] = False,
+    as_of: AsOf = None,
+    as_is: Annotated[bool, inside("Project nothing first, for callers that cannot wait.")] = False,
+    since: Annotated[
+        int | None,
+        inside("Only later captures of other sessions, from a time in microseconds."),
+    ] = None,
+) -> ProjectContext:
+    """Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.
 
+        claude --append-system-prompt "$(memtape context)"
+        memtape context --form agents --budget 1000
+        memtape context --explain
 
-class GivenAsks(Asks, frozen=True):
-    limit: Limit = 20
-    session: Annotated[str | None, said("Only what this session was given.")] = None
-    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.")] = None
-    searches: Annotated[bool, said("List what was searched for too.")] = False
-    by: Annotated[Occasion | None, inside("Only on this occasion.")] = None
-    words: Annotated[str, inside("Only questions with these words.")] = ""
+    Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five
+    languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and
+    <!-- memtape:end -->.
 
-
-def context(world: World, asked: ContextAsks) -> ProjectContext:
-    """Return the context of a starting agent, without a query, in at most `budget_tokens` tokens.
-
-    The context is of this scope and `global`. `form` is for a system prompt, or a marked section of `AGENTS.md` or
-    `GEMINI.md`. With `as_is` nothing is projected first, for callers that cannot wait; pending events are read from
-    the log. With `since`, a time in microseconds, it has only later captures of other sessions.
+    Returns the context of this scope and `global`. With `as_is` pending events are read from the log.
     """
-    is_told = asked.form == "prompt" and asked.as_of is None
+    is_told = form == "prompt" and as_of is None
     last = tuple(filter(None, (world.profile.told, str(world.silence() or "")))) if is_told else ()
 
     def read(views: Retriever, scope: str) -> ProjectContext:
-        form, since = asked.form, asked.since
-        return ask.context.context_of(views, scope, asked.budget_tokens, form, world.session, since, last)
+        return ask.context.context_of(views, scope, budget_tokens, form, world.session, since, last)
 
-    if asked.as_is:
+    if as_is:
         world.wake(world.scope)
         return world.reader.held(lambda views: read(views, world.scope))
-    return world.read(read, asked.as_of)
+    return world.read(read, as_of)
 
 
-def sessions(world: World, asked: ListAsks) -> list[Session]:
-    """Return the sessions of this scope, the last active first."""
-    return world.read(lambda views, scope: ask.looking.sessions_of(views, scope, asked.limit))
+def sessions(world: World, limit: Limit = 10) -> list[Session]:
+    """Instead list the latest sessions: when, who, what is left.
 
-
-def given(world: World, asked: GivenAsks) -> list[Given]:
-    """Return the memories given unasked to agents of this scope, at starts and with prompts, latest first.
-
-    `session` selects one session. `since` is ISO 8601 or an age as 3d. `searches` includes results of searches. `by`
-    selects one occasion, `words` the questions with these words.
+    memtape log --sessions
     """
-    ways = (asked.by,) if asked.by is not None else ask.looking.EVERY_WAY if asked.searches else UNASKED
-    after = None if asked.since is None else parse_time(asked.since, now_us())
-    words, given_of = asked.words.casefold(), ask.looking.given_of
+    return world.read(lambda views, scope: ask.looking.sessions_of(views, scope, limit))
 
-    def is_wanted(by: By, event: Event, body: Recalled) -> bool:
-        return asked.session in (None, event.session) and by in ways and words in body.query.casefold()
 
-    return world.read(lambda views, scope: given_of(views, scope, asked.limit, after, is_wanted))
+def given(
+    world: World,
+    limit: Limit = 20,
+    session: Annotated[str | None, said("Only what this session was given.")] = None,
+    since: Annotated[str | None, said("Only from then on: ISO 8601, or an age as 3d.")] = None,
+    searches: Annotated[bool, said("List what was searched for too.")] = False,
+    by: Annotated[Occasion | None, inside("Only on this occasion.")] = None,
+    words: Annotated[str, inside("Only questions with these words.")] = "",
+) -> list[Given]:
+    """List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.
+
+        memtape agents given --limit 5
+        memtape agents given --searches
+        memtape agents given --since 1d --json
+
+    A memory was used where an agent said so, or where its next answer carried specifics of the memory.
+    Results of searches are listed with --searches alone.
+    """
+    ways = (by,) if by is not None else ask.looking.EVERY_WAY if searches else UNASKED
+    after = None if since is None else parse_time(since, now_us())
+
+    def is_wanted(way: By, event: Event, body: Recalled) -> bool:
+        return session in (None, event.session) and way in ways and words.casefold() in body.query.casefold()
+
+    return world.read(lambda views, scope: ask.looking.given_of(views, scope, limit, after, is_wanted))
 
 
 def _session(_: int, session: Session) -> list[str]:
@@ -107,7 +130,8 @@ def _given(short: Mapping[str, str], _: int, one: Given) -> list[str]:
     count = f"{many(len(one.memories), 'memory', 'memories')}{tokens}"
     session = f", session {one_line(one.session, 80)}" if one.session else ""
     asked = f" for {one_line(one.query, LINE_CHARS)!r}" if one.by == "search" else ""
-    head = f"{format_time(one.at)}  {one.by}{asked}: {count} to {one_line(one.actor, 40)} in {one.scope}{session}"
+    who = f"{one_line(one.actor, 40)} in {one.scope}{session}"
+    head = f"{format_time(one.at)}  {one.by}{asked}: {count} to {who}"
     return [head, *(_memory(memory, short[memory.id]) for memory in one.memories)]
 
 
@@ -118,14 +142,12 @@ def _memory(memory: GivenMemory, id: str) -> str:
     return f"    {id}  {line}  [{used}{now}]"
 
 
-def _given_lines(world: World, asked: GivenAsks, found: list[Given]) -> Iterator[str]:
+def _given_lines(world: World, asked: Any, found: list[Given]) -> Iterator[str]:
     short = shortened(memory.id for one in found for memory in one.memories)
     return each(found, partial(_given, short), "Nothing was given to an agent unasked.")
 
 
-def _context_shell(world: World, asked: ContextAsks) -> Output:
-    found = context(world, asked)
-    yield found
+def _context_lines(world: World, asked: Any, found: ProjectContext) -> Iterator[str]:
     if asked.explain:
         for item in found.items:
             yield f"{item.section:10} {item.page or '-':13} {item.id}  {one_line(item.text, 80)}"
@@ -134,6 +156,10 @@ def _context_shell(world: World, asked: ContextAsks) -> Output:
     if not found.items:
         say(_why_empty(world, asked.as_of, has_more=bool(found.omitted)), err=True)
         say_where_it_was(world)
+
+
+def _passed(done: int) -> None:
+    """Tell nobody how far it is."""
 
 
 def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
@@ -145,10 +171,10 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
         archive = world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
-    return "Nothing is remembered yet. `memtape status` says what there is."
+    return NOTHING_YET
 
 
-def _tell_context(world: World, asked: ContextAsks, found: ProjectContext) -> str:
+def _tell_context(world: World, asked: Any, found: ProjectContext) -> str:
     """Return the context cut to the hosts' limit. The text itself marks its data."""
     if not found.text.strip():
         return f"Nothing is remembered in {world.scope} yet."
@@ -156,7 +182,7 @@ def _tell_context(world: World, asked: ContextAsks, found: ProjectContext) -> st
     return f"What {world.scope} remembers:\n\n{wrap(cut)}"
 
 
-def _tell_sessions(world: World, asked: ListAsks, found: list[Session]) -> str:
+def _tell_sessions(world: World, asked: Any, found: list[Session]) -> str:
     if not found:
         return f"No session was kept in {world.scope} yet."
     head = f"{many(len(found), 'session')} of {world.scope}, the latest first."
@@ -173,49 +199,16 @@ def _tell_session(it: Session) -> str:
 VERBS = (
     Verb(
         "context",
-        "Print the context of a starting agent: standing instructions, goal, plan, valid facts, and recent work.",
-        """\
-claude --append-system-prompt "$(memtape context)"
-memtape context --form agents --budget 1000
-memtape context --explain""",
-        ContextAsks,
-        "ask.context.ProjectContext",
         context,
-        shell=_context_shell,
-        tool=Offer(
-            "get_context", "What to know before starting: rules, goal, plan, facts, recent work.", _tell_context
-        ),
-        in_memory=True,
-        details='Standing instructions are sentences by users with "always", "never", "I prefer" and the like, in five '
-        "languages. The budget is never exceeded. A section of a file stands between <!-- memtape:begin --> and "
-        "<!-- memtape:end -->.",
+        lines=_context_lines,
+        tool=Offer("What to know before starting: rules, goal, plan, facts, recent work.", _tell_context),
     ),
     Verb(
         "log --sessions",
-        "Instead list the latest sessions: when, who, what is left.",
-        "memtape log --sessions",
-        ListAsks,
-        "ask.looking.Session",
         sessions,
         lines=lambda world, asked, found: each(found, _session, "No session was kept yet."),
         listed="sessions",
-        tool=Offer("list_sessions", "The latest sessions of all agents: when, who, what was asked.", _tell_sessions),
-        in_memory=True,
+        tool=Offer("The latest sessions of all agents: when, who, what was asked.", _tell_sessions),
     ),
-    Verb(
-        "agents given",
-        "List the memories given to agents unasked, at starts and with prompts, and their use, the latest first.",
-        """\
-memtape agents given --limit 5
-memtape agents given --searches
-memtape agents given --since 1d --json""",
-        GivenAsks,
-        "ask.looking.Given",
-        given,
-        lines=_given_lines,
-        listed="given",
-        in_memory=True,
-        details="A memory was used where an agent said so, or where its next answer carried specifics of the memory. "
-        "Results of searches are listed with --searches alone.",
-    ),
+    Verb("agents given", given, lines=_given_lines, listed="given"),
 )

@@ -19,7 +19,7 @@ from memtape.sinks.home.settings import local_settings
 from memtape.tools import ask
 from memtape.tools.doors.terminal import phases, say
 from memtape.tools.keep.log_settings import States, set_state, states_on
-from memtape.tools.verb import Asks, Output, Verb, said
+from memtape.tools.verb import Asks, Verb, said
 
 if TYPE_CHECKING:
     from memtape.flows.embed.embedder import Embedder
@@ -31,42 +31,41 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 NAMES: tuple[RetrieverName, ...] = ("bm25", "dense", "rrf", "memtape")
 
 
-class EvalAsks(Asks, frozen=True):
-    file: Annotated[str, said("The file of questions.", path="file")]
-    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
-    without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = ()
-    embedder: Annotated[str | None, said("The embedder, by default that of this machine.", choices=CHOICES)] = None
-    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None
-
-
-class InjectAsks(Asks, frozen=True):
-    file: Annotated[str, said("The file of questions.", path="file")]
-    foreign: Annotated[
+def evaluate(
+    home: Path,
+    file: Annotated[str, said("The file of questions.", path="file")],
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
+    without: Annotated[tuple[Lane, ...], said("Also Memtape less this lane.", option="--without")] = (),
+    embedder: Annotated[
         str | None,
-        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
-    ] = None
+        said("The embedder, by default that of this machine.", choices=CHOICES),
+    ] = None,
+    model: Annotated[str | None, said("For local: a name of the Hugging Face hub, or a folder.")] = None,
+) -> dict[str, Any]:
+    """Measure how much of the evidence of a file's questions retrievers find.
 
+        memtape admin eval locomo10.json --retriever bm25 --retriever memtape
+        memtape admin eval locomo10.json --embedder floor --without sparse --json
+        memtape admin eval locomo10.json --inject
 
-class CompareAsks(Asks, frozen=True):
-    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = ()
-    limit: Annotated[int, Meta(description="The latest searches.", ge=1, le=100_000)] = 1_000
-
-
-class SetRetrieverAsks(Asks, frozen=True):
-    name: str
-    state: State
-    percent: Annotated[Percent | None, said("Of all searches, the share that shadows are asked; 10 at first.")] = None
-
-
-def evaluate(home: Path, asked: EvalAsks) -> dict[str, Any]:
-    """Measure how much of the evidence of a file's questions retrievers find."""
+    The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
+    "role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
+    8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
+    captured into a temporary home; yours is only read for its settings.
+    """
     from memtape.tools.ask.comparing import LESS
     from memtape.tools.measure.evaluating import evaluate
 
-    opened = _embedder(home, asked.embedder, asked.model)
-    names = [*(asked.retrievers or NAMES), *(LESS[lane] for lane in asked.without)]
+    opened = _embedder(home, embedder, model)
+    names = [*(retrievers or NAMES), *(LESS[lane] for lane in without)]
     with phases() as update:
-        return evaluate(Path(asked.file), list(dict.fromkeys(names)), opened, update)
+        return _noted(evaluate(Path(file), list(dict.fromkeys(names)), opened, update))
+
+
+def _noted(measured: dict[str, Any]) -> dict[str, Any]:
+    for note in measured["notes"]:
+        say(note, err=True)
+    return measured
 
 
 def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
@@ -83,61 +82,100 @@ def _embedder(home: Path, choice: str | None, model: str | None) -> Embedder:
     return embedder
 
 
-def inject(home: Path, asked: InjectAsks) -> dict[str, Any]:
-    """Measure what a serverless hook adds to prompts."""
+def inject(
+    home: Path,
+    file: Annotated[str, said("The file of questions.", path="file")],
+    foreign: Annotated[
+        str | None,
+        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
+    ] = None,
+) -> dict[str, Any]:
+    """Measure what a hook adds to prompts instead.
+
+    memtape admin eval locomo10.json --inject
+    """
     from memtape.tools.agents.offering import PROMPT_CHARS, offered
     from memtape.tools.measure.evaluating import inject
 
     chars = local_settings(Home(home)).prompt_recall_chars
-    foreign = None if asked.foreign is None else Path(asked.foreign)
+    other = None if foreign is None else Path(foreign)
     with phases() as update:
-        return inject(
-            Path(asked.file),
-            foreign,
-            lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars),
-            update,
-        )
+        offer = lambda client, prompt: offered(client, head_of(prompt, PROMPT_CHARS), "", chars)  # noqa: E731
+        return _noted(inject(Path(file), other, offer, update))
 
 
-def compare(world: World, asked: CompareAsks) -> Any:
-    """Ask the scope's latest searches again of retrievers, by default of all; nothing is put on the log."""
+def compare(
+    world: World,
+    retrievers: Annotated[tuple[RetrieverName, ...], said("Only this one.")] = (),
+    limit: Annotated[int, Meta(description="The latest searches.", ge=1, le=100_000)] = 1_000,
+) -> dict[str, Any]:
+    """Ask several retrievers the past questions of this project, and compare their results.
+
+        memtape admin compare --retriever bm25 --retriever memtape
+        memtape admin compare --shadow
+
+    Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing
+    to compare with, and only --json has figures, about the returned results. The searches are asked of the
+    current views; nothing is put on the log.
+
+    With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever
+    set`) beside the answers given. Only shown results are likely to be used, so the active retriever has the
+    advantage.
+    """
     compare_in = ask.comparing.compare
-    return world.read(
-        lambda views, scope: compare_in(views, world.log, scope, asked.retrievers, asked.limit, world.on_phase)
-    )
+    log, told = world.log, world.on_phase
+    return world.read(lambda views, scope: compare_in(views, log, scope, retrievers, limit, told))
 
 
-def compare_shadows(world: World, asked: Asks) -> Any:
-    """Return the results of shadow retrievers beside the scope's answers."""
+def compare_shadows(world: World) -> dict[str, Any]:
+    """Instead compare what shadows answered beside the searches.
+
+    memtape admin compare --shadow
+    """
     return world.read(lambda views, scope: ask.comparing.compare_shadows(world.log, scope))
 
 
-def retrievers(world: World, asked: Asks) -> States:
-    """Return the retrievers and embedders that the log names, with their states."""
+def retrievers(world: World) -> States:
+    """List the retrievers and embedders that the log names, with their states.
+
+        memtape admin retriever list
+
+    An active one answers or decides. A shadow works beside it and is never shown. One that is off or
+    deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.
+    """
     return states_on(world.log)
 
 
-def set_retriever(world: World, asked: SetRetrieverAsks) -> States:
-    """Put a retriever into a state, from the next search on."""
-    set_state(world.log, asked.name, asked.state, asked.percent)
+def set_retriever(
+    world: World,
+    name: str,
+    state: State,
+    percent: Annotated[
+        Percent | None,
+        said("Of all searches, the share that shadows are asked; 10 at first."),
+    ] = None,
+) -> States:
+    """Put a retriever into a state, from the next search on.
+
+        memtape admin retriever set bm25 shadow --percent 20
+        memtape admin retriever set "memtape without hot, edges" shadow
+        memtape admin retriever set bm25 deprecated
+
+    NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an
+    embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at
+    the next `memtape run --once`, as of the time of each search.
+    """
+    set_state(world.log, name, state, percent)
     return states_on(world.log)
 
 
-def _eval_shell(home: Path, asked: EvalAsks) -> Output:
-    measured = evaluate(home, asked)
-    for note in measured["notes"]:
-        say(note, err=True)
-    yield measured
+def _eval_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
     counts = f"{many(measured['questions'], 'question')} with evidence, {many(measured['turns'], 'turn')}"
     yield f"{counts}, embedder {measured['embedder']}"
     yield from _evaluated(measured["retrievers"])
 
 
-def _inject_shell(home: Path, asked: InjectAsks) -> Output:
-    measured = inject(home, asked)
-    for note in measured["notes"]:
-        say(note, err=True)
-    yield measured
+def _inject_lines(home: Path, asked: Any, measured: Mapping[str, Any]) -> Iterator[str]:
     turns = many(measured["turns"], "turn")
     yield f"{turns}; tokens by {measured['tokenizer']}, of the prompts that were given anything"
     heads = ("prompts", "given", "with evidence", "tokens, mean", "max")
@@ -148,14 +186,15 @@ def _inject_shell(home: Path, asked: InjectAsks) -> Output:
         yield f"{name:<22}" + "".join(f"{cell:>15}" for cell in cells)
 
 
-def _compare_lines(world: World, asked: CompareAsks, told: Mapping[str, Any]) -> Iterator[str]:
+def _compare_lines(world: World, asked: Any, told: Mapping[str, Any]) -> Iterator[str]:
     searches = many(told["recalls"], "search", "searches")
     if told["truth"] == "returned":
         yield (
             f"Of {searches} of {world.scope} nothing is known to have been used. What a search "
             "returned can only be compared with itself, which says nothing about recall."
         )
-        yield "Say what shaped an answer with `memtape agents used ID --recall RECALL_ID`, then compare again."
+        used = "`memtape agents used ID --recall RECALL_ID`"
+        yield f"Say what shaped an answer with {used}, then compare again."
         return
     judged = many(told["judged"], "search", "searches")
     yield f"{searches}, asked of the views as they are now; recall of what was {told['truth']} ({judged})"
@@ -168,12 +207,14 @@ def _shadows(told: Mapping[str, Any]) -> list[str]:
     for name, its in told["shadows"].items():
         failed = f", {its['failed']:,} failed" if its["failed"] else ""
         lines.append(f"{one_line(name, 200)} ({its['state']}): {many(its['answers'], 'answer')}{failed}")
-        lines += _table("  the same results", [f"@{cut}" for cut in its["overlap"]], {"": its["overlap"].values()})
+        same = its["overlap"]
+        lines += _table("  the same results", [f"@{cut}" for cut in same], {"": same.values()})
         found = {"answered": its["recall"]["active"].values(), "shadow": its["recall"]["shadow"].values()}
         if its["judged"]:
             heads = [f"@{cut}" for cut in its["recall"]["active"]]
             lines += _table(f"  recall of what was used ({its['judged']:,})", heads, found)
-        lines.append(f"  latency in ms: p50 {its['latency_ms']['p50']:.1f}, p95 {its['latency_ms']['p95']:.1f}")
+        took = its["latency_ms"]
+        lines.append(f"  latency in ms: p50 {took['p50']:.1f}, p95 {took['p95']:.1f}")
     return lines
 
 
@@ -182,7 +223,7 @@ def _evaluated(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
     lines = [line for what in ("turn", "session") for line in _by_cut(what, measured)]
     categories = next(iter(measured.values()))["by_category"]
     heads = [f"{one_line(name, 14)} ({its['questions']})" for name, its in categories.items()]
-    tens = {name: [one["turn"]["10"] for one in its["by_category"].values()] for name, its in measured.items()}
+    tens = {name: [it["turn"]["10"] for it in its["by_category"].values()] for name, its in measured.items()}
     lines += _table("turn @10 by category", heads, tens)
     lines.append("latency in ms, without embedding the question")
     for name, its in measured.items():
@@ -223,86 +264,10 @@ def _state_lines(world: World, asked: Asks, states: States) -> Iterator[str]:
 
 
 VERBS = (
-    Verb(
-        "admin eval",
-        "Measure how much of the evidence of a file's questions retrievers find.",
-        """\
-memtape admin eval locomo10.json --retriever bm25 --retriever memtape
-memtape admin eval locomo10.json --embedder floor --without sparse --json
-memtape admin eval locomo10.json --inject""",
-        EvalAsks,
-        dict,
-        evaluate,
-        shell=_eval_shell,
-        at="folder",
-        details="""\
-The file is LoCoMo as published, or {"conversations": [{"id", "turns": [{"id", "session", "speaker",
-"role", "text", "at"}], "questions": [{"question", "evidence": [turn ids], "category"}]}]}. `at` is ISO
-8601, a day such as 8 May 2023, or a number of seconds, milliseconds or microseconds. The turns are
-captured into a temporary home; yours is only read for its settings.""",
-    ),
-    Verb(
-        "admin eval --inject",
-        "Measure what a hook adds to prompts instead.",
-        "memtape admin eval locomo10.json --inject",
-        InjectAsks,
-        dict,
-        inject,
-        shell=_inject_shell,
-        at="folder",
-    ),
-    Verb(
-        "admin compare",
-        "Ask several retrievers the past questions of this project, and compare their results.",
-        "memtape admin compare --retriever bm25 --retriever memtape\nmemtape admin compare --shadow",
-        CompareAsks,
-        dict,
-        compare,
-        lines=_compare_lines,
-        details="""\
-Recall counts the used results of a search (`memtape agents used`). Without any known use there is nothing to
-compare with, and only --json has figures, about the returned results. The searches are asked of the
-current views; nothing is put on the log.
-
-With --shadow nothing is asked: it reports the results of shadow retrievers (`memtape admin retriever set`)
-beside the answers given. Only shown results are likely to be used, so the active retriever has the advantage.""",
-    ),
-    Verb(
-        "admin compare --shadow",
-        "Instead compare what shadows answered beside the searches.",
-        "memtape admin compare --shadow",
-        Asks,
-        dict,
-        compare_shadows,
-        lines=lambda world, asked, told: _shadows(told),
-    ),
-    Verb(
-        "admin retriever list",
-        "List the retrievers and embedders that the log names, with their states.",
-        "memtape admin retriever list",
-        Asks,
-        States,
-        retrievers,
-        lines=_state_lines,
-        at="home",
-        details="An active one answers or decides. A shadow works beside it and is never shown. One that is off or "
-        "deprecated does nothing more; `memtape admin compare --shadow` still reports a deprecated retriever.",
-    ),
-    Verb(
-        "admin retriever set",
-        "Put a retriever into a state, from the next search on.",
-        """\
-memtape admin retriever set bm25 shadow --percent 20
-memtape admin retriever set "memtape without hot, edges" shadow
-memtape admin retriever set bm25 deprecated""",
-        SetRetrieverAsks,
-        States,
-        set_retriever,
-        lines=_state_lines,
-        effect="adds",
-        at="home",
-        details='NAME says how it finds: bm25, dense, rrf, "memtape without LANE, LANE", or "memtape with KEY" of an '
-        "embedder that `memtape admin retriever list` tells. A shadow answers while `memtape run` goes on, or at the "
-        "next `memtape run --once`, as of the time of each search.",
-    ),
+    Verb("admin eval", evaluate, lines=_eval_lines, at="folder"),
+    Verb("admin eval --inject", inject, lines=_inject_lines, at="folder"),
+    Verb("admin compare", compare, lines=_compare_lines),
+    Verb("admin compare --shadow", compare_shadows, lines=lambda world, asked, told: _shadows(told)),
+    Verb("admin retriever list", retrievers, lines=_state_lines, at="home"),
+    Verb("admin retriever set", set_retriever, lines=_state_lines, effect="adds", at="home"),
 )

@@ -22,7 +22,7 @@ from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
-from memtape.tools.verb import Asks, Offer, Output, Verb
+from memtape.tools.verb import Offer, Output, Verb
 from memtape.tools.verbs.lines import decoded, each
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
     text, base = asked.text or None, asked.base
     others = any(it not in (None, ()) for it in (asked.title, asked.summary, asked.hints, asked.refs))
     if text is not None or not others:
-        shown = tree.show(world, tree.PageAsks(page=asked.page))
+        shown = tree.show_page(world, asked.page)
         base = base or shown.row.version
         text = _text(text, lambda: shown.text)
         if text is None and not others:
@@ -61,7 +61,7 @@ def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
     yield from _written(done, "Changed")
 
 
-def _link_lines(world: World, asked: tree.LinkPagesAsks, done: tree.LinkSaid) -> Iterator[str]:
+def _link_lines(world: World, asked: Any, done: tree.LinkSaid) -> Iterator[str]:
     ends = f"{done.source} {done.relation} {done.target}"
     again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
     if asked.undo:
@@ -91,7 +91,7 @@ def _written(done: tree.Written, what: str) -> Iterator[str]:
         yield told
 
 
-def _tree_lines(world: World, asked: tree.DrawAsks, drawn: tree.DrawnTree) -> Iterator[str]:
+def _tree_lines(world: World, asked: Any, drawn: tree.DrawnTree) -> Iterator[str]:
     if drawn.top is None:
         yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
@@ -165,17 +165,17 @@ def _listed(number: int, it: tree.ListedNode) -> Iterator[str]:
     yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
 
 
-def _check_shell(world: World, asked: tree.CheckAsks) -> Output:
-    found = tree.check(world, replace(asked, fix=False))
+def _check_shell(world: World, asked: Any) -> Output:
+    found = tree.check(world)
     mendable = [problem for problem in found.problems if problem.fix]
-    names = {it.id: it.name for it in tree.pages(world, Asks())}
+    names = {it.id: it.name for it in tree.pages(world)}
     steps = [_step(problem, body, names) for problem in mendable for body in problem.fix]
     if asked.fix and mendable and not asked.yes:
         for told, _ in steps[:SHOWN_PROBLEMS]:
             say(f"Will be done: {told}", err=True)
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = tree.check(world, asked) if asked.fix and mendable else found
+    done = tree.check(world, fix=True) if asked.fix and mendable else found
     yield done
     for problem in found.problems[:SHOWN_PROBLEMS]:
         yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
@@ -196,7 +196,7 @@ def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[st
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
 
 
-def _tell_page(world: World, asked: tree.PageAsks, found: tree.PageShown) -> str:
+def _tell_page(world: World, asked: Any, found: tree.PageShown) -> str:
     """Show a page with its child pages and links, as many as fit."""
     row, part = found.row, markdown.part_of(found.text, 0)
     about = f"{one_line(row.slug or row.id, 200)} in {world.scope}"
@@ -223,126 +223,50 @@ def _tell_edit(world: World, asked: Any, done: tree.Written) -> str:
 
 
 VERBS = (
-    Verb(
-        "tree draw",
-        "Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.",
-        "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
-        tree.DrawAsks,
-        tree.DrawnTree,
-        tree.draw,
-        lines=_tree_lines,
-        in_memory=True,
-    ),
+    Verb("tree draw", tree.draw, lines=_tree_lines),
     Verb(
         "tree show",
-        "Show a page: text, child pages, links, backlinks and versions.",
-        "memtape tree show _root",
-        tree.PageAsks,
-        tree.PageShown,
-        tree.show,
+        tree.show_page,
         lines=lambda world, asked, shown: _page(shown),
         tool=Offer(
-            "read_page",
             "Read a page of the project's tree, and what stands below it; _root is the top.",
             _tell_page,
             common=False,
         ),
-        in_memory=True,
     ),
     Verb(
         "tree list",
-        "List all pages of the project by their slugs.",
-        "memtape tree list --json",
-        Asks,
-        tree.ListedNode,
         tree.pages,
         lines=lambda world, asked, found: each(found, _listed, "No page yet: `memtape tree new` writes one."),
         listed="pages",
-        in_memory=True,
     ),
-    Verb(
-        "tree check",
-        "List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.",
-        "memtape tree check\nmemtape tree check --fix --yes",
-        tree.CheckAsks,
-        tree.TreeCheck,
-        tree.check,
-        shell=_check_shell,
-        effect="adds",
-        in_memory=True,
-        details="With --fix, links to missing pages and links that close a circle end, and an unreachable "
-        "page is put below another. No text is changed, and no page is removed.",
-    ),
+    Verb("tree check", tree.check, shell=_check_shell, effect="adds"),
     Verb(
         "tree new",
-        "Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.",
-        """\
-memtape tree new deploy "How we deploy." --title Deploying
-memtape tree new deploy/staging - < staging.md""",
-        tree.NewPageAsks,
-        tree.Written,
         tree.new,
         shell=_new_shell,
         effect="adds",
-        undo="memtape forget",
         tool=Offer(
-            "new_page",
             "Write a longer text that is kept up to date, as a page of the project's tree.",
             lambda world, asked, it: f"Wrote the page {it.slug} below {it.under}, version `{it.version}`.",
             idempotent=False,
             common=False,
             asks=AgentNewPageAsks,
         ),
-        in_memory=True,
     ),
     Verb(
         "tree edit",
-        "Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.",
-        """\
-memtape tree edit deploy/staging "Staging listens on port 5434."
-memtape tree edit deploy --summary "Who deploys, when and how.\"""",
-        tree.EditPageAsks,
-        tree.Written,
         tree.edit,
         shell=_edit_shell,
         effect="adds",
-        undo="memtape tree edit",
         tool=Offer(
-            "edit_page",
             "Give a page another text. What a person wrote stays, and yours stands beside it.",
             _tell_edit,
             idempotent=False,
             common=False,
             asks=tree.AgentEditPageAsks,
         ),
-        in_memory=True,
-        details="With --title and the like alone the text stays. All versions are kept. If the page has "
-        "another version by now than --base, or than the one in your editor, both stand until somebody has "
-        "seen both.",
     ),
-    Verb(
-        "tree move",
-        "Give a page another slug, or put it below another page, or both. Links to it follow.",
-        "memtape tree move deploy/staging staging --under _root",
-        tree.MovePageAsks,
-        tree.Written,
-        tree.move,
-        lines=lambda world, asked, done: _written(done, "Moved"),
-        effect="adds",
-        in_memory=True,
-    ),
-    Verb(
-        "tree link",
-        "Link a page to another. As a child the other stands below it. TO may be a slug without a page.",
-        """\
-memtape tree link deploy deploy/staging --as child
-memtape tree link deploy/staging backups --as depends_on""",
-        tree.LinkPagesAsks,
-        tree.LinkSaid,
-        tree.link,
-        lines=_link_lines,
-        effect="adds",
-        undo="memtape tree link --undo",
-        in_memory=True,
-    ),
+    Verb("tree move", tree.move, lines=lambda world, asked, done: _written(done, "Moved"), effect="adds"),
+    Verb("tree link", tree.link, lines=_link_lines, effect="adds"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -34,18 +34,6 @@ SHOWN_CHARS = 80
 MOST_NAME_CHARS = 200
 
 
-class FinishAsks(Asks, frozen=True):
-    yes: Annotated[bool, said("Do not ask.")] = False
-
-
-class NameAsks(Asks, frozen=True):
-    name: str
-
-
-class AdoptAsks(Asks, frozen=True):
-    once: Annotated[str, said("The former folder, or the scope.", metavar="FOLDER|SCOPE")]
-
-
 class Project(msgspec.Struct, frozen=True, kw_only=True):
     """A project of the home: its state, the numbers of its rows in the views, its folder (None if unknown).
 
@@ -71,16 +59,24 @@ class ProjectChange(msgspec.Struct, frozen=True, kw_only=True):
     texts: int = 0
 
 
-def projects(world: World, asked: Asks) -> list[Project]:
-    """Return the projects in the views, the last active first."""
+def projects(world: World) -> list[Project]:
+    """List all projects of this data folder, the last active first.
+
+    memtape project list --json
+    """
     world.catch_up()
     folders = folders_known(world.home)
     return world.reader.held(lambda views: _projects(views, folders))
 
 
-def project_state(world: World, asked: Asks) -> Project:
-    """Return the project of the scope. Raises `NotFound`."""
-    found = next((it for it in projects(world, asked) if it.scope == world.scope), None)
+def project_state(world: World) -> Project:
+    """Show the scope of this folder's project: its name, state, last activity, aging of texts, folder.
+
+        memtape project scope
+
+    Raises `NotFound`.
+    """
+    found = next((it for it in projects(world) if it.scope == world.scope), None)
     if found is None:
         raise _nothing(world.scope)
     return found
@@ -92,41 +88,65 @@ def to_finish(world: World) -> int:
     state = scope.lifecycle.project
     if state.state == "finished":
         raise MemtapeError(
-            f"{scope.name} was finished on {format_day(state.since)}.", "`memtape project finish --undo` goes on."
+            f"{scope.name} was finished on {format_day(state.since)}.",
+            "`memtape project finish --undo` goes on.",
         )
     return to_be_archived(scope)
 
 
-def finish(world: World, asked: FinishAsks) -> ProjectChange:
-    """Append that the project is finished, with its texts up to now archived. Raises `MemtapeError`."""
+def finish(world: World, yes: Annotated[bool, said("Do not ask.")] = False) -> ProjectChange:
+    """Finish this project: all its texts are archived, as a whole.
+
+        memtape project finish
+        memtape project finish --scope project:harbour-1a2b3c4d --yes
+        memtape project finish --undo
+
+    Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by
+    themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.
+    """
     texts = to_finish(world)
     return _say(world, ScopeChanged(git_at=None, name=None, state="finished"), texts)
 
 
-def resume(world: World, asked: Asks) -> ProjectChange:
-    """Append that the project is active: the texts archived with it return. Raises `MemtapeError`."""
+def resume(world: World) -> ProjectChange:
+    """Go on with it: what was archived with it is found again.
+
+    memtape project finish --undo
+    """
     scope = _stands(world, "resume", "finish --undo")
     if scope.lifecycle.project.state == "active":
         raise MemtapeError(f"{scope.name} is active.", "`memtape project list` says how each stands.")
     return _say(world, ScopeChanged(git_at=None, name=None, state="active"), to_be_archived(scope))
 
 
-def rename(world: World, asked: NameAsks) -> ProjectChange:
-    """Append a new name of the project; its scope stays. Raises `MemtapeError`."""
-    name = " ".join(asked.name.split())
+def rename(world: World, name: str) -> ProjectChange:
+    """Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.
+
+    memtape project name "The harbour lights"
+    """
+    name = " ".join(name.split())
     if not 0 < len(name) <= MOST_NAME_CHARS:
-        raise MemtapeError(f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}.", "Give another.")
+        told = f"The name has {len(name):,} characters; it takes 1 to {MOST_NAME_CHARS}."
+        raise MemtapeError(told, "Give another.")
     _stands(world, "rename", "name")
     return _say(world, ScopeChanged(git_at=None, name=name, state=None), 0)
 
 
-def adopt(home: Path, asked: AdoptAsks) -> Adopted:
-    """Give the project of the current folder the memory of a former folder or of a scope."""
-    return adopt_scope(Path.cwd(), Home(home), asked.once)
+def adopt(
+    home: Path, once: Annotated[str, said("The former folder, or the scope.", metavar="FOLDER|SCOPE")]
+) -> Adopted:
+    """Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.
+
+        memtape project adopt ../the-old-name
+
+    A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that
+    `memtape status` names. A folder that still exists keeps its memory.
+    """
+    return adopt_scope(Path.cwd(), Home(home), once)
 
 
 def _stands(world: World, what: str, command: str) -> Scope:
-    """Return the state of the scope for a writer allowed to change it as a whole, by a command of projects."""
+    """Return the state of the scope for a writer who may change it as a whole, by a command of projects."""
     origin, name = world.actor.origin, world.scope
     then = f"The user can run `memtape project {command}`; who is a person says --origin user."
     check_person(origin, f"{what} a project", then)
@@ -172,14 +192,14 @@ def _projects(views: Retriever, folders: dict[str, str]) -> list[Project]:
     return sorted(found, key=lambda it: (-it.last_at, it.scope))
 
 
-def _finish_shell(world: World, asked: FinishAsks) -> Output:
+def _finish_shell(world: World, asked: Any) -> Output:
     texts = to_finish(world)
     back = f"memtape project finish --undo --scope {world.scope}"
     if not asked.yes:
         say(f"{many(texts, 'text')} of {world.scope} will be archived. To undo: {back}", err=True)
         if not confirmed("Finish it?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = finish(world, asked)
+    done = finish(world)
     yield done
     yield f"{done.scope} is finished. Archived with it: {many(done.texts, 'text')}."
     yield f"To undo: {back}"
@@ -212,7 +232,7 @@ def _state(it: Project) -> str:
     return f"{it.mark.state} since {format_day(it.mark.since)}{gone}" if it.mark.since else it.mark.state
 
 
-def _adopt_lines(home: Path, asked: AdoptAsks, adopted: Adopted) -> Iterator[str]:
+def _adopt_lines(home: Path, asked: Any, adopted: Adopted) -> Iterator[str]:
     yield f"{adopted.folder} has the memory of {adopted.scope} now."
     if adopted.before is not None:
         yield f"What was captured here before stays in {adopted.before}; `--scope {adopted.before}` asks it."
@@ -221,10 +241,6 @@ def _adopt_lines(home: Path, asked: AdoptAsks, adopted: Adopted) -> Iterator[str
 VERBS = (
     Verb(
         "project list",
-        "List all projects of this data folder, the last active first.",
-        "memtape project list --json",
-        Asks,
-        Project,
         projects,
         lines=lambda world, asked, found: each(
             found, _project_lines, "There is no project yet. `memtape capture` makes that of this folder."
@@ -232,62 +248,19 @@ VERBS = (
         listed="projects",
         at="home",
     ),
-    Verb(
-        "project scope",
-        "Show the scope of this folder's project: its name, state, last activity, aging of texts, folder.",
-        "memtape project scope",
-        Asks,
-        Project,
-        project_state,
-        lines=_state_lines,
-    ),
+    Verb("project scope", project_state, lines=_state_lines),
     Verb(
         "project name",
-        "Set the name that people call this project by. Its scope, the name in commands, stays. Only for people.",
-        'memtape project name "The harbour lights"',
-        NameAsks,
-        ProjectChange,
         rename,
         lines=lambda world, asked, done: [f"{done.scope} is called {one_line(done.name, SHOWN_CHARS)} now."],
         effect="adds",
     ),
-    Verb(
-        "project finish",
-        "Finish this project: all its texts are archived, as a whole.",
-        """\
-memtape project finish
-memtape project finish --scope project:harbour-1a2b3c4d --yes
-memtape project finish --undo""",
-        FinishAsks,
-        ProjectChange,
-        finish,
-        shell=_finish_shell,
-        effect="hides",
-        undo="memtape project finish --undo",
-        details="Nothing of it is purged or erased. Later texts are found as always, and texts that were archived by "
-        "themselves stay archived with --undo. Only people finish a project: --origin user at a terminal.",
-    ),
+    Verb("project finish", finish, shell=_finish_shell, effect="hides"),
     Verb(
         "project finish --undo",
-        "Go on with it: what was archived with it is found again.",
-        "memtape project finish --undo",
-        Asks,
-        ProjectChange,
         resume,
         lines=lambda world, asked, done: [f"{done.scope} goes on. Found again: {many(done.texts, 'text')}."],
         effect="shows",
     ),
-    Verb(
-        "project adopt",
-        "Give this folder's project the memory of FOLDER, its place before a rename, a move or `git init`.",
-        "memtape project adopt ../the-old-name",
-        AdoptAsks,
-        Adopted,
-        adopt,
-        lines=_adopt_lines,
-        at="folder",
-        effect="adds",
-        details="A folder outside git is known by its path alone. FOLDER is the former path, or SCOPE the scope that "
-        "`memtape status` names. A folder that still exists keeps its memory.",
-    ),
+    Verb("project adopt", adopt, lines=_adopt_lines, at="folder", effect="adds"),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 import msgspec
@@ -22,38 +23,16 @@ from memtape.schemas.visible import many, one_line
 from memtape.tools import ask
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors.terminal import is_json, printed_json, say
-from memtape.tools.verb import Asks, Output, Verb, people, said
+from memtape.tools.verb import Verb, people, said
 from memtape.tools.verbs.lines import event_line
 
 if TYPE_CHECKING:
     from memtape.tools.ask.as_of import Diff
     from memtape.tools.world import World
 
+Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
-
-
-class LogAsks(Asks, frozen=True):
-    partition: Annotated[int | None, people("Read this partition, all scopes of it.")] = None
-    offset: Annotated[int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")] = (
-        None
-    )
-    limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20
-    types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = ()
-    follow: Annotated[bool, said("Wait for more and print it as it comes, until interrupted.")] = False
-
-
-class TailAsks(Asks, frozen=True):
-    since: Annotated[str | None, said("Begin there: ISO 8601, or an age as 3d; by default now.")] = None
-    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None
-    types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = ()
-    texts: Annotated[bool, said("Print what was said too.")] = False
-
-
-class DiffAsks(Asks, frozen=True):
-    before: str
-    after: str
-    every: Annotated[bool, people("Every scope, not just this project.", option="--all")] = False
 
 
 class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,18 +44,32 @@ class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     unreadable: str = ""
 
 
-def read_log(world: World, asked: LogAsks) -> list[LogSlot]:
-    """Return slots of the log as they are: the last ones, or from an offset on, of the scope or of a partition."""
-    if asked.follow and is_json():
+def read_log(
+    world: World,
+    partition: Annotated[int | None, people("Read this partition, all scopes of it.")] = None,
+    offset: Annotated[
+        int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
+    ] = None,
+    limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20,
+    types: Types = (),
+    follow: Annotated[bool, said("Wait for more and print it as it comes, until interrupted.")] = False,
+) -> list[LogSlot]:
+    """Print events of the log as they stand: the last ones, or from an offset on.
+
+    memtape log --limit 5
+    memtape log --sessions
+    memtape log --partition 3 --from 0 --json
+    """
+    if follow and is_json():
         raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
-    of_scope = world.scope if asked.partition is None else None
-    number = partition_of(world.scope, world.log.partitions) if asked.partition is None else asked.partition
+    of_scope = world.scope if partition is None else None
+    number = partition_of(world.scope, world.log.partitions) if partition is None else partition
     if number >= world.log.partitions:
         raise click.UsageError(f"The log has partitions 0 to {world.log.partitions - 1}.")
-    if asked.offset is None:
-        slots = list(islice(backwards(world.log, number, of_scope, asked.types), asked.limit))[::-1]
+    if offset is None:
+        slots = list(islice(backwards(world.log, number, of_scope, types), limit))[::-1]
     else:
-        slots = world.log.read(number, asked.offset, asked.limit, scope=of_scope, types=asked.types)
+        slots = world.log.read(number, offset, limit, scope=of_scope, types=types)
     return [_decoded(slot) for slot in slots]
 
 
@@ -87,21 +80,49 @@ def _decoded(slot: Slot) -> LogSlot:
         return LogSlot(partition=slot.partition, offset=slot.offset, event=None, unreadable=error.reason)
 
 
-def diff(world: World, asked: DiffAsks) -> Diff:
-    """Return the changes between two positions or times, in the scope or with `every` in all."""
-    return ask.as_of.diff(world.home, world.log, asked.before, asked.after, None if asked.every else world.scope)
+def diff(
+    world: World,
+    before: str,
+    after: str,
+    every: Annotated[bool, people("Every scope, not just this project.", option="--all")] = False,
+) -> Diff:
+    """Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.
+
+        memtape admin diff 3d 1h
+
+    A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.
+    """
+    return ask.as_of.diff(world.home, world.log, before, after, None if every else world.scope)
 
 
-def tail(world: World, asked: TailAsks) -> Iterator[Slot]:
-    """Yield the slots of the log as they come, without end. Ticks are left out unless `types` names them."""
+def tail(
+    world: World,
+    since: Annotated[str | None, said("Begin there: ISO 8601, or an age as 3d; by default now.")] = None,
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
+    types: Types = (),
+    texts: Annotated[bool, said("Print what was said too.")] = False,
+) -> None:
+    """Follow the log of the whole home: a line for each event as it comes, until interrupted.
+
+        memtape admin tail --type captured --type recalled
+        memtape admin tail --since 1h --json
+
+    No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks are
+    shown where --type asks for them.
+    """
     ends = world.log.ends()
-    if asked.since is not None:
-        ends = [world.log.offset_after(number, parse_time(asked.since, now_us())) for number in range(len(ends))]
-    numbers = range(len(ends)) if asked.scope is None else (partition_of(check_scope(asked.scope), len(ends)),)
-    for slot in followed(world.log, {number: ends[number] for number in numbers}, asked.scope, asked.types):
-        event = event_of(slot.payload)
-        if asked.types or event is None or event.type != "ticked":
-            yield slot
+    if since is not None:
+        ends = [world.log.offset_after(number, parse_time(since, now_us())) for number in range(len(ends))]
+    numbers = range(len(ends)) if scope is None else (partition_of(check_scope(scope), len(ends)),)
+    with suppress(KeyboardInterrupt):
+        for slot in followed(world.log, {number: ends[number] for number in numbers}, scope, types):
+            event = event_of(slot.payload)
+            if not types and event is not None and event.type == "ticked":
+                continue
+            if not printed_json(_event_json(slot, event, texts=texts), indent=False):
+                about = "" if event is None else f"{one_line(event.scope or 'every scope', 80)}  "
+                say(f"{about}{_slot(_decoded(slot), texts=texts)}")
+                sys.stdout.flush()
 
 
 def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[str, ...]) -> Iterator[Slot]:
@@ -119,9 +140,7 @@ def followed(log: Log, offsets: dict[int, int], scope: str | None, types: tuple[
             time.sleep(POLL_S)
 
 
-def _log_shell(world: World, asked: LogAsks) -> Output:
-    found = read_log(world, asked)
-    yield found
+def _log_lines(world: World, asked: Any, found: list[LogSlot]) -> Iterator[str]:
     yield from map(_slot, found)
     number = partition_of(world.scope, world.log.partitions) if asked.partition is None else asked.partition
     end = found[-1].offset + 1 if found else world.log.ends()[number]
@@ -136,25 +155,12 @@ def _slot(slot: LogSlot, *, texts: bool = True) -> str:
     return f"{slot.partition}/{slot.offset}  {said}"
 
 
-def _diff_lines(world: World, asked: DiffAsks, changes: Diff) -> Iterator[str]:
+def _diff_lines(world: World, asked: Any, changes: Diff) -> Iterator[str]:
     for what in ("added", "folded", "revised", "forgotten", "restored"):
         for changed in getattr(changes, what):
             more = f" (+{len(changed.captures)})" if changed.captures else ""
             yield f"{what:<10} {changed.id}  {changed.kind}{more}  {one_line(changed.text, 120)}"
     yield f"{many(changes.turns, 'turn')} came."
-
-
-def _tail_shell(world: World, asked: TailAsks) -> None:
-    """Print a line for each event, with --json a document, until interrupted."""
-    try:
-        for slot in tail(world, asked):
-            event = event_of(slot.payload)
-            if not printed_json(_event_json(slot, event, texts=asked.texts), indent=False):
-                about = "" if event is None else f"{one_line(event.scope or 'every scope', 80)}  "
-                say(f"{about}{_slot(_decoded(slot), texts=asked.texts)}")
-                sys.stdout.flush()
-    except KeyboardInterrupt:
-        return
 
 
 def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, object]:
@@ -164,47 +170,13 @@ def _event_json(slot: Slot, event: Event | None, *, texts: bool) -> dict[str, ob
     if texts:
         return place | {"type": event.type, "event": event}
     kind = event.body.kind if isinstance(event.body, Captured) else None
-    told = {"type": event.type, "at": format_time(event.at), "sent": format_time(event.sent), "scope": event.scope}
-    return place | told | {"id": event.id, "kind": kind, "origin": event.actor.origin, "erased": not event.body}
+    place |= {"type": event.type, "at": format_time(event.at), "sent": format_time(event.sent)}
+    place |= {"scope": event.scope, "id": event.id, "kind": kind}
+    return place | {"origin": event.actor.origin, "erased": not event.body}
 
 
 VERBS = (
-    Verb(
-        "log",
-        "Print events of the log as they stand: the last ones, or from an offset on.",
-        """\
-memtape log --limit 5
-memtape log --sessions
-memtape log --partition 3 --from 0 --json""",
-        LogAsks,
-        LogSlot,
-        read_log,
-        shell=_log_shell,
-        listed="events",
-        in_memory=True,
-    ),
-    Verb(
-        "admin tail",
-        "Follow the log of the whole home: a line for each event as it comes, until interrupted.",
-        """\
-memtape admin tail --type captured --type recalled
-memtape admin tail --since 1h --json""",
-        TailAsks,
-        LogSlot,
-        tail,
-        shell=_tail_shell,
-        at="home",
-        details="No line has a captured text, unless --texts asks for it. With --json each line is one document. Ticks "
-        "are shown where --type asks for them.",
-    ),
-    Verb(
-        "admin diff",
-        "Show what changed between two positions or times: memories added, folded, revised, forgotten, restored.",
-        "memtape admin diff 3d 1h",
-        DiffAsks,
-        "ask.as_of.Diff",
-        diff,
-        lines=_diff_lines,
-        details="A position is partition:offset pairs, as 3:120,7:45; a time is ISO 8601 or an age.",
-    ),
+    Verb("log", read_log, lines=_log_lines, listed="events"),
+    Verb("admin tail", tail, answers=LogSlot, at="home"),
+    Verb("admin diff", diff, lines=_diff_lines),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import msgspec
 from msgspec import Meta
@@ -22,7 +22,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
 from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
-from memtape.tools.verb import Asks, AsOf, ListAsks, Offer, Output, Tags, Verb, people, rare, said
+from memtape.tools.verb import Asks, AsOf, Limit, Offer, Output, Tags, Verb, people, rare, said
 from memtape.tools.verbs.lines import latest, say_where_it_was
 
 if TYPE_CHECKING:
@@ -66,9 +66,12 @@ class SearchAsks(Asks, frozen=True):
     not_tags: Annotated[Tags, rare("Nothing with this tag.")] = ()
     not_origins: Annotated[
         tuple[Origin, ...],
-        rare("Nothing that this origin has captured, whoever else has: operator, user, agent, tool, web, model.", 6),
+        rare(f"Nothing that this origin has captured, whoever else has: {', '.join(get_args(Origin))}.", 6),
     ] = ()
-    not_sessions: Annotated[tuple[str, ...], rare("Nothing that was captured in this session, wherever else.", 64)] = ()
+    not_sessions: Annotated[
+        tuple[str, ...],
+        rare("Nothing that was captured in this session, wherever else.", 64),
+    ] = ()
     since: Annotated[str | None, Meta(description="Only from then on: ISO 8601, or an age as 3d.")] = None
     until: Annotated[str | None, Meta(description="Only before then.")] = None
     valid_at: Annotated[str | None, rare("What held then, as it is known now.")] = None
@@ -85,7 +88,10 @@ class SearchAsks(Asks, frozen=True):
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
     quiet: Annotated[bool, people("Do not put this search on the log.")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
-    without: Annotated[tuple[Lane, ...], people("Leave this lane out, for comparing.", option="--without")] = ()
+    without: Annotated[
+        tuple[Lane, ...],
+        people("Leave this lane out, for comparing.", option="--without"),
+    ] = ()
     as_of: AsOf = None
 
 
@@ -93,20 +99,26 @@ class AgentSearchAsks(SearchAsks, frozen=True):
     limit: Annotated[int, Meta(description="How many results, at most 20.", ge=1)] = 8
 
 
-class RecentAsks(ListAsks, frozen=True):
-    kinds: Annotated[
-        tuple[Kind, ...], rare("Only of this kind, by default all but turn; page is a page that was written.", 8)
-    ] = ()
-
-
 def search(world: World, asked: SearchAsks) -> Answer:
-    """Return the results of the scope and of `global` for a query, best first.
+    """Find memories and turns of this project, and of global, by words; without words list the latest
+    memories.
 
-    Pending events are projected first if quick; else the answer covers them by words and has the lag of the views.
-    Unless `quiet`, a `recalled` event is appended, if the project has anything; the past (`as_of`, `valid_at`) is
-    asked without one. Summaries follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same
-    question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises
-    `MemtapeError` for a damaged cursor, or one of another question, scope or home.
+        memtape search "staging database port" --kind fact
+        memtape search --kind turn --limit 5
+        memtape search "staging database port" --from-origin user --from-origin operator
+        memtape search "staging database port" --explain
+        memtape search "staging database port" --valid-at 2026-03-01
+        memtape search "staging database port" --archived
+        memtape search "which databases do we run" --deep --explain
+        memtape search "staging database port" --not-kind turn --tier short
+        memtape search "staging database port" --quota turns=3,documents=2
+
+    Returns the results of the scope and of `global`, best first. Pending events are projected first if quick;
+    else the answer covers them by words and has the lag of the views. Unless `quiet`, a `recalled` event is
+    appended, if the project has anything; the past (`as_of`, `valid_at`) is asked without one. Summaries
+    follow few results (`Result.sums`). `cursor` is the `next` of an answer to the same question. A `deep`
+    search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises `MemtapeError`
+    for a damaged cursor, or one of another question, scope or home.
     """
     query, began_ns = _query(world, asked), began(world.door)
     answer = world.read(
@@ -124,14 +136,15 @@ def search(world: World, asked: SearchAsks) -> Answer:
 
 
 def _query(world: World, asked: SearchAsks) -> SearchQuery:
-    """Return a question as it is asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
+    """Return a question as asked and recorded: of a secret it has the placeholder. Raises `MemtapeError`."""
     check_asked(asked.query, asked.limit)
     now = now_us()
     narrowed = filters.make_filters(now, **{name: getattr(asked, name) for name in filters.FILTERS})
     filters.check_filters(narrowed)
     query, narrowed = world.redactor.question(asked.query), world.redactor.part(narrowed)
     if not query:
-        raise MemtapeError("The query is private as a whole.", "Ask for something outside of <private>…</private>.")
+        hint = "Ask for something outside of <private>…</private>."
+        raise MemtapeError("The query is private as a whole.", hint)
     return ask.ordering.SearchQuery(
         query,
         narrowed,
@@ -157,11 +170,13 @@ def lanes_left(without: Collection[Lane]) -> tuple[Lane, ...]:
 def check_asked(query: object, limit: object) -> None:
     """Raise `MemtapeError` for an invalid query or limit of any type."""
     if not isinstance(query, str):
-        raise MemtapeError(f"The query is of type {type(query).__name__}.", "Give a text of what to look for.")
+        told = f"The query is of type {type(query).__name__}."
+        raise MemtapeError(told, "Give a text of what to look for.")
     if not query.strip():
         raise MemtapeError("The query is empty.", "Say what to look for.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
-        raise MemtapeError(f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}.", "Give another.")
+        told = f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}."
+        raise MemtapeError(told, "Give another.")
     if len(query) > MAX_TEXT_BYTES:
         told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
         raise MemtapeError(told, "Ask for less.")
@@ -169,9 +184,19 @@ def check_asked(query: object, limit: object) -> None:
         raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
 
 
-def recent(world: World, asked: RecentAsks) -> list[Result]:
-    """Return the latest texts of this scope, latest first: of these kinds, by default all but turns."""
-    return world.read(lambda views, scope: ask.looking.recent_of(views, scope, asked.limit, asked.kinds))
+def recent(
+    world: World,
+    limit: Limit = 10,
+    kinds: Annotated[
+        tuple[Kind, ...],
+        rare("Only of this kind, by default all but turn; page is a page that was written.", 8),
+    ] = (),
+) -> list[Result]:
+    """List the latest memories of this project.
+
+    memtape search --kind turn --limit 5
+    """
+    return world.read(lambda views, scope: ask.looking.recent_of(views, scope, limit, kinds))
 
 
 def _search_shell(world: World, asked: SearchAsks) -> Output:
@@ -212,7 +237,10 @@ def _print_notes(answer: Answer) -> None:
     for note in (*answer.warnings, *filter(None, [answer.note])):
         say(note, err=True)
     if answer.lag:
-        say(f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.", err=True)
+        say(
+            f"The views lack {many(answer.lag, 'event')}; what they say is found by words all the same.",
+            err=True,
+        )
 
 
 def _nothing(scope: str, held: int, as_of: str | None) -> str:
@@ -221,7 +249,8 @@ def _nothing(scope: str, held: int, as_of: str | None) -> str:
     if as_of is not None:
         return f"{scope} held nothing then. `memtape status` says what there is now."
     elsewhere = "`memtape status` says what other scopes hold, and --scope asks one."
-    return f"{told_scope(scope)} holds nothing yet. `memtape capture` and `memtape import` add to it; {elsewhere}"
+    then = "`memtape capture` and `memtape import` add to it"
+    return f"{told_scope(scope)} holds nothing yet. {then}; {elsewhere}"
 
 
 def _result(number: int, result: Result) -> str:
@@ -243,7 +272,8 @@ def _result(number: int, result: Result) -> str:
         about.append("not yet folded")
     passage = one_line(result.passage, 300)
     beside = "".join(f"    {line}\n" for line in other_wordings(result))
-    return f"{number:2}. {passage}\n{beside}    {' · '.join(about)} · score {result.score:.2f}\n    {result.id}"
+    told = " · ".join([*about, f"score {result.score:.2f}"])
+    return f"{number:2}. {passage}\n{beside}    {told}\n    {result.id}"
 
 
 def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
@@ -253,7 +283,8 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     if not answer.results and answer.after:
         return "\n".join(["Nothing more is found.", *answer.warnings])
     if not answer.results:
-        return "\n".join([f"Nothing is remembered in {world.scope} for this query. Try fewer or other words.", *notes])
+        nothing = f"Nothing is remembered in {world.scope} for this query."
+        return "\n".join([f"{nothing} Try fewer or other words.", *notes])
     tail = []
     if answer.lag:
         tail.append(f"Not folded yet, and searched by words: {many(answer.lag, 'newer event')}.")
@@ -270,46 +301,25 @@ def _tell_search(world: World, asked: SearchAsks, answer: Answer) -> str:
     return markdown.list_pieces(head, pieces, tail, "ask with a smaller limit or a narrower query")
 
 
-def _tell_recent(world: World, asked: RecentAsks, found: list[Result]) -> str:
-    return markdown.listed(found, world.scope, "the latest first")
-
-
 VERBS = (
     Verb(
         "search",
-        "Find memories and turns of this project, and of global, by words; without words list the latest memories.",
-        """\
-memtape search "staging database port" --kind fact
-memtape search --kind turn --limit 5
-memtape search "staging database port" --from-origin user --from-origin operator
-memtape search "staging database port" --explain
-memtape search "staging database port" --valid-at 2026-03-01
-memtape search "staging database port" --archived
-memtape search "which databases do we run" --deep --explain
-memtape search "staging database port" --not-kind turn --tier short
-memtape search "staging database port" --quota turns=3,documents=2""",
-        SearchAsks,
-        "ask.results.Answer",
         search,
         shell=_search_shell,
         tool=Offer(
-            "search_memories",
             "Find what was said, decided and learned in this project, best first, with ids.",
             _tell_search,
             asks=AgentSearchAsks,
         ),
-        in_memory=True,
     ),
     Verb(
         "search -",
-        "List the latest memories of this project.",
-        "memtape search --kind turn --limit 5",
-        RecentAsks,
-        "ask.results.Result",
         recent,
         lines=lambda world, asked, found: latest(found),
         listed="results",
-        tool=Offer("list_recent", "What was remembered last, without a query.", _tell_recent),
-        in_memory=True,
+        tool=Offer(
+            "What was remembered last, without a query.",
+            lambda world, asked, found: markdown.listed(found, world.scope, "the latest first"),
+        ),
     ),
 )

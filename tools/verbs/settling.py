@@ -1,11 +1,12 @@
-"""What waits for people: contradictions and rules, each answered here; it lists orders and stale memories too."""
+"""What waits for people: contradictions and rules, each answered here; also orders and stale memories."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import msgspec
@@ -23,8 +24,8 @@ from memtape.tools.ask.naming import begun_by, shortened, state_of
 from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import Writer, check_person
 from memtape.tools.doors import markdown
-from memtape.tools.doors.terminal import say
-from memtape.tools.verb import Asks, Id, ListAsks, Offer, Output, Text, Verb, said
+from memtape.tools.doors.terminal import is_asked, say
+from memtape.tools.verb import Id, Limit, Offer, Output, Text, Verb, said
 from memtape.tools.verbs.lines import each
 
 if TYPE_CHECKING:
@@ -37,22 +38,8 @@ if TYPE_CHECKING:
     from memtape.tools.world import World
 
 TEXT_CHARS = 300
+EveryRule = Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")]
 Key = Literal["y", "n", "s"]
-
-
-class SettleAsks(Asks, frozen=True):
-    conflict: Annotated[str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID")]
-    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")]
-    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None
-
-
-class WaitingAsks(Asks, frozen=True):
-    settled: Annotated[bool, said("Also what was settled or has expired.", option="--all")] = False
-
-
-class RulesAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = ()
-    every: Annotated[bool, said("All rules that wait; alone, list what is settled too.", option="--all")] = False
 
 
 class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,29 +51,56 @@ class ConflictOutcome(msgspec.Struct, frozen=True, kw_only=True):
     replaced: str | None
 
 
-def conflicts(world: World, asked: WaitingAsks) -> ConflictList:
-    """Return the conflicts of the scope and of `global` that wait for people, with `settled` also all others."""
-    return world.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, asked.settled))
+def conflicts(
+    world: World,
+    settled: Annotated[bool, said("Also what was settled or has expired.", option="--all")] = False,
+) -> ConflictList:
+    """List what waits for you: contradictions and rules; and say which side of a contradiction holds.
+
+        memtape settle
+        memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
+        memtape settle 019ab0c4 --accept
+        memtape settle --stale --limit 5
+
+    A conflict is a pair of memories with different values of one thing; until it is settled, both are found
+    as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the start
+    context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, use
+    tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, s
+    leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by
+    its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a
+    technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its
+    text again confirms a memory.
+
+    Returns the conflicts of the scope and of `global` that wait, with `settled` also all others.
+    """
+    return world.read(lambda views, scope: ask.conflicts.conflicts_of(views, scope, settled))
 
 
-def settle(world: World, asked: SettleAsks) -> ConflictOutcome:
-    """Settle a conflict from `conflicts` in favour of a side, and return the outcome.
+def settle(
+    world: World,
+    conflict: Annotated[str, said("The id of a conflict, or its first eight characters.", 64, metavar="ID")],
+    keep: Annotated[Literal["A", "B", "both"], said("Which side holds, as listed.", option="--keep")],
+    note: Annotated[Text | None, Meta(description="Why, for whoever looks later.")] = None,
+) -> ConflictOutcome:
+    """Say which side of a contradiction holds.
+
+        memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
 
     Raises `NotFound`, and `MemtapeError` for anyone but a person, or where a side is no longer shown.
     """
-    check_label("note", asked.note)
+    check_label("note", note)
     origin = world.actor.origin
     then = "The user can run `memtape settle`; who is a person says --origin user."
     check_person(origin, "settle a conflict", then)
-    scope, it = _conflict(world, asked.conflict)
+    scope, it = _conflict(world, conflict)
     if scope.name == GLOBAL and origin != "operator":
         raise MemtapeError(f"{it.id} belongs to global.", "Settle it with --origin operator.")
     one, other = (scope.memory_of(side) for side in it.ids)
     if one is None or other is None or one is other or one.canonical < 0 or other.canonical < 0:
         raise MemtapeError(f"A side of {it.id} is no longer shown.", "Nothing needs to be settled.")
     texts = [scope.captures.body(scope.captures.by_seq[side.canonical]).text for side in (one, other)]
-    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[asked.keep]
-    body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=asked.note or None)
+    kept = {"A": (0,), "B": (1,), "both": (0, 1)}[keep]
+    body = Settled(ids=it.ids, keep=tuple(it.ids[n] for n in kept), note=note or None)
     # Where a side is erased, so is what was noted of it.
     world.append("settled", body, scope.name, refs=it.ids)
     replaced = None if len(kept) == 2 else texts[1 - kept[0]]
@@ -99,14 +113,17 @@ def _conflict(world: World, given: str) -> tuple[Scope, ConflictState]:
     listed = [(state, conflict) for state in states for conflict in state.conflicts.by_id.values()]
     number = begun_by(given, ((it[1].id, number) for number, it in enumerate(listed)))
     if number is None:
-        raise NotFound(f"{world.scope} has no conflict {given[:60]}.", "`memtape settle --all` shows their ids.")
+        hint = "`memtape settle --all` shows their ids."
+        raise NotFound(f"{world.scope} has no conflict {given[:60]}.", hint)
     return listed[number]
 
 
-def proposals(world: World, asked: Asks | None = None) -> list[tuple[Proposal, Answered]]:
-    """Return the rules of this scope proposed to people, the latest first, each with its status.
+def proposals(world: World) -> list[tuple[Proposal, Answered]]:
+    """List the rules that were proposed, each with its answer.
 
-    They were said for all projects, or are in text that may be pasted.
+        memtape settle --rules
+
+    Returns the rules said for all projects, or in text that may be pasted, the latest first.
     """
     return world.read(ask.conflicts.answers_of)
 
@@ -116,25 +133,40 @@ def waiting_rules(world: World) -> list[Proposal]:
     return [rule for rule, answer in proposals(world) if answer == "waits"]
 
 
-def accept(world: World, asked: RulesAsks) -> list[Proposal]:
-    """Accept proposed rules, with their words, into their target scope; return them.
+def accept(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    every: EveryRule = False,
+) -> list[Proposal]:
+    """Take the named rules, with --all every one that waits and is no paste.
 
-    With `every` these are all that wait and are no paste. Raises `NotFound`, and `MemtapeError` for a writer who is no
-    person.
+        memtape settle 019ab0c4 --accept
+
+    Returns the rules, accepted with their words into their target scope. Raises `NotFound`, and
+    `MemtapeError` for a writer who is no person.
     """
-    return [_answer(world, id, declined=False) for id in _meant(world, asked, doubted=False)]
+    return [_answer(world, id, declined=False) for id in _meant(world, ids, every, doubted=False)]
 
 
-def decline(world: World, asked: RulesAsks) -> list[Proposal]:
-    """Decline proposed rules for good, with `every` all that wait; return them. Raises as `accept`."""
-    return [_answer(world, id, declined=True) for id in _meant(world, asked, doubted=True)]
+def decline(
+    world: World,
+    ids: Annotated[tuple[Id, ...], said("The ids of rules.", argument=True)] = (),
+    every: EveryRule = False,
+) -> list[Proposal]:
+    """Decline the named rules for good, with --all every one that waits.
+
+        memtape settle 019ab0c4 --decline
+
+    Raises as `accept`.
+    """
+    return [_answer(world, id, declined=True) for id in _meant(world, ids, every, doubted=True)]
 
 
-def _meant(world: World, asked: RulesAsks, *, doubted: bool) -> Sequence[str]:
+def _meant(world: World, ids: Sequence[str], every: bool, *, doubted: bool) -> Sequence[str]:
     """Return the ids of rules that are meant; a rule that may be pasted is `doubted`."""
-    if bool(asked.ids) is asked.every:
+    if bool(ids) is every:
         raise MemtapeError("It is not said which rules are meant.", "Give ids, or --all for every one.")
-    return asked.ids or [rule.id for rule in waiting_rules(world) if doubted or not rule.is_doubted]
+    return ids or [rule.id for rule in waiting_rules(world) if doubted or not rule.is_doubted]
 
 
 def _answer(world: World, id: str, *, declined: bool) -> Proposal:
@@ -154,17 +186,27 @@ def _answer(world: World, id: str, *, declined: bool) -> Proposal:
     return rule
 
 
-def orders(world: World, asked: Asks) -> list[Order]:
-    """Return people's orders about memory, as "never mention X again", in this scope and `global`."""
+def orders(world: World) -> list[Order]:
+    """List the orders about memory, as "never mention X again".
+
+        memtape settle --orders
+
+    Returns those of this scope and `global`.
+    """
     return world.read(ask.looking.orders_of)
 
 
-def stale(world: World, asked: ListAsks) -> list[MemoryRow]:
-    """Return the stale memories of this scope and `global`, the most used first; archive nothing."""
-    return world.read(lambda views, scope: ask.looking.stale_of(views, scope, asked.limit))
+def stale(world: World, limit: Limit = 10) -> list[MemoryRow]:
+    """List what was neither said nor used for long, the most used first.
+
+        memtape settle --stale --limit 5
+
+    Returns those of this scope and `global`, and archives nothing.
+    """
+    return world.read(lambda views, scope: ask.looking.stale_of(views, scope, limit))
 
 
-def _outcome_lines(world: World, asked: SettleAsks, done: ConflictOutcome) -> Iterator[str]:
+def _outcome_lines(world: World, asked: Any, done: ConflictOutcome) -> Iterator[str]:
     if done.replaced is None:
         yield f'Both are kept: "{one_line(done.kept[0], 120)}" and "{one_line(done.kept[1], 120)}".'
     else:
@@ -173,9 +215,9 @@ def _outcome_lines(world: World, asked: SettleAsks, done: ConflictOutcome) -> It
     yield f"To undo, settle it again: memtape settle {done.id} --keep A, B or both"
 
 
-def _waiting_shell(world: World, asked: WaitingAsks) -> Output:
+def _waiting_shell(world: World, asked: Any) -> Output:
     """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
-    found, rules, settled = conflicts(world, asked), waiting_rules(world), asked.settled
+    found, rules, settled = conflicts(world, asked.settled), waiting_rules(world), asked.settled
     yield msgspec.structs.replace(found, rules=tuple(rules))
     for conflict in found.conflicts:
         yield from _lines(conflict)
@@ -196,7 +238,8 @@ def _lines(conflict: Conflict) -> list[str]:
         case "pending":
             lines.append(f"        memtape settle {conflict.id} --keep A, B or both")
         case "expired":
-            lines.append(f"        expired on {format_day(conflict.settled_at or 0)}: nobody needs to settle it")
+            day = format_day(conflict.settled_at or 0)
+            lines.append(f"        expired on {day}: nobody needs to settle it")
         case _:
             kept = "both are kept" if conflict.kept is None else f"{conflict.kept} is kept"
             note = f": {one_line(conflict.note, TEXT_CHARS)}" if conflict.note else ""
@@ -212,30 +255,23 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
 
 
-def _accept_shell(world: World, asked: RulesAsks) -> Output:
-    return _answered_rules(world, accept(world, asked), declined=False)
-
-
-def _decline_shell(world: World, asked: RulesAsks) -> Output:
-    return _answered_rules(world, decline(world, asked), declined=True)
-
-
-def _answered_rules(world: World, done: list[Proposal], *, declined: bool) -> Output:
-    yield done
+def _answered_rules(world: World, asked: Any, done: list[Proposal], *, declined: bool) -> Iterator[str]:
     for rule in done:
         yield _answered(rule, declined=declined)
     if not done:
-        yield "No rule waits." if not waiting_rules(world) else "What waits may be pasted: take each by its id."
+        pasted = "What waits may be pasted: take each by its id."
+        yield pasted if waiting_rules(world) else "No rule waits."
 
 
 def _go_through(world: World, waiting: list[Proposal]) -> Output:
     """List the waiting rules; at a terminal a person answers each by one key."""
-    asks = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and world.actor.origin != "agent"
+    asks = is_asked() and sys.stdout.isatty() and world.actor.origin != "agent"
     short = shortened(rule.id for rule in waiting)
     for number, rule in enumerate(waiting, start=1):
         yield f"{number:2}. {one_line(rule.text, TEXT_CHARS)}"
         what = "may be pasted" if rule.is_doubted else "for all projects"
-        yield f"    {format_day(rule.at)} · {one_line(rule.actor, 40)} ({rule.origin}) · {rule.scope} · {what}"
+        who = f"{one_line(rule.actor, 40)} ({rule.origin})"
+        yield f"    {format_day(rule.at)} · {who} · {rule.scope} · {what}"
         if not asks:
             yield f"    memtape settle {short[rule.id]} --accept --scope {rule.scope}, or --decline"
             continue
@@ -265,7 +301,8 @@ def _rule(number: int, it: tuple[Proposal, Answered]) -> list[str]:
 def _answered(rule: Proposal, *, declined: bool) -> str:
     text = one_line(rule.text, TEXT_CHARS)
     if declined:
-        return f'Declined, and not asked again: "{text}". To take it after all: memtape settle {rule.id} --accept'
+        after_all = f"memtape settle {rule.id} --accept"
+        return f'Declined, and not asked again: "{text}". To take it after all: {after_all}'
     where = f"in {rule.scope}" if rule.is_doubted else "in all projects"
     origin = " --origin operator" if rule.into == GLOBAL else ""
     return f'Holds {where}: "{text}". To undo: memtape forget {rule.id} --scope {rule.into}{origin}'
@@ -287,7 +324,8 @@ def _stale(number: int, it: MemoryRow) -> list[str]:
 
 
 def _order(number: int, it: Order) -> list[str]:
-    about = f"leaves out what has {', '.join(it.about)}" if it.about else "names nothing that could be left out"
+    left_out = f"leaves out what has {', '.join(it.about)}"
+    about = left_out if it.about else "names nothing that could be left out"
     ends = "; ".join(f"memtape forget {id} --scope {it.scope}" for id in it.ids)
     return [
         f"{number:2}. {one_line(it.text, TEXT_CHARS)}",
@@ -296,8 +334,8 @@ def _order(number: int, it: Order) -> list[str]:
     ]
 
 
-def _tell_conflicts(world: World, asked: WaitingAsks, found: ConflictList) -> str:
-    """List contradictions, the gravest first, as many as fit, then the settled ones; only people settle them."""
+def _tell_conflicts(world: World, asked: Any, found: ConflictList) -> str:
+    """List contradictions, the gravest first, as many as fit, then the settled; only people settle them."""
     if not found.conflicts:
         return f"No conflict waits in {found.scope}."
     pieces = [_tell_conflict(number, it) for number, it in enumerate(found.conflicts, start=1)]
@@ -321,101 +359,45 @@ def _tell_side(name: str, side: ConflictMember) -> str:
 VERBS = (
     Verb(
         "settle -",
-        "List what waits for you: contradictions and rules; and say which side of a contradiction holds.",
-        """\
-memtape settle
-memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."
-memtape settle 019ab0c4 --accept
-memtape settle --stale --limit 5""",
-        WaitingAsks,
-        "ask.conflicts.ConflictList",
         conflicts,
         shell=_waiting_shell,
         tool=Offer(
-            "list_conflicts",
             "Pairs of memories that contradict each other and wait for the user, who alone can settle them.",
             _tell_conflicts,
             common=False,
         ),
-        in_memory=True,
-        details="A conflict is a pair of memories with different values of one thing; until it is settled, both are "
-        "found as before. The side that is not kept is replaced: it is marked, ranks below the other and leaves the "
-        'start context. Settling again overrules. A rule waits that was said for all projects ("In all my projects, '
-        'use tabs.") or stands in pasted text; at a terminal each is asked for: y takes it, n declines it for good, '
-        "s leaves it. A rule for all projects holds in its own project either way; one that may be pasted is taken by "
-        "its id alone. Only people settle: --origin user at a terminal. --stale lists a preference after a year, a "
-        "technical fact after 6 months, a goal after 3 months, a fact of the moment after 3 weeks; capturing its text "
-        "again confirms a memory.",
     ),
-    Verb(
-        "settle --keep",
-        "Say which side of a contradiction holds.",
-        'memtape settle 019ab0c4-f4e8-8000-8000-0123456789ab --keep B --note "We moved in May."',
-        SettleAsks,
-        ConflictOutcome,
-        settle,
-        lines=_outcome_lines,
-        effect="hides",
-        undo="memtape settle",
-        in_memory=True,
-    ),
+    Verb("settle --keep", settle, lines=_outcome_lines, effect="hides"),
     Verb(
         "settle --accept",
-        "Take the named rules, with --all every one that waits and is no paste.",
-        "memtape settle 019ab0c4 --accept",
-        RulesAsks,
-        "state.views.proposals.Proposal",
         accept,
-        shell=_accept_shell,
+        lines=partial(_answered_rules, declined=False),
         listed="accepted",
         effect="adds",
-        undo="memtape forget",
-        in_memory=True,
     ),
     Verb(
         "settle --decline",
-        "Decline the named rules for good, with --all every one that waits.",
-        "memtape settle 019ab0c4 --decline",
-        RulesAsks,
-        "state.views.proposals.Proposal",
         decline,
-        shell=_decline_shell,
+        lines=partial(_answered_rules, declined=True),
         listed="declined",
         effect="hides",
-        undo="memtape settle --accept",
-        in_memory=True,
     ),
     Verb(
         "settle --rules",
-        "List the rules that were proposed, each with its answer.",
-        "memtape settle --rules",
-        Asks,
-        "state.views.proposals.Proposal",
         proposals,
         lines=lambda world, asked, found: each(found, _rule, "No rule was proposed."),
         listed="rules",
-        in_memory=True,
     ),
     Verb(
         "settle --orders",
-        'List the orders about memory, as "never mention X again".',
-        "memtape settle --orders",
-        Asks,
-        "ask.standing.Order",
         orders,
         lines=lambda world, asked, found: each(found, _order, "Nobody has ordered anything about memory."),
         listed="orders",
-        in_memory=True,
     ),
     Verb(
         "settle --stale",
-        "List what was neither said nor used for long, the most used first.",
-        "memtape settle --stale --limit 5",
-        ListAsks,
-        "schemas.rows.MemoryRow",
         stale,
         lines=lambda world, asked, found: each(found, _stale, "Nothing is stale."),
         listed="stale",
-        in_memory=True,
     ),
 )

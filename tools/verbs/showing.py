@@ -1,10 +1,10 @@
-"""Show one memory, turn or summary: whole, its history, what was used with it, and what was said around it."""
+"""Show one memory, turn or summary: whole, its history, what was used with it and said around it."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -22,7 +22,7 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.verb import Asks, AsOf, Id, IdAsks, Limit, Offer, Output, Verb, said
+from memtape.tools.verb import Asks, AsOf, Id, Limit, Offer, Verb, said
 from memtape.tools.verbs.lines import TOLD_PLACES, event_line, latest, told_share, told_stays
 
 if TYPE_CHECKING:
@@ -40,56 +40,67 @@ REASONS_BYTES = 9_000
 MAX_REASONS = MAX_WORDINGS = 20
 
 
-class ShowAsks(IdAsks, frozen=True):
-    as_of: AsOf = None
-
-
-class OpenAsks(ShowAsks, frozen=True):
+class OpenAsks(Asks, frozen=True):
+    id: Id
     # What is cut says how to go on.
-    from_char: Annotated[int, Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True})] = 0
+    from_char: Annotated[
+        int,
+        Meta(description="Where to go on in a long text.", ge=0, extra={"rare": True}),
+    ] = 0
 
 
-class EdgesAsks(Asks, frozen=True):
-    id: Annotated[Id | None, said("The id; without one the strongest of the scope.", argument=True)] = None
-    as_of: AsOf = None
+def show(world: World, id: Id, as_of: AsOf = None) -> Opened:
+    """Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.
+
+        memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
+        memtape show 019ab0c4 --why
+        memtape show 019ab0c4 --whole > guide.md
+        memtape show 2026-11-20T14:00:00Z --around --limit 20
+        memtape show --edges
+
+    With --whole a document is read back from all its parts, as captured, without its secrets. A terminal
+    shows it escaped; a file or a pipe gets its bytes. With --why its history is told, with --around what was
+    said before and after it, or around a TIME. With --edges each line has two weights. Two texts used within
+    30 minutes of one session gain 1, which halves every three days: the first weight. The second is learned,
+    from 0.2 to 1: how much more often than by chance they were used together within 90 days, three times at
+    least. Then comes the number of joint uses.
+
+    Raises `NotFound`.
+    """
+    return world.read_of(id, ask.inspection.opened, as_of)
 
 
-class TimelineAsks(Asks, frozen=True):
-    around: Annotated[str, said("An id, a time as ISO 8601, or an age as 3d.", 64, metavar="TIME")]
-    limit: Limit = 10
+def whole(world: World, id: Id, as_of: AsOf = None) -> Whole:
+    """Read back the document of which it is a part, byte for byte.
 
-
-def show(world: World, asked: ShowAsks) -> Opened:
-    """Return the memory or turn that an id resolves to, whole, now or in the past. Raises `NotFound`."""
-    return world.read_of(asked.id, ask.inspection.opened, asked.as_of)
-
-
-def whole(world: World, asked: ShowAsks) -> Whole:
-    """Return the document of a part's id, as on the log, or the whole text of one event.
+        memtape show 019ab0c4 --whole > guide.md
 
     Raises `NotFound`, and `MemtapeError` with the parts that are erased, forgotten or missing.
     """
-    return world.read_of(asked.id, ask.inspection.whole_document, asked.as_of)
+    return world.read_of(id, ask.inspection.whole_document, as_of)
 
 
-def why(world: World, asked: IdAsks) -> Explained:
-    """Return every event behind a memory, none of a purged one, and how it has aged. Raises `NotFound`.
+def why(world: World, id: Id) -> Explained:
+    """Every event behind it, what hid or restored it, and how it has aged.
 
-    Ids of no memory or turn, as a summary's, have no age.
+        memtape show 019ab0c4 --why
+
+    Returns no event of a purged memory, and no age of what is no memory or turn, as a summary. Raises
+    `NotFound`.
     """
     try:
-        age = age_of(world, asked)
+        age = age_of(world, id)
     except NotFound:
-        return world.read_of(asked.id, ask.inspection.explained)
+        return world.read_of(id, ask.inspection.explained)
     try:
-        return msgspec.structs.replace(world.read_of(asked.id, ask.inspection.explained), age=age)
+        return msgspec.structs.replace(world.read_of(id, ask.inspection.explained), age=age)
     except NotFound:
         if not age.purged:
             raise
         return ask.inspection.Explained(id=age.id, scope=age.scope, events=(), age=age)
 
 
-def age_of(world: World, asked: IdAsks) -> Age:
+def age_of(world: World, id: str) -> Age:
     """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
     from memtape.state.subjects.memories import unit_of
     from memtape.state.views import ages
@@ -104,29 +115,42 @@ def age_of(world: World, asked: IdAsks) -> Age:
                 return ages.age_of(scope, unit_of(scope, capture), state.settings, max(now_us(), state.clock or 0))
         raise nowhere(name, id)
 
-    return world.ids.within(asked.id, of)
+    return world.ids.within(id, of)
 
 
-def edges(world: World, asked: EdgesAsks) -> EdgeList:
-    """Return the edges of a memory or turn, the strongest first; without an id those proposed as curated edges.
+def edges(
+    world: World,
+    id: Annotated[Id | None, said("The id; without one the strongest of the scope.", argument=True)] = None,
+    as_of: AsOf = None,
+) -> EdgeList:
+    """What was used together with it; without an ID the strongest of the scope.
 
-    Nothing writes the proposed ones automatically. Raises `NotFound`.
+        memtape show --edges
+
+    Returns without an id the edges proposed as curated ones; nothing writes these automatically. Raises
+    `NotFound`.
     """
     edges_of = ask.looking.edges_of
-    if asked.id is None:
-        return world.read(lambda views, scope: edges_of(views, scope, proposed=True), asked.as_of)
-    return world.read_of(asked.id, edges_of, asked.as_of)
+    if id is None:
+        return world.read(lambda views, scope: edges_of(views, scope, proposed=True), as_of)
+    return world.read_of(id, edges_of, as_of)
 
 
-def timeline(world: World, asked: TimelineAsks) -> list[Result]:
-    """Return the texts around a memory or turn, by its id, or around a time, in order.
+def timeline(
+    world: World,
+    around: Annotated[str, said("An id, a time as ISO 8601, or an age as 3d.", 64, metavar="TIME")],
+    limit: Limit = 10,
+) -> list[Result]:
+    """What was said around it, or around a time given as ID, in order.
 
-    A time is ISO 8601 or an age as 3d. Raises `NotFound`.
+        memtape show 2026-11-20T14:00:00Z --around --limit 20
+
+    Raises `NotFound`.
     """
     now, timeline_of = now_us(), ask.looking.timeline_of
-    if _is_time(asked.around, now):
-        return world.read(lambda views, scope: timeline_of(views, scope, asked.around, asked.limit, now))
-    return world.read_of(asked.around, lambda views, scope, id: timeline_of(views, scope, id, asked.limit, now))
+    if _is_time(around, now):
+        return world.read(lambda views, scope: timeline_of(views, scope, around, limit, now))
+    return world.read_of(around, lambda views, scope, id: timeline_of(views, scope, id, limit, now))
 
 
 def _is_time(around: str, now_us: int) -> bool:
@@ -138,10 +162,8 @@ def _is_time(around: str, now_us: int) -> bool:
     return True
 
 
-def _whole_shell(world: World, asked: ShowAsks) -> Output:
-    """Yield a document as JSON; write its text for people, its bytes into a file or a pipe."""
-    document = whole(world, asked)
-    yield document
+def _whole_lines(world: World, asked: Any, document: Whole) -> Iterator[str]:
+    """Yield a text to a terminal; write its bytes into a file or a pipe."""
     if sys.stdout.isatty():
         yield document.text
     else:
@@ -149,12 +171,12 @@ def _whole_shell(world: World, asked: ShowAsks) -> Output:
         sys.stdout.buffer.flush()
 
 
-def _why_lines(world: World, asked: IdAsks, explained: Explained) -> Iterator[str]:
+def _why_lines(world: World, asked: Any, explained: Explained) -> Iterator[str]:
     age = explained.age
     yield f"Memory {explained.id} in {explained.scope}"
     yield from map(_behind, explained.events)
     if age is None or not age.purged:  # What has left the views has no row that tells more.
-        yield from _hidden(show(world, ShowAsks(id=asked.id)))
+        yield from _hidden(show(world, asked.id))
     yield from () if age is None else _age_lines(age)
 
 
@@ -209,7 +231,8 @@ def _summary(opened: Opened, row: SummaryRow) -> list[str]:
     lines = [visible(row.text), "", *opened.marks, f"{row.kind} {row.id} in {row.scope}"]
     if row.keywords:
         lines.append("keywords " + ", ".join(map(one_line, row.keywords)))
-    lines.append(f"Summed up by rule, from {format_time(row.first_at)} to {format_time(row.last_at)}. In full:")
+    span = f"from {format_time(row.first_at)} to {format_time(row.last_at)}"
+    lines.append(f"Summed up by rule, {span}. In full:")
     for source in opened.sources:
         marks = f" ({', '.join(source.marks)})" if source.marks else ""
         text = "erased" if source.text is None else one_line(source.text, SOURCE_CHARS)
@@ -262,10 +285,11 @@ def _age_lines(age: Age) -> Iterator[str]:
     elif age.stays is not None:
         yield f"stays there: {told_stays(age.stays)}"
     for told in age.summaries:
-        yield f"summed up in {told.id}, of the {'day' if told.level == 1 else 'week'} of {format_day(told.since)}"
+        span = "day" if told.level == 1 else "week"
+        yield f"summed up in {told.id}, of the {span} of {format_day(told.since)}"
 
 
-def _edge_lines(world: World, asked: EdgesAsks, found: EdgeList) -> Iterator[str]:
+def _edge_lines(world: World, asked: Any, found: EdgeList) -> Iterator[str]:
     id = asked.id
     for edge in found.edges:
         if id is None:
@@ -292,7 +316,8 @@ def _tell_memory(world: World, asked: OpenAsks, found: Opened) -> str:
         event = found.captured
         assert event is not None and isinstance(event.body, Captured) and event.scope is not None
         whole, kind, id, scope = event.body.text, event.body.kind, event.id, event.scope
-        about = markdown.about(kind, event.at, event.actor.name, event.actor.origin, event.body.source, event.body.path)
+        who, body = event.actor, event.body
+        about = markdown.about(kind, event.at, who.name, who.origin, body.source, body.path)
     part = markdown.part_of(whole, start)
     lines = [f"`{id}` in {scope} · {about}", markdown.quoted(part)]
     if details := _details(found):
@@ -329,7 +354,10 @@ def _details(found: Opened) -> list[str]:
 
 def _tell_summary(row: SummaryRow, found: Opened) -> str:
     """Return a summary with its sources, as many as fit."""
-    lines = [f"`{row.id}` in {row.scope} · {', '.join(found.marks)}", markdown.quoted(markdown.part_of(row.text, 0))]
+    lines = [
+        f"`{row.id}` in {row.scope} · {', '.join(found.marks)}",
+        markdown.quoted(markdown.part_of(row.text, 0)),
+    ]
     if row.keywords:
         lines.append("keywords: " + ", ".join(markdown.name_of(word, 60) for word in row.keywords))
     pieces = markdown.fitting([*lines, "It sums up:", *map(_source, found.sources)])
@@ -347,83 +375,29 @@ def _source(source: SummarySource) -> str:
 def _tell_behind(behind: Behind) -> str:
     event = behind.event
     who = f"{markdown.name_of(event.actor.name, 60)} ({event.actor.origin})"
-    return f"- {when_of(event)} · {behind.part}, {behind.how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
-
-
-def _tell_timeline(world: World, asked: TimelineAsks, found: list[Result]) -> str:
-    return markdown.listed(found, world.scope, "in the order of time")
+    how = f"{behind.part}, {behind.how}"
+    return f"- {when_of(event)} · {how} · `{event.id}` · {who} · {said_of(event)}".rstrip(" ·")
 
 
 VERBS = (
     Verb(
         "show",
-        "Open one memory or turn whole, by the id of any of its captures, or a summary with its sources.",
-        """\
-memtape show 019ab0c4-9a3c-7000-8000-0123456789ab
-memtape show 019ab0c4 --why
-memtape show 019ab0c4 --whole > guide.md
-memtape show 2026-11-20T14:00:00Z --around --limit 20
-memtape show --edges""",
-        ShowAsks,
-        "ask.inspection.Opened",
         show,
         lines=lambda world, asked, opened: _opened(opened),
-        tool=Offer(
-            "get_memory", "Open one memory or turn whole, and see why it is there.", _tell_memory, asks=OpenAsks
-        ),
-        in_memory=True,
-        details="With --whole a document is read back from all its parts, as captured, without its secrets. A "
-        "terminal shows it escaped; a file or a pipe gets its bytes. With --why its history is told, with --around "
-        "what was said before and after it, or around a TIME. With --edges each line has two weights. Two texts used "
-        "within 30 minutes of one session gain 1, which halves every three days: the first weight. The second is "
-        "learned, from 0.2 to 1: how much more often than by chance they were used together within 90 days, three "
-        "times at least. Then comes the number of joint uses.",
+        tool=Offer("Open one memory or turn whole, and see why it is there.", _tell_memory, asks=OpenAsks),
     ),
-    Verb(
-        "show --whole",
-        "Read back the document of which it is a part, byte for byte.",
-        "memtape show 019ab0c4 --whole > guide.md",
-        ShowAsks,
-        "ask.inspection.Whole",
-        whole,
-        shell=_whole_shell,
-        in_memory=True,
-    ),
-    Verb(
-        "show --why",
-        "Every event behind it, what hid or restored it, and how it has aged.",
-        "memtape show 019ab0c4 --why",
-        IdAsks,
-        "ask.inspection.Explained",
-        why,
-        lines=_why_lines,
-        in_memory=True,
-    ),
-    Verb(
-        "show --edges",
-        "What was used together with it; without an ID the strongest of the scope.",
-        "memtape show --edges",
-        EdgesAsks,
-        "ask.looking.EdgeList",
-        edges,
-        lines=_edge_lines,
-        in_memory=True,
-    ),
+    Verb("show --whole", whole, lines=_whole_lines),
+    Verb("show --why", why, lines=_why_lines),
+    Verb("show --edges", edges, lines=_edge_lines),
     Verb(
         "show --around",
-        "What was said around it, or around a time given as ID, in order.",
-        "memtape show 2026-11-20T14:00:00Z --around --limit 20",
-        TimelineAsks,
-        "ask.results.Result",
         timeline,
         lines=lambda world, asked, found: latest(found),
         listed="timeline",
         tool=Offer(
-            "timeline",
             "What was said and remembered around a memory or a time, in order.",
-            _tell_timeline,
+            lambda world, asked, found: markdown.listed(found, world.scope, "in the order of time"),
             common=False,
         ),
-        in_memory=True,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -23,7 +23,7 @@ from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.verb import Asks, AsOf, Offer, Output, Verb, said
-from memtape.tools.verbs.searching import RecentAsks, recent
+from memtape.tools.verbs.searching import recent
 from memtape.tools.verbs.settling import waiting_rules
 
 if TYPE_CHECKING:
@@ -45,17 +45,8 @@ BEGINNING = (
 LATEST = 5
 
 
-class StatusAsks(Asks, frozen=True):
-    as_of: AsOf = None
-
-
-class StatsAsks(Asks, frozen=True):
-    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d"
-    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None
-
-
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project remembers, what waits for a person, and the next steps. `scope` is None without a home."""
+    """What a project remembers, what waits for people, the next steps. `scope` is None without a home."""
 
     home: str
     scope: str | None
@@ -68,17 +59,20 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     next: tuple[str, ...]
 
 
-def overview(world: World, asked: Asks) -> Overview:
-    """Return what the project remembers, what waits, and the next step."""
+def overview(world: World) -> Overview:
+    """Say what this project remembers, what waits for you, and the next step; without a home, how to begin.
+
+    memtape overview --json
+    """
     world.catch_up()
-    state, scope = status(world, StatusAsks()), world.scope
+    state, scope = status(world), world.scope
     count = state.scopes.get(scope)
     conflicts = count.conflicts if count else 0
     steps = [step for step in ask.status.next_steps(state) if not (conflicts and "memtape settle" in step)]
     return Overview(
         home=state.home,
         scope=scope,
-        latest=tuple(recent(world, RecentAsks(limit=LATEST))),
+        latest=tuple(recent(world, LATEST)),
         memories=count.memories if count else 0,
         turns=count.turns if count else 0,
         ended=project_told(state.lives[scope]) if scope in state.lives else "",
@@ -88,23 +82,39 @@ def overview(world: World, asked: Asks) -> Overview:
     )
 
 
-def status(world: World, asked: StatusAsks) -> Status:
-    """Return counts, positions and lag of the whole home, now or in the past."""
+def status(world: World, as_of: AsOf = None) -> Status:
+    """Print on one screen the contents of the home, the state of each view, and the next step.
+
+        memtape status --json
+
+    A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never made)
+    or failing.
+    """
     profile, status_of = world.profile.name, ask.status.status
-    if asked.as_of is None:
+    if as_of is None:
         return world.reader.held(lambda views: status_of(world.home, world.log, views, profile))
-    return world.read(lambda views, _: status_of(world.home, world.log, views, profile), asked.as_of)
+    return world.read(lambda views, _: status_of(world.home, world.log, views, profile), as_of)
 
 
-def stats(world: World, asked: StatsAsks) -> Stats:
-    """Return daily counts of captures, searches, uses and folds since a time, of one scope or the home."""
+def stats(
+    world: World,
+    since: Annotated[str, said("From then on: ISO 8601, or an age as 3d.")] = "30d",
+    scope: Annotated[str | None, said("Only this scope, by default all of the home.")] = None,
+) -> Stats:
+    """Draw daily counts (UTC): growth of the memory, searches and uses, and folds.
+
+        memtape admin stats --since 90d
+        memtape admin stats --scope project:shop
+
+    A use rate above 100 % says that recalls were used more than once.
+    """
     now, stats_of = now_us(), ask.status.stats_of
-    since, scope = parse_time(asked.since, now), None if asked.scope is None else check_scope(asked.scope)
+    start, name = parse_time(since, now), None if scope is None else check_scope(scope)
 
     def told(done: int, total: int) -> None:
         world.on_phase("reading", done, total)
 
-    return world.reader.held(lambda views: stats_of(world.log, views, scope, since, now, told))
+    return world.reader.held(lambda views: stats_of(world.log, views, name, start, now, told))
 
 
 def _overview_shell(home: Path, asked: Asks) -> Output:
@@ -116,7 +126,7 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield from BEGINNING
         return
     with Client(home) as world:
-        found = overview(world, asked)
+        found = overview(world)
     yield found
     told = held(found.memories, found.turns) if found.memories or found.turns else "nothing yet"
     yield f"{told_scope(found.scope or '')} remembers {told}."
@@ -125,9 +135,8 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield f"  {short[it.id]}  {format_day(it.at)}  {one_line(it.text, 80)}"
     waits = found.conflicts + len(found.rules)
     if waits:
-        waiting = [
-            many(count, name) for count, name in ((found.conflicts, "conflict"), (len(found.rules), "rule")) if count
-        ]
+        counts = {"conflict": found.conflicts, "rule": len(found.rules)}
+        waiting = [many(count, name) for name, count in counts.items() if count]
         yield f"{' and '.join(waiting)} {'waits' if waits == 1 else 'wait'} for you: `memtape settle`."
     if found.ended:
         yield found.ended
@@ -135,7 +144,7 @@ def _overview_shell(home: Path, asked: Asks) -> Output:
         yield from found.next if told != "nothing yet" else BEGINNING[1:]
 
 
-def _status_lines(world: World, asked: StatusAsks, state: Status) -> list[str]:
+def _status_lines(world: World, asked: Any, state: Status) -> list[str]:
     projector = f"running (pid {state.projector_pid})" if state.projector_pid else "not running"
     paused = [*([str(OF_RUN)] if stores_nothing() else []), *map(str, map(silence_by, state.paused))]
     last = f"; the last came {format_time(state.last_at)[:16]}" if state.last_at else ""
@@ -197,9 +206,13 @@ def _beside(state: Status) -> list[str]:
         lines.append(f"aging         {lives_told(state.lives.values())}")
     if state.hook_server_pid:
         lines.append(f"hook server   running (pid {state.hook_server_pid}); it ends by itself")
-    for name, counts in (("flushes", state.flushes), ("left out", state.left_out), ("lessened", state.lessened)):
+    for name, counts in (
+        ("flushes", state.flushes),
+        ("left out", state.left_out),
+        ("lessened", state.lessened),
+    ):
         if counts:
-            lines.append(f"{name:<14}" + ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+            lines.append(f"{name:<14}" + ", ".join(f"{its:,} {what}" for what, its in sorted(counts.items())))
     if state.model.total.calls:
         lines += _model_use(state.model, state.model_budget)
     if state.disk:
@@ -215,16 +228,16 @@ def _unwell(state: Status) -> list[str]:
         lines.append(f"kept          {one_line(kept_beside(state.kept))}")
     lines += [f"not taken     {one_line(problem)}" for problem in state.zones]
     if state.erasures:
-        lines.append(
-            f"ERASURES      {many(len(state.erasures), 'erasure')} not finished; files may still hold the text"
-        )
+        unfinished = many(len(state.erasures), "erasure")
+        lines.append(f"ERASURES      {unfinished} not finished; files may still hold the text")
     if state.dead_letters:
         lines.append(f"DEAD LETTERS  {many(state.dead_letters, 'event')} on the log could not be read:")
         letters = state.latest_dead_letters
         lines += [f"  {letter.partition}/{letter.offset}  {letter.reason}" for letter in letters[-NAMED:]]
         lines += _more(state.dead_letters - len(letters[-NAMED:]))
     if state.hidden:
-        lines.append(f"hidden        {state.hidden:,} forgotten or withdrawn; `memtape restore ID` shows one again:")
+        told = f"{state.hidden:,} forgotten or withdrawn"
+        lines.append(f"hidden        {told}; `memtape restore ID` shows one again:")
         lines += [f"  {id}" for id in state.hidden_ids[:NAMED]]
         lines += _more(state.hidden - len(state.hidden_ids[:NAMED]))
     return lines
@@ -277,9 +290,9 @@ def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
 def _passes(mark: PassMark) -> str:
     """Return how consolidation has gone in a scope."""
     counts = [f"{count:,} {op}" for op, count in sorted(mark.applied.items())]
-    counts += [f"{count:,} {what}" for what, count in (("dropped", mark.dropped), ("failed", mark.failed)) if count]
+    counts += [f"{its:,} {what}" for what, its in (("dropped", mark.dropped), ("failed", mark.failed)) if its]
     counts += [f"{many(mark.aside, 'cluster')} set aside"] * bool(mark.aside)
-    return "consolidated: " + (", ".join(counts) if counts else "nothing yet" if not mark.at else "nothing to do")
+    return f"consolidated: {', '.join(counts) or ('nothing to do' if mark.at else 'nothing yet')}"
 
 
 def _retrievers(state: Status) -> list[str]:
@@ -296,7 +309,8 @@ COLUMNS = 60
 """So many columns a chart has at most: of more days each column is several."""
 
 
-Value = Callable[["Sequence[DayStats]"], float | None]
+Days = Sequence["DayStats"]
+Value = Callable[[Days], float | None]
 """The value of some days together; None where nothing was to be measured."""
 
 
@@ -324,7 +338,7 @@ CHARTS: tuple[tuple[str, str, Value], ...] = (
 """The drawn charts: title, unit and value."""
 
 
-def _stats_lines(world: World, asked: StatsAsks, found: Stats) -> Iterator[str]:
+def _stats_lines(world: World, asked: Any, found: Stats) -> Iterator[str]:
     groups = grouped(found.days)
     of_days = f", a column {many(len(groups[0]), 'day')}" if len(groups[0]) > 1 else ""
     yield f"{found.days[0].day} to {found.days[-1].day}{of_days}; {found.before:,} events stood before."
@@ -338,7 +352,7 @@ def grouped(days: Sequence[DayStats]) -> list[Sequence[DayStats]]:
     return [days[start : start + size] for start in range(0, len(days), size)]
 
 
-def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups: Sequence[Sequence[DayStats]]) -> str:
+def drawn(title: str, unit: str, value: Value, days: Days, groups: Sequence[Days]) -> str:
     """Return a chart as a line: its subject, a block for each column, the highest column, and the total."""
     values = [value(group) for group in groups]
     most = max((its for its in values if its is not None), default=0)
@@ -350,8 +364,8 @@ def drawn(title: str, unit: str, value: Value, days: Sequence[DayStats], groups:
     return f"{title:<14}│{blocks:<{len(groups)}}│ {told}{most_told}"
 
 
-def _tell_status(world: World, asked: StatusAsks, state: Status) -> str:
-    """Count the rows of the project and of `global`. Other projects are not named, not even by their counts."""
+def _tell_status(world: World, asked: Any, state: Status) -> str:
+    """Count the rows of the project and of `global`; no other project is named, not even by its counts."""
     scope, lines = world.scope, list[str]()
     for name in dict.fromkeys((scope, GLOBAL)):
         count = state.scopes.get(name)
@@ -373,45 +387,17 @@ def _tell_status(world: World, asked: StatusAsks, state: Status) -> str:
 
 
 VERBS = (
-    Verb(
-        "overview",
-        "Say what this project remembers, what waits for you, and the next step; without a home, how to begin.",
-        "memtape overview --json",
-        Asks,
-        Overview,
-        overview,
-        shell=_overview_shell,
-        at="folder",
-        in_memory=True,
-    ),
+    Verb("overview", overview, shell=_overview_shell, at="folder"),
     Verb(
         "status",
-        "Print on one screen the contents of the home, the state of each view, and the next step.",
-        "memtape status --json",
-        StatusAsks,
-        "ask.status.Status",
         status,
         lines=_status_lines,
         at="home",
         tool=Offer(
-            "memory_status",
             "How much this project remembers, and whether everything is up to date.",
             _tell_status,
             common=False,
         ),
-        in_memory=True,
-        details="A view is ready, lagging (its missing events have waited for ten seconds), hydrating (it was never "
-        "made) or failing.",
     ),
-    Verb(
-        "admin stats",
-        "Draw daily counts (UTC): growth of the memory, searches and uses, and folds.",
-        "memtape admin stats --since 90d\nmemtape admin stats --scope project:shop",
-        StatsAsks,
-        "ask.status.Stats",
-        stats,
-        lines=_stats_lines,
-        at="home",
-        details="A use rate above 100 % says that recalls were used more than once.",
-    ),
+    Verb("admin stats", stats, lines=_stats_lines, at="home"),
 )

@@ -255,13 +255,14 @@ class Handlers:
 
 
 def _described(name: str, tool: Tool, every: bool) -> types.Tool:
+    title = name.replace("_", " ").capitalize()
     return types.Tool(
         name=name,
-        title=tool.offer.title,
+        title=title,
         description=tool.offer.description,
         input_schema=schema_of(tool, rare=every),
         annotations=types.ToolAnnotations(
-            title=tool.offer.title,
+            title=title,
             read_only_hint=tool.verb.effect == "reads",
             destructive_hint=tool.verb.effect == "hides",
             idempotent_hint=tool.offer.idempotent,
