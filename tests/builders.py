@@ -64,18 +64,10 @@ def make_id(name: object) -> str:
 def event(type: str, body: Any, id: object, **fields: Any) -> Event:
     """Return an event with everything that a test does not care about filled in."""
     sent = fields.pop("sent", START)
-    return Event(
-        actor=Actor(name=fields.pop("actor", "Ada"), origin=fields.pop("origin", "user")),
-        at=fields.pop("at", sent),
-        body=body,
-        id=make_id(id),
-        refs=(),
-        scope=fields.pop("scope", "project:test"),
-        sent=sent,
-        session=fields.pop("session", None),
-        type=type,
-        v=version_of(type),
-    )
+    return Event(actor=Actor(name=fields.pop("actor", "Ada"), origin=fields.pop("origin", "user")),
+                 at=fields.pop("at", sent), body=body, id=make_id(id), refs=(),
+                 scope=fields.pop("scope", "project:test"), sent=sent, session=fields.pop("session", None),
+                 type=type, v=version_of(type))  # fmt: skip
 
 
 def captured(text: str, id: object | None = None, kind: str = "fact", **fields: Any) -> Event:
@@ -86,29 +78,14 @@ def captured(text: str, id: object | None = None, kind: str = "fact", **fields: 
     return event("captured", Captured(**body), text if id is None else id, **fields)
 
 
-def recalled(
-    results: list[object],
-    id: object,
-    query: str = "what",
-    lanes: tuple[str, ...] = ("sparse",),
-    looks: Sequence[Sequence[object]] = (),
-    **fields: Any,
-) -> Event:
+def recalled(results: list[object], id: object, query: str = "what", lanes: tuple[str, ...] = ("sparse",),
+             looks: Sequence[Sequence[object]] = (), **fields: Any) -> Event:  # fmt: skip
     """Return a `recalled` event that returned the captures of these names, of which each look saw some first."""
-    body = Recalled(
-        after=0,
-        filters=NO_FILTERS,
-        lanes=lanes,
-        limit=10,
-        now=fields.get("sent", START),
-        passes=max(1, len(looks)),
-        query=query,
-        quotas={},
-        results=tuple(map(make_id, results)),
-        revision=0,
-        trace=tuple(_look(look, seen, query) for look, seen in enumerate(looks, start=1)),
-        watermark=(Mark(offset=0, partition=0),),
-    )
+    body = Recalled(after=0, filters=NO_FILTERS, lanes=lanes, limit=10, now=fields.get("sent", START),
+                    passes=max(1, len(looks)), query=query, quotas={}, results=tuple(map(make_id, results)),
+                    revision=0,
+                    trace=tuple(_look(look, seen, query) for look, seen in enumerate(looks, start=1)),
+                    watermark=(Mark(offset=0, partition=0),))  # fmt: skip
     return event("recalled", body, id, **fields)
 
 
@@ -150,10 +127,8 @@ def edited(id: object, name: object, **fields: Any) -> Event:
     return msgspec.structs.replace(event("edited", said, name, **fields), refs=refs_of_edit(said))
 
 
-def page_link(
-    id: object, relation: str, name: object, to: object | None = None, slug: str | None = None, on: bool = True,
-    **fields: Any,
-) -> Event:  # fmt: skip
+def page_link(id: object, relation: str, name: object, to: object | None = None, slug: str | None = None,
+              on: bool = True, **fields: Any) -> Event:  # fmt: skip
     """Return the event `name`, which links the page of the name `id` to that of another, or to a slug."""
     scope = fields.get("scope", "project:test")
     there = None if to is None else page_id(to, scope)
@@ -204,12 +179,8 @@ CHANGING = ("The API listens on port 8080.", "The API listens on port 8081.", "T
 OPEN = ("We still need to renew the certificate of api.example.org.", "I renewed the certificate of api.example.org.",
         "Ask Marisol: which port does the API listen on?", "I'll update the docs once the tests pass.",
         "Marisol said that tabs are fine. Always use tabs.", "Never mention Marisol again.")  # fmt: skip
-texts = st.one_of(
-    st.sampled_from(ALIKE),
-    st.sampled_from(OPEN),
-    st.sampled_from(CHANGING),
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
-)
+texts = st.one_of(st.sampled_from(ALIKE), st.sampled_from(OPEN), st.sampled_from(CHANGING),
+                  st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join))  # fmt: skip
 names = st.integers(0, 30)
 MADE = 100
 """From here on are the names of texts that a consolidation made."""
@@ -239,10 +210,8 @@ def some_pair(draw: st.DrawFn, events: list[Event]) -> tuple[int, int]:
     return one, draw(ends.filter(lambda name: name != one))
 
 
-def decided(
-    inputs: Iterable[object], operations: Iterable[Operation], id: object, *, attempt: int = 1,
-    reason: str | None = None, until: int | None = None, **fields: Any,
-) -> Event:  # fmt: skip
+def decided(inputs: Iterable[object], operations: Iterable[Operation], id: object, *, attempt: int = 1,
+            reason: str | None = None, until: int | None = None, **fields: Any) -> Event:  # fmt: skip
     """Return a decision about the memories of these names; `as_seen` gives it the seqs that they have by then."""
     seen = tuple(Input(id=make_id(name), seq=0) for name in dict.fromkeys(inputs))
     body = Decided(attempt=attempt, inputs=seen, operations=tuple(operations), reason=reason, until=until)
@@ -344,26 +313,22 @@ def tree_events(draw: st.DrawFn, what: str, events: list[Event], number: int, co
         to = draw(page) if slug is None else None
         return page_link(draw(page), relation, f"q{number}", to, slug, draw(st.integers(0, 3)) > 0, **common)
     version = st.sampled_from((*pages, 7, None)).filter(lambda name: name != ROOT)
-    given = {
-        "base": draw(version), "by": draw(version),
-        "hints": draw(st.sampled_from((None, (), ("how?", "why?")))),
-        "refs": draw(st.sampled_from((None, (), ("notes.md", make_id(3))))),
-        "rest": draw(st.sampled_from((None, "", "aliases: [x]"))),
-        "slug": draw(st.sampled_from((None, None, *SLUGS))),
-        "summary": draw(st.sampled_from((None, None, "", "In short."))),
-        "title": draw(st.sampled_from((None, None, "", "A title"))),
-    }  # fmt: skip
+    given = {"base": draw(version), "by": draw(version),
+             "hints": draw(st.sampled_from((None, (), ("how?", "why?")))),
+             "refs": draw(st.sampled_from((None, (), ("notes.md", make_id(3))))),
+             "rest": draw(st.sampled_from((None, "", "aliases: [x]"))),
+             "slug": draw(st.sampled_from((None, None, *SLUGS))),
+             "summary": draw(st.sampled_from((None, None, "", "In short."))),
+             "title": draw(st.sampled_from((None, None, "", "A title")))}  # fmt: skip
     kept = draw(st.lists(st.sampled_from(list(given)), max_size=4))
     return edited(draw(page), f"v{number}", **{name: given[name] for name in kept}, **common)
 
 
 @st.composite
 def worlds(
-    draw: st.DrawFn,
-    scope: str = "project:test",
-    max_size: int = 40,
+    draw: st.DrawFn, scope: str = "project:test", max_size: int = 40,
     of: Sequence[tuple[str, ...]] = (EVERYTHING, EVERYTHING, TREE, AGING, AGING),
-) -> list[Event]:
+) -> list[Event]:  # fmt: skip
     """A history of one scope in which texts repeat, ids come twice, and tombstones name what is, was or will be."""
     events: list[Event] = []
     sent = START

@@ -200,13 +200,10 @@ def _erase(client: Any) -> None:
 
 
 VERBS: dict[str, Callable[[Path], None]] = {
-    "erase": _by_client(_erase),
-    "project": _by_owner("project"),
-    "serve": _by_owner("serve"),
-    "rebuild": _by_owner("rebuild"),
-    "search": _by_client(lambda client: client.search("port staging")),
+    "erase": _by_client(_erase), "project": _by_owner("project"), "serve": _by_owner("serve"),
+    "rebuild": _by_owner("rebuild"), "search": _by_client(lambda client: client.search("port staging")),
     "ask the past": _by_client(lambda client: client.status(as_of=past_of(client.log))),
-}
+}  # fmt: skip
 
 
 def past_of(log: Any) -> str:

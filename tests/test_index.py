@@ -66,10 +66,8 @@ facts = st.builds(
     st.lists(st.sampled_from(SAID), min_size=1, max_size=3, unique=True), st.integers(0, 90), st.booleans(),
 )  # fmt: skip
 banned = st.just(("tombstones", "", None, "", "user", 0, False))
-vectors = st.builds(
-    lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
-    st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9),
-)  # fmt: skip
+vectors = st.builds(lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
+                    st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9))  # fmt: skip
 tables = st.sampled_from(["turns", "memories", "tombstones", "vectors"])
 gone = tables.map(lambda table: ("gone", table, None, "", "", 0, False))
 changes = st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, vectors, banned, gone))
@@ -86,11 +84,9 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
     text, *others = [text] if isinstance(text, str) else text
     kind: Kind = "turn" if table == "turns" else "fact"
     id, at = id_of(number), START + day * DAY + number
-    shown: dict[str, Any] = {
-        "key": f"{A}/{id}", "id": id, "scope": A, "kind": kind, "text": text, "tags": (), "source": None,
-        "actor": actor, "origin": origin, "session": session, "at": at, "branch": None, "path": None,
-        "seq": number, "hidden": hidden,
-    }  # fmt: skip
+    shown: dict[str, Any] = {"key": f"{A}/{id}", "id": id, "scope": A, "kind": kind, "text": text, "tags": (),
+                             "source": None, "actor": actor, "origin": origin, "session": session, "at": at,
+                             "branch": None, "path": None, "seq": number, "hidden": hidden}  # fmt: skip
     if table == "gone":
         id = vector_row_id(id, "m@1/8") if text == "vectors" else id
         return Guarded(text, GoneRow(f"{A}/{id}", id, A), 1, offset)
@@ -159,12 +155,8 @@ def check(opened: OpenIndex, standing: dict[tuple[str, str], Guarded]) -> None:
     assert all(map(is_sound, opened.segments)) and all(map(index_proof.are_sound_vectors, opened.vectors))
 
 
-def ranked(
-    parts: Sequence[MaskedSegment],
-    names: Callable[[Texts, int], str],
-    question: str,
-    vectors: Sequence[tuple[VectorSegment, Flags]] = (),
-) -> list[tuple[str, float]]:
+def ranked(parts: Sequence[MaskedSegment], names: Callable[[Texts, int], str], question: str,
+           vectors: Sequence[tuple[VectorSegment, Flags]] = ()) -> list[tuple[str, float]]:  # fmt: skip
     texts = Texts(parts)
     dense = None
     if vectors:

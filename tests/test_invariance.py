@@ -50,13 +50,9 @@ STEPS = 4
 """In how many runs an incremental row projects the log."""
 
 HOW = {"mode": ("replay", "incremental"), "batch": (500, 7, 1), "epoch_s": (0, 1, 10)}
-ENVIRONMENT = {
-    "PYTHONHASHSEED": ("0", "1", "random"),
-    "TZ": ("UTC", "Asia/Kolkata", "America/St_Johns"),
-    "OPENBLAS_CORETYPE": ("Prescott", "Haswell", "SkylakeX"),
-    "PYTHONOPTIMIZE": ("", "2"),
-    "LC_ALL": ("C", "C.UTF-8"),
-}
+ENVIRONMENT = {"PYTHONHASHSEED": ("0", "1", "random"), "TZ": ("UTC", "Asia/Kolkata", "America/St_Johns"),
+               "OPENBLAS_CORETYPE": ("Prescott", "Haswell", "SkylakeX"), "PYTHONOPTIMIZE": ("", "2"),
+               "LC_ALL": ("C", "C.UTF-8")}  # fmt: skip
 
 Row, Patch = dict[str, Any], pytest.MonkeyPatch
 
@@ -120,14 +116,9 @@ def expected(slots: Sequence[Slot]) -> Row:
                     tables[change.table].append(row_of(scope, change))
         for scope_name, found in pages_by_scope(partition).items():
             pages |= {f"{scope_name}/{path}": text.encode() for path, text in found.items()}
-    return {
-        "ok": True,
-        "state_hash": root(tree(replayed)),
-        "oracle": replayed.state_hash,
-        "tables": {name: rows_digest(rows) for name, rows in sorted(tables.items())},
-        "vault": digest_of(pages),
-        "letters": len(replayed.dead_letters),
-    }
+    return {"ok": True, "state_hash": root(tree(replayed)), "oracle": replayed.state_hash,
+            "tables": {name: rows_digest(rows) for name, rows in sorted(tables.items())},
+            "vault": digest_of(pages), "letters": len(replayed.dead_letters)}  # fmt: skip
 
 
 def digest_of(pages: Mapping[str, bytes]) -> str:

@@ -52,11 +52,9 @@ A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 
 GOOD = encode(captured("good", scope=A))
-POISON = [
-    None, b"", b"\xff\x00 no text", b"{", b"[" * 100_000, b"x" * (MAX_EVENT_BYTES + 1), GOOD[:-1],
-    GOOD.replace(b'"captured"', b'"dreamt"'), GOOD.replace(b'"v":1', b'"v":99'),
-    GOOD.replace(b'"project:a"', b'"project:../a"'),
-]  # fmt: skip
+POISON = [None, b"", b"\xff\x00 no text", b"{", b"[" * 100_000, b"x" * (MAX_EVENT_BYTES + 1), GOOD[:-1],
+          GOOD.replace(b'"captured"', b'"dreamt"'), GOOD.replace(b'"v":1', b'"v":99'),
+          GOOD.replace(b'"project:a"', b'"project:../a"')]  # fmt: skip
 """Records of other clients that become dead letters."""
 
 Open = Callable[..., KafkaLog]
@@ -329,14 +327,9 @@ def test_a_topic_that_was_made_again_is_another_log(
     again.append([captured(f"new {number}", scope=A) for number in range(20)])
     assert again.log_id != log.log_id
     uses: Sequence[Callable[[], object]] = (
-        lambda: log.read(0, len(page), 3),
-        lambda: log.read(0, 0, 3, scope=A),
-        lambda: log.offset_after(0, 0),
-        lambda: log.append([captured("x", scope=A)]),
-        lambda: log.append_raw(0, [b"x"]),
-        log.ends,
-        log.check,
-    )
+        lambda: log.read(0, len(page), 3), lambda: log.read(0, 0, 3, scope=A), lambda: log.offset_after(0, 0),
+        lambda: log.append([captured("x", scope=A)]), lambda: log.append_raw(0, [b"x"]), log.ends, log.check,
+    )  # fmt: skip
     for use in uses:
         with pytest.raises(DamagedLog, match="deleted and made again"):
             use()

@@ -75,11 +75,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_what_happened_is_scraped_over_http(home: Path) -> None:
-    with (
-        Client(home, scope=SCOPE) as client,
-        served_metrics(client.home, client.log, 0) as port,
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer,
-    ):
+    with (Client(home, scope=SCOPE) as client, served_metrics(client.home, client.log, 0) as port,
+          urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer):  # fmt: skip
         kind, body, ends = answer.headers["Content-Type"], answer.read(), client.log.ends()
         partition = str(partition_of(SCOPE, client.log.partitions))
     found = scraped(body)

@@ -164,10 +164,8 @@ class Life:
         self, type: str, scope: str, id: str, body: Any, by: Actor, session: str | None, at: int | None = None
     ) -> dict[str, Any]:
         """Return an event as the model knows it, sent now."""
-        return {
-            "type": type, "scope": scope, "id": id, "body": body, "actor": by.name, "origin": by.origin,
-            "session": session, "at": self.now if at is None else at, "sent": self.now,
-        }  # fmt: skip
+        return {"type": type, "scope": scope, "id": id, "body": body, "actor": by.name, "origin": by.origin,
+                "session": session, "at": self.now if at is None else at, "sent": self.now}  # fmt: skip
 
     def any_id(self, scope: str, strange: float = 0.0) -> str | None:
         """Return the id of any capture of a scope, visible or not; now and then one of another."""
@@ -459,10 +457,8 @@ class Life:
 
     def _raw_event(self, type: str, body: Any, scope: str, origin: str, id: str | None = None) -> Event:
         actor = Actor(name="another", origin=origin)
-        return Event(
-            actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
-            session=None, type=type, v=ev.version_of(type),
-        )  # fmt: skip
+        return Event(actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope,
+                     sent=self.now, session=None, type=type, v=ev.version_of(type))  # fmt: skip
 
     def blank_event(self) -> None:
         """An erased event, of which only the header is left, as a copy of a log may hold."""
@@ -692,13 +688,8 @@ SAYING = (
 
 def tables_of(scope: Scope) -> dict[str, list[dict[str, Any]]]:
     """Return the rows that the model says of a scope, by table."""
-    return {
-        "memories": scope.memory_rows(),
-        "turns": scope.turn_rows(),
-        "tombstones": scope.tombstone_rows(),
-        "vectors": scope.vector_rows(),
-        "archive": scope.aging.archive_rows(),
-    }
+    return {"memories": scope.memory_rows(), "turns": scope.turn_rows(), "tombstones": scope.tombstone_rows(),
+            "vectors": scope.vector_rows(), "archive": scope.aging.archive_rows()}  # fmt: skip
 
 
 def tables_differ(rows: Iterable[dict[str, Any]], real: Iterable[Any]) -> str:

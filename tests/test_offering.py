@@ -33,13 +33,11 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def talk(client: Client) -> None:
     """Capture what two people say to each other in two sessions."""
-    said = (
-        ("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
-        ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
-        ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
-        ("Ben", "I will bake rye bread for the picnic on Sunday."),
-        ("Ada", "Then I bring cheese and my telescope."),
-    )  # fmt: skip
+    said = (("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
+            ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
+            ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
+            ("Ben", "I will bake rye bread for the picnic on Sunday."),
+            ("Ada", "Then I bring cheese and my telescope."))  # fmt: skip
     for number, (actor, text) in enumerate(said):
         session = f"s-{number // 3}"
         client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=session)])

@@ -46,14 +46,11 @@ WIDE = 16
 """A repeat of at least so many takes a text in."""
 READING = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")
 RULES: tuple[Callable[[str], object], ...] = (
-    *test_bounds.RULES.values(),
-    polarity.correction_of,
-    asking.is_goodbye,
-    asking.only_asks,
+    *test_bounds.RULES.values(), polarity.correction_of, asking.is_goodbye, asking.only_asks,
     lambda text: list(open_ends.open_ends(text, AT, of_agent=True)),
     lambda text: replacing.replaces("The plan is to use Redis for the cache.", text),
     lambda text: replacing.replaces(text, "We use Postgres for the cache."),
-)
+)  # fmt: skip
 
 Pattern = tuple[str, int]
 """An expression and its flags."""

@@ -76,11 +76,9 @@ class Machine:
         self.variables[PROFILE_VARIABLE] = NO_PERSIST
 
     def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **more: str) -> Any:
-        return subprocess.run(
-            [*memtape(), *words],
-            env=environment(self.home) | self.variables | more,
-            cwd=folder or self.project, input=input, capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
+        return subprocess.run([*memtape(), *words], env=environment(self.home) | self.variables | more,
+                              cwd=folder or self.project, input=input, capture_output=True, timeout=120,
+                              check=False)  # fmt: skip
 
     def bytes(self) -> dict[str, tuple[int, int, str]]:
         """Return what stands where: mode, time of the last change and digest of each file and folder."""
@@ -247,13 +245,11 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
         call(client, "update_memory", {"id": ids[1], "text": "two and a half"})
     rows = '{"text": "six", "tags": ["env:dev", "mine"]}\n{"text": "seven"}'
     doors: dict[str, Callable[[], object]] = {
-        "text": lambda: run("capture", "four"),
-        "stdin": lambda: run("capture", "-", input="five"),
+        "text": lambda: run("capture", "four"), "stdin": lambda: run("capture", "-", input="five"),
         "lines": lambda: run("capture", "-", input=rows),
-        "document": lambda: run("capture", "--file", "notes.md"),
-        "import": lambda: run("import", str(path)),
+        "document": lambda: run("capture", "--file", "notes.md"), "import": lambda: run("import", str(path)),
         "import of notes": lambda: run("import", "notes.md"),
-    }
+    }  # fmt: skip
     for host, actions in ACTIONS.items():
         for event, action in actions.items():
             if action in ("prompt", "answer"):

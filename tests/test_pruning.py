@@ -37,11 +37,9 @@ class Said(NamedTuple):
     forgotten: bool
 
 
-SAID = st.builds(
-    Said, st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
-    st.sampled_from(["fact", "journal", "goal", "turn"]), st.sampled_from([SCOPES[0], *SCOPES]),
-    st.booleans(), st.sampled_from([3, 9]), st.sampled_from([False, False, True]),
-)  # fmt: skip
+SAID = st.builds(Said, st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
+                 st.sampled_from(["fact", "journal", "goal", "turn"]), st.sampled_from([SCOPES[0], *SCOPES]),
+                 st.booleans(), st.sampled_from([3, 9]), st.sampled_from([False, False, True]))  # fmt: skip
 
 
 def hidden(client: Client, ids: list[str]) -> list[bool]:

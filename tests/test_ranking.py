@@ -159,11 +159,8 @@ def test_lanes_are_capped_and_edges_never_lead_above_what_is_named() -> None:
     assert told.counts["sparse"] == most.SPARSE_HITS and told.counts["dense"] == most.DENSE_HITS
     assert told.counts["hot"] == most.HOT_HITS and told.counts["edges"] == most.HITS_A_SEED <= most.EDGE_HITS
     assert [hit.place for hit in told.hits][:2] == [0, 1], "the first ids among equals"
-    made = [
-        place("The violin is old.", "a", neighbours=(("c", 1.0),)),
-        place("A violin.", "b"),
-        place("In the attic.", "c"),
-    ]
+    made = [place("The violin is old.", "a", neighbours=(("c", 1.0),)), place("A violin.", "b"),
+            place("In the attic.", "c")]  # fmt: skip
     hits = ranked(corpus_of(made), "violin")
     assert [made[hit.place].id for hit in hits] == ["b", "a", "c"]
     assert list(hits[-1].lanes) == ["edges"] and hits[-1].relevance == pytest.approx(hits[1].relevance / 2)

@@ -71,12 +71,10 @@ def token(name: str, rng: random.Random) -> str:
     return re.sub(r"\{(\w+)\*(\d+)\}", draw, rng.choice(TOKENS["forms"][name]))
 
 
-AROUND = (
-    "{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
-    '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
-    "I tried `{}` and it worked.", "| production | {} | eu-west-1 |", "первый ключ: {} — не показывай его 🔑",
-    "value:\n  - {}\n  - other",
-)  # fmt: skip
+AROUND = ("{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
+          '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
+          "I tried `{}` and it worked.", "| production | {} | eu-west-1 |",
+          "первый ключ: {} — не показывай его 🔑", "value:\n  - {}\n  - other")  # fmt: skip
 
 
 def jwt(rng: random.Random) -> str:
@@ -209,13 +207,11 @@ def test_the_sources_of_this_project_hold_no_secret() -> None:
 
 
 _PIECES = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from([case.text for case in TRUE]),
-    st.sampled_from([case.secret for case in TRUE]),
-    st.sampled_from(INNOCENT),
+    st.text(max_size=12), st.sampled_from([case.text for case in TRUE]),
+    st.sampled_from([case.secret for case in TRUE]), st.sampled_from(INNOCENT),
     st.sampled_from(["password=", "token: ", "://", "@", "\n", " ", '"', "é🔑", "\u202e", "\x00", "="]),
     st.builds(placeholder, st.sampled_from(["password", "jwt"]), st.sampled_from(["00000000", "3f9a2c1d"])),
-)
+)  # fmt: skip
 
 
 @examples(12)
@@ -479,13 +475,9 @@ LIKE = str.maketrans("aeopcsAPOT", "\u0430\u0435\u043e\u0440\u0441\u0455\u0410\u
 WIDE = {number: number + 0xFEE0 for number in range(0x21, 0x7F)}
 
 
-@given(
-    st.sampled_from(["password", "DB_PASSWORD", "api_key", "secret"]),
-    st.sampled_from([": ", "="]),
-    st.integers(1, 5),
-    st.sampled_from(["invisible", "alike", "wide", "goes on"]),
-    st.sampled_from(INVISIBLE),
-)
+@given(st.sampled_from(["password", "DB_PASSWORD", "api_key", "secret"]), st.sampled_from([": ", "="]),
+       st.integers(1, 5), st.sampled_from(["invisible", "alike", "wide", "goes on"]),
+       st.sampled_from(INVISIBLE))  # fmt: skip
 def test_a_disguised_word_hides_no_secret(word: str, by: str, place: int, way: str, mark: str) -> None:
     told = {
         "invisible": f"{word[:place]}{mark}{word[place:]}{by}",

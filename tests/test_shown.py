@@ -38,11 +38,8 @@ OWN = {
 }  # fmt: skip
 """All that a page may be made of; links between pages are counted by themselves."""
 
-texts = st.one_of(
-    st.sampled_from(HOSTILE),
-    st.text(max_size=30),
-    st.text("#*_[]()<>|`~!-+=:.&\\ \t\n1a/@w$%^{}", max_size=24),
-)
+texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30),
+                  st.text("#*_[]()<>|`~!-+=:.&\\ \t\n1a/@w$%^{}", max_size=24))  # fmt: skip
 pieces = st.lists(texts, min_size=1, max_size=4).flatmap(
     lambda found: st.sampled_from(["\n", " ", "\n\n", ""]).map(lambda by: by.join(found).replace("\0", ""))
 )

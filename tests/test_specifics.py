@@ -35,10 +35,8 @@ SAID_ALONG = ("please", "already", "located", "actually", "called", "named")
 Change = Callable[[str, int], str]
 WORDED = st.lists(st.sampled_from(" ".join(TEXTS).split()), max_size=9).map(" ".join)
 ANY_TEXT = st.sampled_from(TEXTS) | st.text() | WORDED
-TAKEN_FOR_ONE = {
-    'The "final" version is out', "Ben sold the shares in May.", "The script deletes the backups.",
-    "The team lead left the project.",
-}  # fmt: skip
+TAKEN_FOR_ONE = {'The "final" version is out', "Ben sold the shares in May.",
+                 "The script deletes the backups.", "The team lead left the project."}  # fmt: skip
 """Of the pairs that were written against the rules, those that pass: marks and articles tell nothing."""
 
 

@@ -202,13 +202,9 @@ def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)
-    events = [
-        configured(),
-        captured("Ada's divorce is on Monday.", "f"),
-        captured("The reef is charted.", "g"),
-        captured("Finish the divorce", "aim", kind="goal"),
-        turn("Never mention my divorce again.", "o", after=2),
-    ]
+    events = [configured(), captured("Ada's divorce is on Monday.", "f"),
+              captured("The reef is charted.", "g"), captured("Finish the divorce", "aim", kind="goal"),
+              turn("Never mention my divorce again.", "o", after=2)]  # fmt: skip
     partition, told = Partition(0), list[int]()
     for slot in slots([*events, forgotten(["o"], "x")]):
         pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]).changes)}
@@ -293,19 +289,15 @@ def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(ev
                 assert path in there or path.startswith(("logs/", "memories/")) or f"memories/{path}" in there
 
 
-lines = st.builds(
-    PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
-    told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
-    path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")),
-)  # fmt: skip
+lines = st.builds(PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
+                  told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
+                  path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")))  # fmt: skip
 
 
 @given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))
 def test_a_page_keeps_to_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
-    made = StandingPage(
-        scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
-        more=more, how="`memtape archive --list`",
-    )  # fmt: skip
+    made = StandingPage(scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found),
+                        sections=("One", "Two", ""), more=more, how="`memtape archive --list`")  # fmt: skip
     said = render(made)
     assert len(said) <= limit
     shown = said.count("](") + len(re.findall(r"(?<!\\)`[0-9a-f]{8}-[0-9a-f-]{27}`\n", said))

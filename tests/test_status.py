@@ -183,11 +183,9 @@ def test_no_call_works_on_a_log_that_is_not_in_its_folder(lose: Callable[[Path],
     log = EmbeddedLog(home / "log.db")
     log.append([captured("one", scope=SCOPE)])
     lose(home)
-    calls = (
-        lambda: log.append([captured("two", scope=SCOPE)]), lambda: log.append_raw(0, [b"{}"]),
-        lambda: log.blank({0: [0]}), lambda: log.read(0, 0, 1), lambda: log.known(SCOPE, ["x"]),
-        lambda: log.erased(0), lambda: log.offset_after(0, 0), log.ends, log.check,
-    )  # fmt: skip
+    calls = (lambda: log.append([captured("two", scope=SCOPE)]), lambda: log.append_raw(0, [b"{}"]),
+             lambda: log.blank({0: [0]}), lambda: log.read(0, 0, 1), lambda: log.known(SCOPE, ["x"]),
+             lambda: log.erased(0), lambda: log.offset_after(0, 0), log.ends, log.check)  # fmt: skip
     for call in calls:
         with pytest.raises(LogGone, match="removed, moved or replaced") as error:
             call()

@@ -98,13 +98,9 @@ def test_what_is_stale_diverged_or_of_no_known_edge_is_listed() -> None:
     tree = [*facts, *pages("a"), *children((ROOT, "a")), page_link("a", "odd_one", "o", ROOT)]
     tree.append(edited("a", "e", refs=(*map(make_id, ("fact", "tea", "gone")), "x.md"), summary="Short."))
     assert told(check(folded(tree))) == [("unknown_edge", "a")]
-    tree += [
-        captured("The port is 8081.", "now"),
-        builders.linked("fact", "replaced_by", "now", "w"),
-        forgotten(["gone"], "f"),
-        captured("Newer.", "a2", "page", path="a"),
-        captured("From an agent.", "a3", "page", path="a", origin="agent"),
-    ]
+    tree += [captured("The port is 8081.", "now"), builders.linked("fact", "replaced_by", "now", "w"),
+             forgotten(["gone"], "f"), captured("Newer.", "a2", "page", path="a"),
+             captured("From an agent.", "a3", "page", path="a", origin="agent")]  # fmt: skip
     problems = check(folded(tree))
     assert told(problems) == [("stale", "a")] * 2 + [("unknown_edge", "a"), ("diverged", "a")]
     assert [problem.fix for problem in problems] == [()] * 4

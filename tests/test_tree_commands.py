@@ -132,10 +132,8 @@ def test_pages_are_written_drawn_shown_and_moved() -> None:
     tree("new", "deploy/staging", "Staging listens on port 5433.", "--hint", "staging port")
     tree("new", "backups", "Backups run nightly.", "--under", "deploy", "--summary", "Nightly.")
     tree("link", "deploy/staging", "backups", "--as", "depends_on")
-    assert tree().stdout.splitlines() == [
-        "_root  project:a (3 pages)", "└── deploy  Deploying", "    ├── deploy/staging",
-        "    └── backups",
-    ]  # fmt: skip
+    assert tree().stdout.splitlines() == ["_root  project:a (3 pages)", "└── deploy  Deploying",
+                                          "    ├── deploy/staging", "    └── backups"]  # fmt: skip
     assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
     shown = document("show", "deploy/staging")
     assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]

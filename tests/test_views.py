@@ -139,12 +139,10 @@ def test_views_that_were_deleted_or_damaged_come_back_byte_for_byte(home: Home) 
 
 
 def memory_row(text: str, key: str = "project:a/x") -> MemoryRow:
-    return MemoryRow(
-        key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
-        source=None, branch=None, path=None, actor="Ada", origin="user",
-        session=None, importance_given=None, seq=0, at=1, first_at=1, last_at=1,
-        confirmations=0, ids=("x",), members=(), echoes=(), replaced=False, hidden=False,
-    )  # fmt: skip
+    return MemoryRow(key=key, id="x", scope="project:a", canonical="x", kind="fact", text=text, tags=("t",),
+                     source=None, branch=None, path=None, actor="Ada", origin="user", session=None,
+                     importance_given=None, seq=0, at=1, first_at=1, last_at=1, confirmations=0, ids=("x",),
+                     members=(), echoes=(), replaced=False, hidden=False)  # fmt: skip
 
 
 def test_a_write_is_idempotent_and_never_goes_back(tmp_path: Path) -> None:

@@ -35,12 +35,9 @@ map_tiles login_page nightly_job import_script staging_server archive_bucket cha
 harbour_office billing_export message_broker""".split()
 PARTS = "port timeout retry_limit page_size password_policy schedule cache checksum units font owner log_level".split()
 PLACES = "Ostend Ghent Bergen Cork Gdansk Porto Vigo Kiel Malmo Trieste".split()
-WHYS = (
-    "since the old one failed in {place}",
-    "because the tests in {place} are slow",
-    "until the harbour office in {place} says otherwise",
-    "as the people in {place} asked for",
-)
+WHYS = ("since the old one failed in {place}", "because the tests in {place} are slow",
+        "until the harbour office in {place} says otherwise",
+        "as the people in {place} asked for")  # fmt: skip
 SAID = (
     "The {part} of the {thing} is {number}, {why}.",
     "We moved the {thing} to {place} and set its {part} to {number}.",

@@ -97,21 +97,14 @@ def _asked(rounds: int, ids: list[str]) -> dict[str, list[str]]:
     now = now_us()
     times = [format_time(now - (place % SPREAD + 1) * DAYS * DAY_US // (SPREAD + 2)) for place in range(rounds)]
     asked = questions(Random(1), rounds)
-    return {
-        "now": ["/"] * rounds,
-        "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
-        "next start": [f"/start?budget={600 + 100 * (place % 5)}" for place in range(rounds)],
-        "recalls": ["/recalls"] * rounds,
-        "recalls, by words": ["/recalls?words=gauge"] * rounds,
-        "a memory": [f"/memory?id={id}" for id in ids],
-        "timeline": ["/timeline"] * rounds,
-        "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
-        "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
-        "graph": ["/graph"] * rounds,
-        "tree": ["/tree"] * rounds,
-        "yours": ["/yours"] * rounds,
-        "log": ["/log"] * rounds,
-    }
+    return {"now": ["/"] * rounds, "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
+            "next start": [f"/start?budget={600 + 100 * (place % 5)}" for place in range(rounds)],
+            "recalls": ["/recalls"] * rounds, "recalls, by words": ["/recalls?words=gauge"] * rounds,
+            "a memory": [f"/memory?id={id}" for id in ids], "timeline": ["/timeline"] * rounds,
+            "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
+            "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
+            "graph": ["/graph"] * rounds, "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds,
+            "log": ["/log"] * rounds}  # fmt: skip
 
 
 @contextmanager

@@ -68,11 +68,9 @@ def main(path: Path, half: str, show: bool) -> None:
         if half not in (case.half, "both"):
             continue
         done = closed(case)
-        here = Counter(
-            found=len(done.keys() & set(case.replaced)), replaced=len(case.replaced),
-            wrong=len(done.keys() & set(case.current)), holding=len(case.current),
-            others=len(done.keys() - set(case.replaced) - set(case.current)), cases=1,
-        )  # fmt: skip
+        here = Counter(found=len(done.keys() & set(case.replaced)), replaced=len(case.replaced),
+                       wrong=len(done.keys() & set(case.current)), holding=len(case.current),
+                       others=len(done.keys() - set(case.replaced) - set(case.current)), cases=1)  # fmt: skip
         for kind in (case.kind, "all"):
             counts.setdefault(kind, Counter()).update(here)
         if show:

@@ -62,18 +62,14 @@ def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
     closed = {n for n, result in found if result.valid_to is not None}
     current = [order.index(n) for n in case.current if n in order]
     replaced = [order.index(n) for n in case.replaced if n in order]
-    return Counter(
-        cases=1,
-        first=bool(order) and order[0] in case.current,
-        before=bool(current) and min(current) < min(replaced, default=LIMIT),
-        among=any(place < FIRST for place in current),
-        above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
-        replaced=len(replaced),
-        unmarked=sum(1 for n, result in found if n in case.replaced and not is_marked(result)),
-        marked=sum(1 for n, result in found if n in case.current and is_marked(result)),
-        holding=len(case.current),
-        closed=len(closed & set(case.current)),
-    )
+    return Counter(cases=1, first=bool(order) and order[0] in case.current,
+                   before=bool(current) and min(current) < min(replaced, default=LIMIT),
+                   among=any(place < FIRST for place in current),
+                   above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
+                   replaced=len(replaced),
+                   unmarked=sum(1 for n, result in found if n in case.replaced and not is_marked(result)),
+                   marked=sum(1 for n, result in found if n in case.current and is_marked(result)),
+                   holding=len(case.current), closed=len(closed & set(case.current)))  # fmt: skip
 
 
 @click.command()

@@ -39,12 +39,8 @@ from memtape.tools.measure.evaluating import filled
 GIVEN = 8
 """So many results a tool of an agent gives."""
 BEFORE = 3
-PHRASES = (
-    "As far as I can tell: {}.",
-    "It was {}, going by what we have.",
-    "{}.",
-    "Here is what I found. {} is the answer, so I would go with that.",
-)
+PHRASES = ("As far as I can tell: {}.", "It was {}, going by what we have.", "{}.",
+           "Here is what I found. {} is the answer, so I would go with that.")  # fmt: skip
 """Sentences around an answer, in turn."""
 USED = ("answer", "reply", "quoted")
 NOT_USED = ("another's answer", "beside", "earlier", "replaced")
