@@ -19,13 +19,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from builders import data_of
 from fake_model import FakeModel
+from tables import table
 
 from memtape.tools.agents.plugins import MARKETPLACE
 from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
-RUN: dict[str, Any] = data_of("clients")
+RUN: dict[str, Any] = table("clients")
 HOSTS: dict[str, dict[str, Any]] = RUN["hosts"]
 GREETING, ANSWER = "HELLO", "Noted by the model."
 TURN_TIMEOUT_S = 180

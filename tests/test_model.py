@@ -20,11 +20,12 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import ELSEWHERE, START, TINY, captured, configured, data_of, histories, pack, slots
+from builders import ELSEWHERE, START, TINY, captured, configured, histories, pack, slots
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
 from replaying import replay
+from tables import table
 from test_golden_log import golden_slots
 
 from memtape.flows import projection
@@ -67,7 +68,7 @@ SESSIONS = (None, "s1", "s2", "s3")
 NATIVE_IDS = 60
 VECTORS = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
 
-SAID = data_of("life")
+SAID = table("life")
 """Subject, verb and object are put together: texts come again, differ in a word, or say the opposite."""
 WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text, lambda text: text, lambda text: text + ".", str.lower, lambda text: text + "!",
@@ -554,9 +555,9 @@ class Life:
         build = self.home.current()
         shards = [Shard(build.shard(number), number) for number in range(PARTITIONS)]
         tables = [tables_of(scope) for scope in world.scopes.values()]
-        for table in tables_of(Scope("")):
-            rows = [row for shard in shards for row in shard.rows(TABLES[table])]
-            differs = tables_differ([row for each in tables for row in each[table]], rows)
+        for name in tables_of(Scope("")):
+            rows = [row for shard in shards for row in shard.rows(TABLES[name])]
+            differs = tables_differ([row for each in tables for row in each[name]], rows)
             assert not differs, differs
         self.compare_searches(world, None)
         self.compare_vault(world, shards)
@@ -816,8 +817,8 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
         for scope in partition.scopes.values():
             twin = world.scopes[scope.name]
             changes = all_changes(scope)
-            for table, rows in tables_of(twin).items():
-                if differs := tables_differ(rows, (row_of(scope, it) for it in changes if it.table == table)):
+            for name, rows in tables_of(twin).items():
+                if differs := tables_differ(rows, (row_of(scope, it) for it in changes if it.table == name)):
                     return differs
             if differs := aging_differs(scope, twin, changes):
                 return differs

@@ -12,12 +12,12 @@ from typing import Any
 
 import met
 import pytest
-from builders import data_of
 from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
 from soaked import examples, soaked
+from tables import table
 from test_cli import every_command
 from test_handing import patient, server
 from test_hooks import events_of, told
@@ -48,7 +48,7 @@ KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
-WORDS: dict[str, list[str]] = data_of("calls")["words"]
+WORDS: dict[str, list[str]] = table("calls")["words"]
 
 SAMPLES = {"text": "The harbour crane is number seven.", "query": "harbour crane", "around": "1h"}
 SAMPLES |= dict.fromkeys(("id", "base"), ID) | dict.fromkeys(("slug", "page"), "harbour")

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import zstandard
-from builders import data_of
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
 from soaked import examples, soaked
+from tables import table
 from test_hooks import hook, told
 from test_warm import Ready, warm
 
@@ -52,7 +52,7 @@ from memtape.tools.importing.taking import Importer
 from memtape.tools.recalling import handed_out, offer
 
 COUNT = 310
-TOKENS: dict[str, Any] = data_of("tokens")
+TOKENS: dict[str, Any] = table("tokens")
 
 
 class Case(NamedTuple):
@@ -118,7 +118,7 @@ INNOCENT = (Path(__file__).parent / "data" / "innocent.txt").read_text(encoding=
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-CASES = data_of("secrets")
+CASES = table("secrets")
 PASSWORDS = [*map(tuple, CASES["passwords"])]
 TRUE = [*true_cases(), *(Case(*it) for it in PASSWORDS if len(it[1]) > 3)]
 KEY, OTHER_KEY = token("github", random.Random(1)), token("anthropic", random.Random(2))
