@@ -132,9 +132,7 @@ def test_what_was_said_is_taken_once_and_nothing_else(format: str, client: Clien
         assert word not in whole
 
 
-def test_times_sessions_and_branches_are_those_of_the_source_and_unknown_types_are_counted(
-    client: Client, tmp_path: Path
-) -> None:
+def test_times_and_sessions_are_the_sources_and_odd_rows_are_counted(client: Client, tmp_path: Path) -> None:
     summary = take(client, put(tmp_path, "s.jsonl", t.lines(t.claude("/x"))))
     assert summary.skipped["unknown type 'hologram'"] == 1 and summary.problem_count == 0
     assert summary.skipped["answer of a memory tool"] == 2
@@ -338,9 +336,7 @@ def test_links_in_a_circle_and_links_to_nowhere(client: Client, tmp_path: Path) 
     assert take(client, tmp_path / "notes").taken == 1
 
 
-def test_a_line_that_is_too_long_is_skipped_and_the_next_is_taken(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_a_line_is_skipped(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_LINE_BYTES", 1_000)
     monkeypatch.setattr(reading, "SKIP_BYTES", 64)
     claude, long = t.claude("/x"), b'{"type": "user", "x": "' + b"y" * 5_000 + b'"}'

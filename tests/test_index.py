@@ -185,9 +185,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(steps)
-def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
-    tmp_path_factory: pytest.TempPathFactory, given: Any
-) -> None:
+def test_an_index_ranks_as_one_made_at_once(tmp_path_factory: pytest.TempPathFactory, given: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         make_small(patch)
         folder = tmp_path_factory.mktemp("index")
@@ -207,9 +205,7 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
 
 
 @given(steps, st.data())
-def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
-    tmp_path_factory: pytest.TempPathFactory, given: Any, data: st.DataObject
-) -> None:
+def test_known_texts_are_extended(tmp_path_factory: pytest.TempPathFactory, given: Any, data: Any) -> None:
     """Whatever came, was merged, was hidden or stands in a tail: the sessions, and every text in context."""
     index, offset = SearchIndex(tmp_path_factory.mktemp("index")), 0
     opened, before = None, None
@@ -291,9 +287,7 @@ def test_a_writer_that_is_killed_at_any_step_leaves_a_whole_index(tmp_path: Path
 
 
 @pytest.mark.parametrize("rows", soaked([400, 60], 60))
-def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
-    tmp_path: Path, small: None, rows: int
-) -> None:
+def test_readers_beside_a_writer_never_find_half_of_it(tmp_path: Path, small: None, rows: int) -> None:
     done, found, wrong = threading.Event(), [0], []
 
     def read() -> None:

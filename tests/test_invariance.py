@@ -225,9 +225,7 @@ def test_every_mutant_still_has_its_place_and_its_test() -> None:
 @pytest.mark.parametrize(
     ("erasures", "first", "end", "step"), soaked([(False, 1, 10, 8), (True, 0, 27, 1)], (False, 1, 10, 8))
 )
-def test_one_log_has_one_state_hash_whatever_projects_it(
-    tmp_path: Path, erasures: bool, first: int, end: int, step: int
-) -> None:
+def test_one_log_has_one_state_hash(tmp_path: Path, erasures: bool, first: int, end: int, step: int) -> None:
     """In two rows with large batches, and in all rows, where any two levels of two factors meet."""
     slots = golden_slots() if erasures else without_erasures()
     origin = Home(tmp_path / "origin")

@@ -213,9 +213,7 @@ def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka
 
 
 @pytest.mark.slow
-def test_what_others_put_on_a_topic_before_is_left_alone(
-    admin: Any, opened: Open, stranger: Any, kafka: Broker
-) -> None:
+def test_what_others_put_there_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
     """Another client can be quicker than the first opener, or come between its steps; an opener can die."""
 
     def laid(*by_partition: list[bytes]) -> str:
@@ -310,9 +308,7 @@ def test_what_was_deleted_is_never_jumped_over(admin: Any, opened: Open) -> None
 
 
 @pytest.mark.slow
-def test_a_topic_that_was_made_again_is_another_log(
-    admin: Any, opened: Open, kafka: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_topic_made_again_is_another_log(admin: Any, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka_log, "LOOK_AGAIN_S", 0.0)
     log = opened(1, deadline_s=5.0)
     log.append([captured(str(number), scope=A) for number in range(5)])
@@ -764,7 +760,7 @@ def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "workers"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
-def test_a_log_is_kept_and_projected_over_tls_with_a_password(
+def test_a_log_is_kept_over_tls_with_a_password(
     kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, workers: int
 ) -> None:
     if not kafka.secret or kafka.folder is None:

@@ -39,9 +39,7 @@ def everything(url: str) -> list[bytes]:
         return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
 
 
-def test_the_environment_goes_before_the_settings_and_both_before_the_home(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_before_settings_before_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert log_url(Home(home)) is None
     (home / "settings.toml").write_text('log = "kafka://localhost:1/settings"\n')
     assert log_url(Home(home)) == "kafka://localhost:1/settings"
@@ -112,9 +110,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_is_pending_is_projected_in_the_background_from_kafka(
-    kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kafka_is_read_in_the_background(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
         client.capture("Use tabs.")

@@ -144,9 +144,7 @@ def telling(*folders: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", soaked(MODES, "auto"))
-def test_the_scope_is_that_of_the_clients_root_or_of_the_folder(
-    home: Path, project: Path, tmp_path: Path, mode: str
-) -> None:
+def test_the_scope_is_of_the_root_or_folder(home: Path, project: Path, tmp_path: Path, mode: str) -> None:
     other = tmp_path / "other place"
     other.mkdir()
 
@@ -283,9 +281,7 @@ def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", soaked(MODES, "auto"))
-def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
-    home: Path, project: Path, tmp_path: Path, mode: str
-) -> None:
+def test_over_http_no_client_works_there(home: Path, project: Path, tmp_path: Path, mode: str) -> None:
     """Every tool refuses a client without roots, with none, or with none that is here."""
     other = tmp_path / "other place"
     other.mkdir()
@@ -442,9 +438,7 @@ def test_whatever_an_answer_or_an_error_holds_it_is_shown_whole(home: Path) -> N
     talk(make_server(ServedMemory(home, scope="project:a")), action)
 
 
-def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_too_long_is_refused_not_redacted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked, findings = list[int](), redaction.findings
 
     def noted(text: str, *rest: Any, **named: Any) -> Any:

@@ -47,9 +47,7 @@ def paths(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
-def test_everybody_can_read_a_view(
-    chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
-) -> None:
+def test_all_can_read(chromium: Any, page: Page, paths: Any, scheme: str, first: int, each: int) -> None:
     with tab(chromium, page.address, color_scheme=scheme) as its:
         assert page.token not in its.page.url
         for path in paths[first::each]:

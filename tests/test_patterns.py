@@ -208,9 +208,7 @@ def deep(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("most_words", soaked((FEW_WORDS, sys.maxsize), FEW_WORDS))
-def test_no_pattern_goes_back_over_what_it_has_read_again_and_again(
-    most_words: int, given: dict[Pattern, tuple[int, bool, bool]]
-) -> None:
+def test_no_pattern_goes_back_often(most_words: int, given: dict[Pattern, tuple[int, bool, bool]]) -> None:
     bad = list[tuple[str, str, object, int]]()
     for pattern, module in patterns_of_the_product().items():
         if most_words == FEW_WORDS and len(pattern[0]) > LONGEST_CHARS:

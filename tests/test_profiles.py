@@ -225,9 +225,7 @@ def captures(home: Path) -> list[Event]:
 
 
 @pytest.mark.parametrize("name", soaked(KEEPING, DEV[0]))
-def test_what_each_door_captures_has_the_tag_of_its_profile(
-    name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_door_tags_texts(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROFILE_VARIABLE, name)
     monkeypatch.chdir(project)
     path = transcript(project, ("s-9", 1, "What was imported?"))
@@ -272,9 +270,7 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
 
 @pytest.mark.parametrize("kind", ["turn", "document", "page", *LONG_TERM])
 @given(importance=st.none() | st.floats(0, 1), name=st.sampled_from(list(PROFILES)))
-def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
-    kind: Any, importance: float | None, name: str
-) -> None:
+def test_dev_standard_alone_refuses_the_unimportant(kind: Any, importance: float | None, name: str) -> None:
     client = Client(Path("/proc/self/nothing"), scope="project:a", log=MemoryLog(), profile=NO_PERSIST)
     client.profile = PROFILES[name]
     below = importance is not None and round(importance * 100) < 60

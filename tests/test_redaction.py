@@ -415,9 +415,7 @@ TOLD = ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use 
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("origin", ["agent", "tool", "web", "model"])
-def test_what_an_agent_takes_for_a_secret_changes_no_text_of_another_project(
-    told: str, origin: Origin, client: Client
-) -> None:
+def test_what_an_agent_hides_changes_no_other_project(told: str, origin: Origin, client: Client) -> None:
     with Client(client.home, scope="project:other", actor="bot", origin=origin, log=client.log) as agent:
         agent.capture(told)
     for text in ("We deploy to prod-eu-west-1.", "We run Kubernetes-1.29."):
@@ -506,9 +504,7 @@ WAYS += [("the folder around it", glob) for glob in ("private/", "private/**", "
 
 
 @pytest.mark.parametrize(("way", "glob"), WAYS)
-def test_a_denied_file_is_denied_however_it_is_named(
-    way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_denied_file_stays_so(way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     for folder in (home, work / "private", work / "open"):
         folder.mkdir(parents=True)

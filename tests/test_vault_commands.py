@@ -107,9 +107,7 @@ def test_erasing_says_which_notes_hold_it_and_takes_it_out_of_the_rest(home: Hom
 
 @pytest.mark.parametrize("lists", ["there", "lost"])
 @pytest.mark.parametrize("command", ["rebuild", "run", "erase", "verify"])
-def test_notes_stay_and_pages_are_ours_also_where_their_lists_are_lost(
-    home: Home, folder: Path, command: str, lists: str
-) -> None:
+def test_notes_stay_where_lists_of_pages_are_lost(home: Home, folder: Path, command: str, lists: str) -> None:
     """Whatever comes first, also with events behind the views: no page of ours is taken for a note."""
     if lists == "lost":
         shutil.rmtree(home.vault_notes)

@@ -81,9 +81,7 @@ def vault_bytes(home: Home) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
-def test_the_same_log_gives_the_same_views_however_it_is_projected(
-    tmp_path: Path, ways: tuple[tuple[int, int], ...]
-) -> None:
+def test_one_log_gives_one_view_in_any_way_of_runs(tmp_path: Path, ways: tuple[tuple[int, int], ...]) -> None:
     """Batches of 1, 7 and 500, epochs of 0, 1 and 10 s, at once and in steps: one state hash."""
     origin = Home(tmp_path / "origin")
     filled(origin, 150).close()
