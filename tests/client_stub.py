@@ -1,6 +1,7 @@
 """Writes `tools/client.pyi`, by which editors and type checkers know the methods of the client (`make docs`).
 
-A method's arguments are the fields of what its verb asks, and its docstring is the verb's summary and details.
+A method's arguments are the fields of what its verb asks, and its docstring is the verb's summary and
+details.
 """
 
 from __future__ import annotations
@@ -38,9 +39,8 @@ def stub() -> str:
     functions = [_signature_of(node, "") for node in tree.body if isinstance(node, ast.FunctionDef)]
     body = "\n".join(textwrap.indent(text, "    ") for text in (*own, *made))
     imports.append("from typing import Literal")
-    return (
-        f"{HEAD}\n" + "\n".join(dict.fromkeys(imports)) + f"\n\nclass Client(World):\n{body}\n" + "\n".join(functions)
-    )
+    parts = [HEAD, *dict.fromkeys(imports), "\nclass Client(World):", body, *functions]
+    return "\n".join(parts)
 
 
 def _imports_in(node: ast.stmt) -> list[str]:
@@ -54,19 +54,10 @@ def _imports_of(module: ModuleType) -> list[str]:
     tree = ast.parse(inspect.getsource(module))
     found = [line for node in tree.body for line in _imports_in(node)]
     defined = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    named = [
-        node.targets[0].id
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    ]
-    return [
-        *found,
-        *(
-            f"from {module.__name__} import {name}"
-            for name in (*defined, *named)
-            if name[0].isupper() and not name.isupper()
-        ),
-    ]
+    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    named = [target.id for target in targets if isinstance(target, ast.Name)]
+    types = [name for name in (*defined, *named) if name[0].isupper() and not name.isupper()]
+    return [*found, *(f"from {module.__name__} import {name}" for name in types)]
 
 
 def _signature_of(node: ast.FunctionDef, first: str = "") -> str:
@@ -91,7 +82,8 @@ def _method(method: str, verb: Verb) -> str:
 def _type(verb: Verb, field: VerbField) -> str:
     """Return the type of a field without its marks, as Python takes it."""
     owner = next(base for base in verb.asks.__mro__ if field.name in vars(base).get("__annotations__", {}))
-    told = _bare(ast.parse(owner.__annotations__[field.name], mode="eval").body, vars(sys.modules[owner.__module__]))
+    annotation = ast.parse(owner.__annotations__[field.name], mode="eval").body
+    told = _bare(annotation, vars(sys.modules[owner.__module__]))
     return told.replace("tuple[", "Sequence[").replace(", ...]", "]")
 
 

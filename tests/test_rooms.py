@@ -1,7 +1,8 @@
 """The rooms keep their places: who may import whom, and what a pure room may not touch.
 
-The rules are read from the source with `ast`, so they hold for code that no test runs. Each rule is a function from a
-parsed file to complaints, and is shown at the end of this file to find what it is there to find.
+The rules are read from the source with `ast`, so they hold for code that no test runs. Each rule is a
+function from a parsed file to complaints, and is shown at the end of this file to find what it is there to
+find.
 """
 
 import ast
@@ -32,27 +33,29 @@ MAY_IMPORT = {
 }
 ROOMS = list(MAY_IMPORT)
 
-# The places inside `tools`, from those that import no other up to those that no other imports.
-PLACES_OF_TOOLS = (["capture", "verb"], ["keep", "table"], ["ask", "importing"], ["world"],
-                   ["recalling", "client"], ["doors"], ["agents", "measure"], ["page"], ["verbs"])  # fmt: skip
+PLACES_OF_TOOLS = TOLD["places_of_tools"]
 
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.
 SCHEMAS_MAY_NOT = {*TOLD["schemas_may_not"]}
 
-# The one file of the pure room that reads a file, which ships with it and whose digest is a part of `rules_version`.
+# The one file of the pure room that reads a file, which ships with it and whose digest is a part of
+# `rules_version`.
 READS_ITS_DATA = "state/text/lexicon.py"
 
-# The room that must be pure names what it may import instead, since the list of what is impure has no end. A module
-# belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment or threads.
+# The room that must be pure names what it may import instead, since the list of what is impure has no end. A
+# module belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment
+# or threads.
 STATE_MAY = {*TOLD["state_may"], *THIRD_PARTY_OF_STATE}
 
-# What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to machine.
+# What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to
+# machine.
 EXACT_MATHS = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm"}
 
 # Builtins that reach outside, or whose answer is another one in the next process (`hash` of a text, `id`).
 IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "input", "open", "print"}
 
-# What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.
+# What may be handed a walk over a set, since its answer is the same in any order; and what passes the order
+# on.
 ORDER_BLIND = {"all", "any", "frozenset", "len", "set", "sorted", "sum"}
 ORDER_SEEING = {"dict", "enumerate", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"}
 
@@ -71,7 +74,7 @@ def parse(path: str) -> ast.Module:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield (line, dotted name) of every import, at whatever depth; relative imports keep their leading dots."""
+    """Yield (line, dotted name) of every import at any depth; relative imports keep their leading dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -109,7 +112,8 @@ def impure(tree: ast.Module) -> Iterator[str]:
             yield f"line {line}: {name} is not among the modules that are known to be pure (STATE_MAY)"
     # A file may give these names to its own variables, as `id` often is.
     own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    own |= {node.id for node in named if isinstance(node.ctx, ast.Store)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in IMPURE_BUILTINS - own:
             yield f"line {node.lineno}: {node.id} is not pure"
@@ -146,14 +150,15 @@ def is_call_of(node: ast.AST, names: set[str]) -> TypeGuard[ast.Call]:
 
 
 def is_set(node: ast.expr, names: set[str]) -> bool:
-    """Tell whether an expression is a set on the face of it, or has one of the names that are known to be sets."""
+    """Tell whether an expression is a set on the face of it, or has a name that is known to be a set's."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
         # The algebra of dict keys gives a set, though the keys themselves are in order.
         return any(is_set(side, names) or is_call_of(side, {"keys"}) for side in (node.left, node.right))
     if isinstance(node, ast.IfExp):
         return is_set(node.body, names) or is_set(node.orelse, names)
     makers = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
-    return isinstance(node, ast.Set | ast.SetComp) or is_call_of(node, makers | names) or name_of(node) in names
+    is_made = isinstance(node, ast.Set | ast.SetComp) or is_call_of(node, makers | names)
+    return is_made or name_of(node) in names
 
 
 def names_of_sets(tree: ast.Module) -> set[str]:
@@ -165,7 +170,8 @@ def names_of_sets(tree: ast.Module) -> set[str]:
         (sets if a_set else others).add(name)
 
     def says_set(annotation: ast.expr | None) -> bool:
-        return annotation is not None and re.match(r"(frozen)?set\b|\w*Set\b", ast.unparse(annotation)) is not None
+        said = "" if annotation is None else ast.unparse(annotation)
+        return re.match(r"(frozen)?set\b|\w*Set\b", said) is not None
 
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -194,7 +200,8 @@ def set_order(tree: ast.Module) -> Iterator[str]:
             seen = [node.value]
         elif is_call_of(node, ORDER_SEEING):
             seen = node.args
-        yield from (f"line {e.lineno}: sort {ast.unparse(e)} before walking it" for e in seen if is_set(e, names))
+        walked = (it for it in seen if is_set(it, names))
+        yield from (f"line {it.lineno}: sort {ast.unparse(it)} before walking it" for it in walked)
 
 
 def without_docstring(tree: ast.Module) -> Iterator[str]:
@@ -233,7 +240,7 @@ def test_state_is_pure() -> None:
 def test_the_libraries_by_which_state_decides_are_named_and_no_file_of_one_is_read() -> None:
     found = {name.partition(".")[0] for path in files_of("state") for _, name in imported(parse(path))}
     assert found - sys.stdlib_module_names - {"memtape"} == THIRD_PARTY_OF_STATE.keys()
-    finders = {Path(path).as_posix() for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
+    finders = {path for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
     assert finders == {READS_ITS_DATA}
     assert (ROOT / READS_ITS_DATA).read_text().count("find_spec(") == 1, "it finds its own package alone"
     assert {"stemmer", "words", "unicode"} <= {rule.partition("=")[0] for rule in rules_version().split(",")}
@@ -249,8 +256,9 @@ def test_state_holds_no_floats() -> None:
 
 @cache
 def arrows() -> dict[str, set[str]]:
-    """Return which files of the rooms each imports, at whatever depth, by dotted names without the package's."""
-    files = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files_of(*ROOMS)}
+    """Return which files of the rooms each imports at any depth, by dotted names without the package's."""
+    stems = {path: path.removesuffix(".py").removesuffix("/__init__") for path in files_of(*ROOMS)}
+    files = {stem.replace("/", "."): path for path, stem in stems.items()}
     found: dict[str, set[str]] = {}
     for name, path in files.items():
         found[name] = set()
@@ -306,7 +314,7 @@ def test_no_room_is_loaded_by_its_bare_name() -> None:
 def test_importing_memtape_loads_nothing_else() -> None:
     loaded = loaded_by("import memtape")
     assert {name for name in loaded if name.startswith("memtape.")} == set()
-    assert loaded & {"bytewax", "click", "httpx", "kafka", "lance", "msgspec", "numpy", "orjson", "pyarrow"} == set()
+    assert loaded.isdisjoint("bytewax click httpx kafka lance msgspec numpy orjson pyarrow".split())
 
 
 def shown(how: str) -> Iterator[tuple[Rule, str]]:

@@ -167,7 +167,7 @@ def folder(tmp_path: Path) -> Path:
     files = {
         "wiki/README.md": "# The wiki\n\nSee [deploying](deploy/index.md#when) and [[On call|who]].\n",
         "wiki/On call.md": "---\ntitle: On call\ntags: [people]\n---\nAda, see [d](deploy/), [x](../o.md).\n",
-        "wiki/deploy/index.md": "# Deploying\n\nOn Tuesdays. `[[not a link]]` [site](https://example.org/a.md)\n",
+        "wiki/deploy/index.md": "# Deploying\n\nOn Tuesdays. `[[not a link]]` [site](https://x.org/a.md)\n",
         "wiki/deploy/staging.md": "Port 5433. See [n](missing.md), [[index]] and [up](../On%20call.md).\n",
         "wiki/.obsidian/x.md": "No.",
     }

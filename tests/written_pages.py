@@ -1,6 +1,7 @@
-"""Writes the parts of `docs/` that follow from the code: the commands, the Python client, the metrics (`make docs`).
+"""Writes the parts of `docs/` that follow from the code: commands, the client and metrics (`make docs`).
 
-A part stands between two marks of its page. People write the rest of a page, and nothing here changes the rest.
+A part stands between two marks of its page. People write the rest of a page, and nothing here changes the
+rest.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def commands() -> str:
     """Return the commands in their groups: an example, the summary, and the command's own options."""
     lines: list[str] = []
     for group, names in TITLES.items():
-        lines += [f"**{group}**", "", *(line for name in names for line in _lines(name, _command(main, name))), ""]
+        told = (line for name in names for line in _lines(name, _command(main, name)))
+        lines += [f"**{group}**", "", *told, ""]
     return "\n".join(lines)
 
 
@@ -49,10 +51,10 @@ def _lines(name: str, command: click.Command) -> Iterator[str]:
         return
     found = re.search(rf"^ *(memtape {name}\b.*)$", command.help or "", re.MULTILINE)
     example = LONG_ID.sub("", found[1] if found else f"memtape {name}")
-    own = [
-        f"`{option.opts[-1]}`" for option in command.params if isinstance(option, click.Option) and not _common(option)
-    ]
-    yield f"- `{example}`: {command.get_short_help_str(LONGEST_CHARS)}" + (f" {', '.join(own)}" if own else "")
+    options = [it for it in command.params if isinstance(it, click.Option) and not _common(it)]
+    own = [f"`{option.opts[-1]}`" for option in options]
+    about = command.get_short_help_str(LONGEST_CHARS)
+    yield f"- `{example}`: {about}" + (f" {', '.join(own)}" if own else "")
 
 
 def _command(group: click.Group, name: str) -> click.Command:
@@ -62,16 +64,17 @@ def _command(group: click.Group, name: str) -> click.Command:
 
 
 def _common(option: click.Option) -> bool:
-    """Whether the option is one that many commands have. Some commands have a `--session` with a meaning of its own."""
+    """Whether many commands have this option. A `--session` of some commands has a meaning of its own."""
     return option.name in COMMON and (option.name != "session" or bool(option.envvar))
 
 
 def client() -> str:
-    """Return the client, then its methods in the groups of the commands, each with its arguments and what it does."""
+    """Return the client, then its methods by groups of commands, each with its arguments and what it does."""
     by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
     for group, names in TITLES.items():
-        told = [_method(method, VERBS[name]) for method, name in METHODS.items() if name.partition(" ")[0] in names]
+        own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}
+        told = [_method(method, VERBS[name]) for method, name in own.items()]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
     parts.append("## Pages")
     parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
@@ -84,13 +87,14 @@ def client() -> str:
 
 
 def _method(name: str, verb: Verb) -> str:
-    """Return a method that is made from the table: its arguments, what it does, and what each argument says."""
+    """Return a method that is made from the table: its arguments, what it does, and what each means."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.help and it.name not in COMMON_FIELDS]
     result = verb.run.__annotations__["return"]
     about = re.sub(r"\s*\n(?!\n)\s*", " ", inspect.getdoc(verb.run) or "").strip()
-    return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))
+    head = f"**`{name}({', '.join(shown)}) -> {result}`**"
+    return "\n\n".join(filter(None, (head, about, "\n".join(told))))
 
 
 def _default(value: object) -> str:

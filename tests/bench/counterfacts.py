@@ -2,9 +2,9 @@
 
 The form is that of FactConsolidation (Hu et al., MemoryAgentBench, 2025).
 
-Each fact has a serial number. Some hundred subjects are told of twice, with another value the second time, which wins.
-All stand in one scope, and each question is about one relation of one subject. Subjects and values are made up, so that
-nothing but the sequence tells which value holds.
+Each fact has a serial number. Some hundred subjects are told of twice, with another value the second time,
+which wins. All stand in one scope, and each question is about one relation of one subject. Subjects and
+values are made up, so that nothing but the sequence tells which value holds.
 """
 
 from __future__ import annotations
@@ -60,19 +60,21 @@ def sequence(count: int, seed: int) -> Sequence:
     rng = random.Random(seed)
     told = [(relation, subject) for relation in RELATIONS for subject in SUBJECTS[relation.subjects]]
     pairs = rng.sample(told, count)
-    values = [rng.sample([it for it in VALUES[relation.value] if it != subject], 2) for relation, subject in pairs]
+    others = [[it for it in VALUES[relation.value] if it != subject] for relation, subject in pairs]
+    values = [rng.sample(those, 2) for those in others]
     order = rng.sample([n for n in range(count) for _ in range(2)], 2 * count)
     facts, places = list[str](), dict[int, list[int]]()
     for n in order:
         relation, subject = pairs[n]
         places.setdefault(n, []).append(len(facts))
         facts.append(f"{len(facts)}. {relation.told.format(subject, values[n][len(places[n]) - 1])}.")
-    asked = [(pairs[n][0].asked.format(pairs[n][1]), first, second) for n, (first, second) in sorted(places.items())]
+    questions = [relation.asked.format(subject) for relation, subject in pairs]
+    asked = [(questions[n], first, second) for n, (first, second) in sorted(places.items())]
     return Sequence(facts, asked)
 
 
 def asked(folder: Path, told: Sequence, gap_us: int) -> Iterator[tuple[bool, bool, bool]]:
-    """Yield of each question whether what holds is first, whether it is among five, and whether it is marked."""
+    """Yield of each question whether what holds is first, is among five, and is marked."""
     with closing(EmbeddedLog(Home(folder).log_path)) as log:
         client = Client(folder, scope=SCOPE, log=log)
         facts = enumerate(told.facts)

@@ -1,7 +1,7 @@
-"""A home with life in it, for whoever looks at pages: some weeks of a team, and what people decided of it since.
+"""A home with life in it, to look at pages: some weeks of a team, and what people decided of it since.
 
-All follows from a seed, a size and the day on which it ends. The sentences are made here from lists of words. Nothing
-is measured here.
+All follows from a seed, a size and the day on which it ends. The sentences are made here from lists of words.
+Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
     log_id = derived_id("log", None, "living", str(seed))
     home = Home(path)
     path.mkdir(parents=True, exist_ok=True)
-    home.settings_path.write_text("catch_up = false\n")  # Else a process of its own may project it at the same time.
+    home.settings_path.write_text("catch_up = false\n")  # Else another process may project it meanwhile.
     # A log has no past from before its first `configured`, so that here it is as old as what is said.
     with closing(EmbeddedLog(home.log_path, DEFAULT_PARTITIONS, copy_of=log_id)) as log:
         configured = encode(make_configured(log_id, DEFAULT_PARTITIONS, Settings(), 0, start_us, log_id))
@@ -71,22 +71,24 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
 
 
 def _day(rng: Random, day: int, texts: int, kept: Sequence[str], at: int) -> Iterator[Event]:
-    """Yield what is said on a day in sessions of people and agents, what they look up and use, and what is kept."""
+    """Yield what people and agents say on a day in sessions, what they look up and use, and what is kept."""
     known: list[str] = []
     for place in range(max(2, texts)):
         at += rng.randrange(1, 8) * 60 * US_PER_S
         agent, name = rng.choice(AGENTS), f"{day}-{place}"
         scope = OTHER if place % 5 == 4 else SCOPE
         fields: dict[str, Any] = {"scope": scope, "session": f"{day}-{place // 7}", "sent": at}
-        by_agent, by_person = {"actor": agent, "origin": "agent"}, {"actor": rng.choice(PEOPLE), "origin": "user"}
-        kind = ("turn", "turn", "fact", "turn", "turn", "journal", rng.choice(("fact", "goal", "plan")))[place % 7]
+        by_agent = {"actor": agent, "origin": "agent"}
+        by_person = {"actor": rng.choice(PEOPLE), "origin": "user"}
+        last = rng.choice(("fact", "goal", "plan"))
+        kind = ("turn", "turn", "fact", "turn", "turn", "journal", last)[place % 7]
         text = _filled(rng, rng.choice(SAYS["said"]))
         yield captured(text, name, kind, **fields, **(by_agent if place % 2 else by_person))
         if scope == SCOPE:
             known.append(name)
         if place % 3 == 2 and scope == SCOPE:
             found = rng.sample(known, min(len(known), 4))
-            yield recalled(found, f"r{name}", _filled(rng, rng.choice(SAYS["questions"])), **fields, **by_agent)
+            yield recalled(found, f"r{name}", questions(rng, 1)[0], **fields, **by_agent)
             yield used(found[:2], f"u{name}", f"r{name}", **fields, **by_agent)
     for place, text in enumerate(kept):
         fields = {"scope": SCOPE, "session": f"{day}-notes", "sent": at + place * US_PER_S}
@@ -99,7 +101,7 @@ def questions(rng: Random, count: int) -> list[str]:
 
 
 def notes(rng: Random, count: int) -> Iterator[str]:
-    """Yield what is kept of so many things, in its order: some of it again, some with another number later."""
+    """Yield what is kept of so many things in order, some of it again, some with another number later."""
     told: list[tuple[float, str]] = []
     for place in range(count):
         form, seed = rng.choice(SAYS["notes"]).replace("{name}", _name(place)), rng.random()
@@ -130,7 +132,7 @@ def _filled(rng: Random, form: str, number: int | None = None) -> str:
 
 
 def _decide(person: Client, rng: Random) -> None:
-    """Do by hand what a person does: rules, a conflict, pins, an archive, what is forgotten, one word for everybody."""
+    """Do what a person does: rules, a conflict, pins, an archive, what is forgotten, a word for everybody."""
     for rule in SAYS["rules"]:
         person.capture(rule, kind="turn")
     person.accept(person.proposals()[0][0].id)
@@ -151,7 +153,8 @@ def _decide_many(person: Client, rng: Random, memories: int) -> None:
     """Do the same by hand as often as somebody does it who has so many memories."""
     for place in range(memories // CONFLICTS):
         name = _name(memories + place)
-        ids = [person.capture(f"The database of {name} listens on port {port}.").id for port in (6_000, 6_001)]
+        said = (f"The database of {name} listens on port {port}." for port in (6_000, 6_001))
+        ids = [person.capture(text).id for text in said]
         for id in ids:
             person.use([id])
     if not memories:
