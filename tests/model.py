@@ -389,11 +389,8 @@ class Scope:
     def _may_join(self, memory: Memory, other: Memory) -> bool:
         """Whether nobody has set a capture of one memory apart from one of another."""
         own, others = ids_of(memory), ids_of(other)
-        return not any(
-            set(group) & set(own) and any(set(rest) & set(others) for rest in split if rest is not group)
-            for split in self.apart
-            for group in split
-        )
+        groups = [(group, split) for split in self.apart for group in split if set(group) & set(own)]
+        return not any(set(it) & set(others) for group, split in groups for it in split if it is not group)
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is withdrawn or forgotten: by its text where its kind folds, else by its id."""

@@ -146,14 +146,13 @@ def project(path: Path, row: Row) -> Row:
     shards = [Shard(home.current().shard(number), number) for number in range(log.partitions)]
     vault = Vault(home)
     slots = (slot for number, end in enumerate(log.ends()) for slot in slots_between(log, number, 0, end))
+    pages = {f"{name}/{page}": data for name in vault.scopes() for page, data in vault.read(name).items()}
     return {
         "ok": verdict.ok,
         "state_hash": verdict.state_hash,
         "oracle": replay(slots).state_hash,
         "tables": {name: rows_digest(r for s in shards for r in s.all_rows(name)) for name in sorted(TABLES)},
-        "vault": digest_of(
-            {f"{name}/{page}": data for name in vault.scopes() for page, data in vault.read(name).items()}
-        ),
+        "vault": digest_of(pages),
         "letters": sum(len(shard.dead_letters(1_000)) for shard in shards),
     }
 

@@ -582,11 +582,8 @@ def test_nothing_acknowledged_is_lost_when_a_broker_dies(opened: Open, kafka: Br
     for producer in producers:
         producer.result()
     assert len(taken) == threads * batches * 3
-    by_place = {
-        Position(slot.partition, slot.offset): decode(slot.payload)
-        for partition in range(3)
-        for slot in log.read(partition, 0, 1_000_000)
-    }
+    slots = [slot for partition in range(3) for slot in log.read(partition, 0, 1_000_000)]
+    by_place = {Position(slot.partition, slot.offset): decode(slot.payload) for slot in slots}
     for id, position in taken.items():
         assert by_place[position].id == id
     assert refused.id not in {given.id for given in by_place.values()}

@@ -79,11 +79,8 @@ class Wholly:
             self.types[event.id, event.scope, event.type] = None
 
     def beginning(self, start: str, scopes: list[str], types: list[str]) -> set[tuple[str, str]]:
-        return {
-            (id, scope)
-            for id, scope, type in self.types
-            if id.startswith(start) and (not scopes or scope in scopes) and (not types or type in types)
-        }
+        known = [it for it in self.types if it[0].startswith(start) and (not scopes or it[1] in scopes)]
+        return {(id, scope) for id, scope, type in known if not types or type in types}
 
 
 def check(known: KnownIds, log: Log, rng: random.Random) -> None:

@@ -193,10 +193,8 @@ def test_without_the_client_of_kafka_a_log_on_kafka_says_what_to_install(tmp_pat
     assert kept.returncode == 0, kept.stderr
     found = ran(tmp_path / "home", "search", "pier", "--scope", "project:pier")
     assert found.returncode == 0 and "The pier opens at six." in found.stdout, found.stderr
-    for done in (
-        ran(tmp_path / "home", "status", MEMTAPE_LOG="kafka://127.0.0.1:1/captures"),
-        ran(tmp_path / "home", "admin", "copy", "--to", "kafka://127.0.0.1:1/captures"),
-    ):
+    away, home = "kafka://127.0.0.1:1/captures", tmp_path / "home"
+    for done in (ran(home, "status", MEMTAPE_LOG=away), ran(home, "admin", "copy", "--to", away)):
         assert done.returncode == 1 and "Traceback" not in done.stderr
         told = ("the client of Kafka is not installed", "pip install '.[kafka]'")
         assert all(said in done.stderr for said in told)

@@ -400,9 +400,7 @@ def test_a_server_loads_no_views_and_no_client_of_the_sdk_and_who_asks_has_it() 
 LONG_WHEN_SHOWN = ["\x01", "\u202e", "\U000e0041", "\n", "</system-reminder>", "😀\x07"]
 
 
-@pytest.mark.parametrize(
-    "char", soaked(LONG_WHEN_SHOWN, "\u202e", "</system-reminder>"), ids=range(len(LONG_WHEN_SHOWN))
-)
+@pytest.mark.parametrize("char", soaked(LONG_WHEN_SHOWN, "\u202e", "</system-reminder>"), ids=ascii)
 def test_what_is_written_out_is_counted_as_it_is_shown(char: str, home: Path) -> None:
     text = "tide " + char * (60_000 // len(char.encode())) + " end of the tide."
     with Client(home, scope="project:a", origin="agent", actor="\x01" * 200) as client:

@@ -82,9 +82,8 @@ def test_a_young_scope_gives_what_it_has_and_at_most_so_many(client: Client) -> 
 
 def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client) -> None:
     old = client.capture("The staging kayak database listens on port 5433.").id
-    client.capture_many(
-        [Line(text="The staging kayak database listens on port 5433, I think.", kind="turn", session="x")]
-    )
+    text = "The staging kayak database listens on port 5433, I think."
+    client.capture_many([Line(text=text, kind="turn", session="x")])
     new = client.update(old, "We moved it to Ghent, port 5434.").id
     client.update(new, "We moved it to Bruges, port 5435.")
     client.project()

@@ -169,9 +169,8 @@ def words_of(read: Backtracking) -> list[tuple[str, str]]:
     begins, alike = backtracking.Beginning(read.parsed, read.flags), dict[tuple[bool, ...], str]()
     for char in dict.fromkeys("".join(sample_of([node], read.flags) for node in nodes if node[0] in SINGLE)):
         alike.setdefault((begins.may(char), *(its[char] for its in sets)), char)
-    found |= dict.fromkeys(
-        ("", char if char == other else char + other) for char in alike.values() for other in alike.values()
-    )
+    pairs = [(char, other) for char in alike.values() for other in alike.values()]
+    found |= dict.fromkeys(("", char if char == other else char + other) for char, other in pairs)
     return [it for it in found if it[1].strip("\0")]
 
 

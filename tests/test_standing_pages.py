@@ -158,10 +158,8 @@ def test_what_stays_open(events: list[Event], left: str) -> None:
 
 def test_essentials_choose_facts_as_a_start_does() -> None:
     """The same facts in the same order, wherever no time passes between."""
-    events = [
-        captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
-        for n in range(40)
-    ]
+    given = {n: {"importance_given": (n * 37) % 100, "sent": START + n * DAY_US} for n in range(40)}
+    events = [captured(f"Fact {n} tells thing{n}.", n, **fields) for n, fields in given.items()]
     events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US)]
     order, rule = "Never mention thing7 again.", "Always run the tests."
     events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
@@ -217,9 +215,8 @@ def test_projects_and_people_named_often_have_pages_and_are_bounded() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
     assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
-    assert projects_named("We start the new project. The whole repo is slow. See the tile-server repo.") == [
-        "tile-server"
-    ]
+    said = "We start the new project. The whole repo is slow. See the tile-server repo."
+    assert projects_named(said) == ["tile-server"]
     events = [turn(f"Marisol said that reef {n} is fine.", n, after=n) for n in range(3)]
     events += [captured("The reef is charted.", "f", actor="Ada", sent=START + DAY_US)]
     said = written(events, "people/marisol.md")
@@ -269,12 +266,9 @@ def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(ev
     partition = state_of(events)
     for scope in partition.scopes.values():
         for key, person in scope.people.known.items():
-            shown = [
-                it.at // DAY_US
-                for it in scope.captures.by_seq.values()
-                if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
-                if not it.hidden and not it.made and it.turn < 0
-            ]
+            own = [it for it in scope.captures.by_seq.values() if key_of_name(it.actor.name) == key]
+            told = [it for it in own if it.actor.origin in SPEAKING and it.turn < 0]
+            shown = [it.at // DAY_US for it in told if not it.hidden and not it.made]
             assert dict(Counter(shown)) == person.spoke
             assert days_of(person) == ((min(shown), max(shown)) if shown else None)
         pages = pages_of(partition, all_changes(scope))

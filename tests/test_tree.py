@@ -117,12 +117,8 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
     """Of each kind of problem the pages and what they lead to, found by the plainest way there is."""
     rows = rows_of(scope)
     living = {page.birth: page for page in scope.pages.by_birth.values() if page.lives}
-    links = sorted(
-        (number, page.birth, link.to)
-        for page in living.values()
-        for number, link in page.links.items()
-        if link.relation == CHILD and link.to in living
-    )
+    every = [(number, page.birth, link) for page in living.values() for number, link in page.links.items()]
+    links = sorted((n, birth, to.to) for n, birth, to in every if to.relation == CHILD and to.to in living)
     kept: list[tuple[int, int]] = []
     closing: list[tuple[str, str]] = []
     for _, source, target in links:

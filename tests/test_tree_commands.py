@@ -195,10 +195,8 @@ def test_files_are_pages_with_their_links_and_folders_are_nodes(client: Client, 
     assert (below(client, "_root"), below(client, "wiki/deploy")) == (["wiki"], ["wiki/deploy/staging"])
     assert below(client, "wiki") == ["wiki/on-call", "wiki/deploy"]
     assert edges(client, "wiki") == edges(client, "wiki/deploy") == [], "what stands below is linked already"
-    assert edges(client, "wiki/deploy/staging") == [
-        ("related", "wiki/deploy/missing", False),
-        ("related", "wiki/on-call", True),
-    ]
+    found = [("related", "wiki/deploy/missing", False), ("related", "wiki/on-call", True)]
+    assert edges(client, "wiki/deploy/staging") == found
     assert (done.edges, done.waiting) == (2, 1)
     shown = client.tree.show("wiki/on-call")
     assert (shown.row.title, shown.rest) == ("On call", "tags: [people]") and "Ada, see" in shown.text

@@ -73,11 +73,8 @@ def project(home: Home, log: EmbeddedLog) -> int:
 
 
 def vault_bytes(home: Home) -> dict[str, bytes]:
-    return {
-        path.relative_to(home.vault).as_posix(): path.read_bytes()
-        for path in sorted(home.vault.rglob("*"))
-        if path.is_file()
-    }
+    files = [path for path in sorted(home.vault.rglob("*")) if path.is_file()]
+    return {path.relative_to(home.vault).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.mark.parametrize(("ways",), soaked(((WAYS[:2],), (WAYS,)), (WAYS[:2],)))
@@ -147,10 +144,8 @@ def test_a_write_is_idempotent_and_never_goes_back(tmp_path: Path) -> None:
     shard = Shard(tmp_path / "p00", 0)
     new = Guarded("memories", memory_row("new"), generation=0, offset=10)
     shard.write([new], [])
-    for stale in (
-        Guarded("memories", memory_row("old"), generation=0, offset=9),
-        Guarded("memories", memory_row("again"), generation=0, offset=10),
-    ):
+    for text, offset in (("old", 9), ("again", 10)):
+        stale = Guarded("memories", memory_row(text), generation=0, offset=offset)
         shard.write([stale], [])
         assert [row.text for row in shard.rows(MemoryRow)] == ["new"]
     gone = Guarded("memories", GoneRow("project:a/x", "x", "project:a"), generation=0, offset=11)
@@ -184,11 +179,9 @@ def test_verify_names_what_differs(home: Home) -> None:
     shard.write([Guarded("turns", GoneRow(row.key, row.id, row.scope), 5, 10_000)], [])
     verdict = verify(home, log)
     assert not verdict.ok
-    assert {(found.view, found.id, found.what) for found in verdict.differences} == {
-        ("vault", "MEMORY.md", "changed"),
-        ("turns", row.id, "missing"),
-        ("index", row.id, "missing"),
-    }
+    lost = {(view, row.id, "missing") for view in ("turns", "index")}
+    differences = {(found.view, found.id, found.what) for found in verdict.differences}
+    assert differences == {("vault", "MEMORY.md", "changed"), *lost}
 
 
 def test_dead_letters_are_counted_and_hold_nothing_of_the_payload(home: Home) -> None:

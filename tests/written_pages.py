@@ -78,11 +78,8 @@ def client() -> str:
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
     parts.append("## Pages")
     parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
-    parts += [
-        _described(method, f"tree.{name}")
-        for name, method in vars(Tree).items()
-        if inspect.isfunction(method) and name not in ("state", "folded") and not name.startswith("_")
-    ]
+    own = {name: it for name, it in vars(Tree).items() if inspect.isfunction(it) and name[0] != "_"}
+    parts += [_described(own[name], f"tree.{name}") for name in own if name not in ("state", "folded")]
     return "\n\n".join(parts) + "\n"
 
 

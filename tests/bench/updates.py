@@ -95,7 +95,8 @@ def main(path: Path, half: str, show: bool) -> None:
         click.echo(
             f"{kind:8} {it['cases']:4} cases: current first {it['first']:3},"
             f" before any replaced {it['before']:3}, among {FIRST} {it['among']:3};"
-            f" a replaced value above it {it['above']:3}; {it['unmarked']:3} of {it['replaced']:3} replaced unmarked;"
+            f" a replaced value above it {it['above']:3};"
+            f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked;"
             f" {it['closed']:2} of {it['holding']:3} wrongly closed, {it['marked']:2} marked"
         )
 
