@@ -65,9 +65,8 @@ def install(cache: Path, hosts: list[str]) -> Path:
 
 
 OURS = MARKETPLACE.encode()
-KEPT = re.compile(
-    r"/(projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots)/|\.(db|wal)"
-)
+FOLDERS = "projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots"
+KEPT = re.compile(rf"/({FOLDERS})/|\.(db|wal)")
 """What hosts keep of conversations, and their logs, which say what was run."""
 
 

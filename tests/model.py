@@ -293,11 +293,9 @@ class Scope:
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
             memories = [memory for id in event["body"]["ids"] if (memory := self.memory_of(id))]
             named = {id for memory in memories for id in ids_of(memory)} if event["body"]["on"] else set()
-            self.covers = [
-                cover
-                for cover in self.covers
-                if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
-            ]
+            gone = [it for it in self.covers if it["op"] != "add" and it["by"] not in named]
+            gone = [it for it in gone if not named.isdisjoint(it["ids"])]
+            self.covers = [it for it in self.covers if it not in gone]
         elif event["type"] == "linked" and event["body"]["relation"] not in ("holds", "replaced_by"):
             pass  # `Pages` tells.
         elif event["type"] == "linked":
@@ -991,10 +989,8 @@ def ids_of(memory: Memory) -> list[str]:
 
 def ties(joined: list[tuple[Capture, str, int]]) -> list[dict[str, Any]]:
     """Return how captures belong to a memory, as a view says it."""
-    return [
-        {"id": capture["id"], "how": how, "similarity": similarity, "offset": capture["offset"]}
-        for capture, how, similarity in joined
-    ]
+    told = ((capture, {"how": how, "similarity": similarity}) for capture, how, similarity in joined)
+    return [{"id": it["id"], "offset": it["offset"], **tie} for it, tie in told]
 
 
 def spoken(living: list[Capture]) -> Capture:

@@ -64,16 +64,12 @@ class Aging:
         """Return everything that can be archived, in the order of the first captures."""
         turns = [it for it in self.scope.captures if it["body"]["kind"] == "turn"]
         found = [{"first": it, "members": [it], "ids": [it["id"]], "kind": "turn"} for it in turns]
-        found += [
-            {
-                "first": memory["members"][0][0],
-                "members": [member for member, _, _ in memory["members"]],
-                "ids": [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])],
-                "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
-                "is_made": memory["members"][0][1] == "decided",
-            }
-            for memory in self.scope.memories
-        ]
+        for memory in self.scope.memories:
+            members = [member for member, _, _ in memory["members"]]
+            ids = [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])]
+            first, kind = members[0], AGING.get(members[0]["body"]["kind"])
+            unit = {"first": first, "members": members, "ids": ids, "kind": kind}
+            found.append(unit | {"is_made": memory["members"][0][1] == "decided"})
         found.sort(key=lambda unit: unit["first"]["seq"])
         for unit in found:
             unit["id"] = unit["first"]["id"]

@@ -54,10 +54,8 @@ def make_home(folder: Path, more: int) -> None:
     In a database a number can stand as a letter before a word. So homes differ by what was said `more`, and
     how often.
     """
-    with (
-        closing(EmbeddedLog(Home(folder).log_path)) as log,
-        Client(folder, scope="project:a", origin="user", log=log) as client,
-    ):
+    log = EmbeddedLog(Home(folder).log_path)
+    with closing(log), Client(folder, scope="project:a", origin="user", log=log) as client:
         client.home.settings_path.write_text("catch_up = false\n")
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")

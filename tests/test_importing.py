@@ -171,10 +171,8 @@ def test_a_folder_without_a_scope_costs_its_own_alone(client: Client, tmp_path: 
     locked = tmp_path / "locked"
     subprocess.run(["git", "init", "-q", str(locked)], check=True)
     (locked / ".git/config.lock").touch()
-    paths = [
-        put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd)))
-        for name, cwd in (("a", "/" + "x" * 5_000), ("b", locked), ("c", project))
-    ]
+    folders = {"a": "/" + "x" * 5_000, "b": locked, "c": project}
+    paths = [put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd))) for name, cwd in folders.items()]
     summary = take(client, *paths, scope=None)
     assert summary.scopes == {scope_of_folder(project, client.home): len(t.CLAUDE_SAID)}
     assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
@@ -563,14 +561,14 @@ def test_a_page_gives_what_is_read_of_it() -> None:
     assert "Café" in taken('<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1"), ".htm").text
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("fees.docx", "# Fees\n\nA berth is free."),
-        ("fees.pptx", "## Fees (slide 1)\n\nA berth costs 42 euros.\n\nSay it slowly."),
-        ("berths.xlsx", "## Berths\n\n| Berth | Price |\n| --- | --- |\n| B7 | 42 |"),
-    ],
-)
+OFFICE = {
+    "fees.docx": "# Fees\n\nA berth is free.",
+    "fees.pptx": "## Fees (slide 1)\n\nA berth costs 42 euros.\n\nSay it slowly.",
+    "berths.xlsx": "## Berths\n\n| Berth | Price |\n| --- | --- |\n| B7 | 42 |",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), OFFICE.items())
 def test_an_office_file_gives_headings_texts_notes_and_tables(name: str, text: str) -> None:
     needs(name[-5:])
     assert taken(file(name), name[-5:]).text == text

@@ -232,14 +232,11 @@ def test_known_texts_are_extended(tmp_path_factory: pytest.TempPathFactory, give
 
 def test_sketches_find_what_all_vectors_find_where_all_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """The way of large scopes, asked for all, ranks as that of small ones, with sessions and without."""
-    said = [
-        row_of(n, ("turns", SAID[n % 15], (None, "s", "t")[n % 3], "Ada", "user", n % 9, n % 7 == 6), n)
-        for n in range(300)
-    ]
-    parts = [
-        part_of([entry for its in said[:200] for entry in entries_of(its.row)], 0),
-        part_of([entry for its in said[200:] for entry in entries_of(its.row)], 0),
-    ]
+    sessions, who = (None, "s", "t"), ("Ada", "user")
+    told = [("turns", SAID[n % 15], sessions[n % 3], *who, n % 9, n % 7 == 6) for n in range(300)]
+    said = [row_of(n, each, n) for n, each in enumerate(told)]
+    halves = said[:200], said[200:]
+    parts = [part_of([entry for its in half for entry in entries_of(its.row)], 0) for half in halves]
     rows = [(vector_key(its.row), 1, 1, vector_of(n, 70).tobytes()) for n, its in enumerate(said) if n % 5]
     vectors = [(vector_segment_of(its, 70), np.ones(len(its), np.bool_)) for its in (rows[:90], rows[90:])]
     texts = Texts(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,9 @@ def test_a_printed_context_is_recognised_in_every_form_and_nothing_else_is_lost(
             assert left.startswith("Chunk 1") and left.endswith('Output ends.\n- "item"')
 
 
-ENDS = [
-    f"<{space}/{gap}{name}{end}"
-    for name in ("system-reminder", "hook_context", MARKER, "SYSTEM", "session_context")
-    for space in ("", " ")
-    for gap in ("", "\n")
-    for end in (">", " >", " a='b'>")
-]
+NAMES = ("system-reminder", "hook_context", MARKER, "SYSTEM", "session_context")
+AROUND = list(product(("", " "), ("", "\n"), (">", " >", " a='b'>")))
+ENDS = [f"<{space}/{gap}{name}{end}" for name in NAMES for space, gap, end in AROUND]
 
 
 @pytest.mark.parametrize("text", ENDS, ids=range(len(ENDS)))
@@ -109,18 +106,9 @@ def test_a_slash_command_of_ours_says_only_what_is_to_be_remembered(typed: str, 
 BLOCK = wrap("The door code is violet-marmalade.")
 
 
-@pytest.mark.parametrize(
-    ("pasted", "own"),
-    [
-        (f"Why this? {BLOCK} Thanks.", "Why this? Thanks."),
-        (f"Why this? {wrap('outer')[:-12]}{BLOCK}\n</{MARKER}> Thanks.", "Why this? Thanks."),
-        (f"Why this? <{MARKER}><{MARKER}>{BLOCK}</{MARKER}></{MARKER}>", "Why this?"),
-        (f"Why this? <system-reminder>{BLOCK}</system-reminder>", "Why this?"),
-        (f"Why this? {BLOCK[:-12]}", "Why this?"),
-        (f"Why this? <{MARKER}>\n{BLOCK}\n", "Why this?"),
-        (f"Is <{MARKER}> a tag? {BLOCK}", f"Is <{MARKER}> a tag?"),
-    ],
-)
+@pytest.mark.parametrize(("pasted", "own"), table("injected")["pasted"])
 def test_what_was_injected_is_recognised_where_somebody_pastes_it(pasted: str, own: str) -> None:
     """Whole, nested, or the beginning alone; a tag that somebody names is a word."""
+    blocks = {"block": BLOCK, "begun": BLOCK[:-12], "outer": wrap("outer")[:-12], "tag": MARKER}
+    pasted, own = pasted.format(**blocks), own.format(**blocks)
     assert " ".join(injected.said(pasted).split()) == own

@@ -424,17 +424,7 @@ url, target, nth, when = sys.argv[1:]
 arm(target, when, int(nth), "")
 KafkaLog(url).blank({0: [3, 5]})
 """
-REWRITE_POINTS = (
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 1),
-    ("memtape.sinks.logs.kafka:_await_silence", 1),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.create_next", 1),
-    ("memtape.sinks.logs.kafka:KafkaLog.append_raw", 1),
-    ("memtape.sinks.logs.kafka:_fill", 1),
-    ("memtape.sinks.logs.kafka:_verify", 1),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 2),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.delete", 1),
-)
-REWRITE_KILLS = [(*point, when) for point in REWRITE_POINTS for when in ("before", "after")]
+REWRITE_KILLS = [(*point, when) for point in URLS["rewrite_points"] for when in ("before", "after")]
 
 
 @pytest.mark.slow

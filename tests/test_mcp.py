@@ -320,16 +320,8 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
         allowed = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         ask = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         port = url.split(":")[2].split("/")[0]
-        for change, status in (
-            ({"Authorization": ""}, 401),
-            ({"Authorization": f"Bearer {token}x"}, 401),
-            ({"Host": "evil.example"}, 421),
-            ({"Host": "127.0.0.1"}, 421),
-            ({"Host": f"localhost:{int(port) ^ 1}"}, 421),
-            ({"Origin": "http://evil.example"}, 403),
-            ({"Origin": f"http://localhost:{int(port) ^ 1}"}, 403),
-            ({"Origin": "null"}, 403),
-        ):
+        for header, value, status in table("wrong-calls")["headers"]:
+            change = {header: value.format(token=token, port=int(port) ^ 1)}
             assert httpx.post(url, json=ask, headers={**allowed, **change}).status_code == status, change
         large = {**ask, "params": {"x": "x" * 1_100_000}}
         assert httpx.post(url, json=large, headers=allowed).status_code == 413

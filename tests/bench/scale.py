@@ -120,15 +120,11 @@ def project(home: Path, count: int) -> Figures:
     from memtape.sinks.vault import Vault
 
     parts: Figures = {}
-    for name, owner, method in (
-        ("fold", projection, "fold"),
-        ("rows", projection, "guarded_rows"),
-        ("pages", projection, "pages_of"),
-        ("tables", Shard, "_write"),
-        ("index", SearchIndex, "write"),
-        ("vault", Vault, "write"),
-        ("watermark", Shard, "write_watermark"),
-    ):
+    owners = {"tables": Shard, "index": SearchIndex, "vault": Vault, "watermark": Shard}
+    methods = {"fold": "fold", "rows": "guarded_rows", "pages": "pages_of", "tables": "_write"}
+    methods |= {"index": "write", "vault": "write", "watermark": "write_watermark"}
+    for name, method in methods.items():
+        owner = owners.get(name, projection)
         setattr(owner, method, _counted(getattr(owner, method), f"part_{name}_s", parts))
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
