@@ -72,7 +72,8 @@ def portable_type(kind: Any, made: dict[Any, Any] | None = None) -> Any:
     if kind not in made:
         made[kind] = dict[str, Any]  # Where it holds itself.
         hints = get_type_hints(kind, include_extras=True)
-        fields = [(name, portable_type(hints[name], made)) for name in kind.__struct_fields__]
+        names = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
+        fields = [(told, portable_type(hints[name], made)) for told, name in names]
         made[kind] = msgspec.defstruct(kind.__name__, [(name, it, None) for name, it in fields], kw_only=True)
     return made[kind]
 

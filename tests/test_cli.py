@@ -282,9 +282,13 @@ def test_a_shell_completes_commands_and_ids(tmp_path: Path, monkeypatch: pytest.
         (f"memtape show {id[:4]}", id),
         (f"memtape pin {id[:4]}", id),
         (f"memtape forget {id[:4]}", id),
+        ("memtape agents connect cl", "claude"),
     ):
         env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         assert f"plain,{found}" in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
+    for words in ("memtape import ex", "memtape admin secrets join te"):
+        env = {"_MEMTAPE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        assert "file," in CliRunner().invoke(main, [], env=env, prog_name="memtape").output, words
     written = Path(document("admin", "completion", "fish")["file"])
     assert "_MEMTAPE_COMPLETE" in written.read_text() and written.is_relative_to(tmp_path / "user")
     assert call("admin", "completion", "zsh", "--print").output.startswith("#compdef memtape")

@@ -336,6 +336,12 @@ def test_a_first_run_offers_it_all(said: Path, tmp_path: Path, monkeypatch: pyte
     assert "memtape import" not in memtape(tmp_path / "home", "agents", "connect", "codex").stdout
 
 
+@pytest.mark.parametrize("host", INSTALLERS)
+def test_who_connects_a_host_is_told_what_to_do_then(host: str, said: Path, tmp_path: Path) -> None:
+    told = memtape(tmp_path / "home", "agents", "connect", host).stdout
+    assert HOSTS[host].then in told and HOSTS[host].waits in told
+
+
 def test_hosts_that_take_commands_get_those_of_the_prompts() -> None:
     """Only a person calls one of Claude Code or of Codex, where they are skills; no model is told of it."""
     hosts = ("claude", "gemini", "codex")

@@ -88,6 +88,22 @@ def events_of(home: Path, project: Path, *types: str) -> list[Event]:
     return [event for event in said if not types or event.type in types]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("--what", "x", "-z", "y"), ("--profile", "none such"), ("--home", __file__), ("--home", "gone"), ("--json",), ()],
+)
+def test_no_words_make_the_command_of_a_hook_fail(words: tuple[str, ...], tmp_path: Path) -> None:
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    env.pop("MEMTAPE_HOME", None)
+    said = json.dumps(told(tmp_path, "UserPromptSubmit", prompt="The dock light is green from now on.")).encode()
+    command = [*PLAIN, "agents", "hook", "--host", "claude", *words]
+    done = subprocess.run(command, input=said, capture_output=True, env=env, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    # A home that is named and gone is not made again; the user's own one is.
+    assert (tmp_path / "data").exists() is (words in ((), ("--json",), ("--what", "x", "-z", "y")))
+    assert not (tmp_path / "gone").exists()
+
+
 def test_a_prompt_is_answered_without_a_server_by_words(home: Path, project: Path) -> None:
     with Client(home, folder=project, origin="user", session="before") as client:
         port = client.capture("The staging kayak listens on port 5433.").id
@@ -120,7 +136,7 @@ asyncio bytewax click httpx kafka lance lancedb mcp mcp_types pandas pyarrow req
 numpy.random numpy.testing importlib.metadata memtape.flows.views memtape.sinks.epochs
 memtape.sinks.snapshots memtape.sinks.vault memtape.state.core.scope memtape.state.core.partition
 memtape.state.subjects.memories memtape.tools.ask.context memtape.tools.ask.inspection
-memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.table
+memtape.tools.keep.embedding memtape.tools.keep.owner memtape.tools.doors.cli
 """.split()
 """What takes a hook longer to load than to search."""
 

@@ -320,6 +320,15 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
     assert summary.taken == 1 - unread
 
 
+def test_an_import_that_could_read_nothing_says_so_beside_its_document(tmp_path: Path) -> None:
+    path = str(put(tmp_path, "a.csv", b"1,2"))
+    words = ["import", path, "--scope", SCOPE, "--home", str(tmp_path / "home")]
+    for more in ([], ["--json"]):
+        done = CliRunner().invoke(main, [*words, *more])
+        assert done.exit_code == 1 and "nothing that could be read" in done.stderr
+    assert json.loads(done.stdout)["unread"] == 1
+
+
 def test_circles_are_named_and_their_turns_taken() -> None:
     found = list(exports.take(t.chatgpt()[2], {}))
     told = [one.text if isinstance(one, Record) else one.reason for one in found]

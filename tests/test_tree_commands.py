@@ -269,13 +269,14 @@ def test_bad_files_are_told_and_lose_nothing(client: Client, folder: Path) -> No
 
 def test_the_command_imports_and_says_what_it_did(client: Client, folder: Path) -> None:
     def call(*words: str) -> str:
-        return command("import", folder, "--as", "pages", *words, scope="project:b").stdout
+        return command("import", folder, f"{folder}/", "--as", "pages", *words, scope="project:b").stdout
 
     assert call("--dry-run").startswith("Would take 4 new pages")
     with Client(client.home.path, scope="project:b") as other:
         assert other.tree.listed() == []
         assert call().startswith("Took 4 new pages and 0 new versions below wiki in project:b")
-        assert json.loads(call("--json"))["folders"][0]["unchanged"] == 4
+        (again,) = json.loads(call("--json"))["folders"]
+        assert again["unchanged"] == 4
         assert len(other.tree.listed()) == 5
 
 

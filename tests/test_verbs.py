@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,15 @@ from typing import Any
 import click
 import msgspec
 import pytest
+from click.testing import CliRunner
 from client_stub import STUB, written
 from json_schemas import portable_type
 
 from memtape import Client
-from memtape.tools.client import ask_verb
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
-from memtape.tools.verb import Asks, answers_of, document, encoded, fields_of
+from memtape.tools.verb import Asks, answers_of, fields_of
 
 EVERYDAY = 24
 """The most commands that help lists at the top."""
@@ -90,40 +89,34 @@ def test_agents_are_offered_nothing_that_erases_or_is_for_people() -> None:
         assert not {field.name for field in tool.fields()} & {"scope", "home", "origin", "quiet", "as_of"}
 
 
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with Client(tmp_path_factory.mktemp("home"), scope="project:demo", origin="user", session="s") as client:
-        client.capture("The staging database listens on port 5433.", tags=("infra",))
-        client.capture("Where is the staging database?", "turn")
-        client.tree.new("deploy", "How we deploy.")
-        client.use([client.recent()[0].id], client.search("staging port").recall_id)
-        client.pin(client.recent()[0].id)
-        client.project()
-        yield client
+ELSEWHERE = """
+admin tail, page, agents mcp, agents hook, import --watch, admin eval, admin eval --inject, admin compare,
+admin compare --shadow, admin distill, admin embedder rollback, admin secrets forget, admin secrets share,
+admin secrets join, agents disconnect, import --as, project adopt, settle --keep, update --unfold, demo
+"""
+"""Verbs that never end, or need a passphrase, a model, a shadow, a host or a conflict, as own tests have."""
 
 
-WAYS: dict[str, dict[str, Any]] = {
-    "search": {"query": "staging port", "explain": True}, "show --around": {"around": "1d"},
-    "admin diff": {"before": "1d", "after": "0s"}, "tree show": {"page": "deploy"},
-}  # fmt: skip
-"""What verbs are asked with that need something."""
-
-
-APART = {"admin lifecycle --set", "admin tail", "admin compare --shadow", "admin eval", "verify --erased"}
-"""They have no end, or need a shadow, a file or an erasure: other tests have them."""
-READING = [name for name, verb in VERBS.items() if verb.effect == "reads" and verb.at != "folder"]
-
-
-@pytest.mark.parametrize("name", [name for name in READING if name not in APART])
-def test_the_answer_of_a_verb_is_what_its_schema_says(memory: Client, name: str, tmp_path: Path) -> None:
-    verb, ways = VERBS[name], WAYS | {"admin copy": {"to": str(tmp_path / "copy")}}
-    required = [field.name for field in fields_of(verb.asks) if field.required]
-    asked = dict.fromkeys(required, memory.recent()[0].id) | ways.get(name, {})
-    told = json.loads(encoded(document(verb, ask_verb(memory, name, **asked))))
-    kind = portable_type(answers_of(verb))
-    if hasattr(kind, "__struct_fields__"):
-        assert msgspec.convert(told, kind) is not None
-        assert set(told) <= set(kind.__struct_fields__), "nothing that is not published"
+def test_what_json_prints_is_what_the_schema_of_the_verb_says(tmp_path: Path) -> None:
+    ids: list[str] = []
+    walked: dict[str, None] = {}
+    for line in (Path(__file__).parent / "data/verbs.txt").read_text().splitlines()[1:]:
+        name, _, words = line.partition(" | ")
+        named = {"a": ids[0] if ids else "", "b": ids[1] if len(ids) > 1 else "", "folder": str(tmp_path)}
+        told = [word.format(**named) for word in shlex.split(words)]
+        given = ["--scope", "project:demo"] if VERBS[name].at == "project" else []
+        done = CliRunner().invoke(main, [*told, *given, "--json", "--home", str(tmp_path / "home")])
+        assert done.exit_code in (0, 1) and done.stdout, (line, done.output)
+        answer = json.loads(done.stdout)
+        assert "error" not in answer, (line, answer)
+        kind = portable_type(answers_of(VERBS[name]))
+        if hasattr(kind, "__struct_fields__"):
+            assert msgspec.convert(answer, kind) is not None
+            assert answer.keys() <= set(kind.__struct_fields__), line
+        ids += [answer["id"]] if name == "capture" else []
+        walked[name] = None
+    left_out = {name.strip() for name in ELSEWHERE.split(",")}
+    assert walked.keys() | left_out == set(VERBS) and not walked.keys() & left_out
 
 
 def test_what_is_published_stands_in_the_package() -> None:

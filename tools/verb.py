@@ -33,7 +33,7 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
 
     `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
     word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
-    from the command line too. `path` is "file" for a file that exists, or "new". `choices` are the values
+    from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices` are the values
     that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
@@ -100,8 +100,8 @@ class Verb(NamedTuple):
     A name that ends in ` -` is what the command does without words. `run` does the verb; `lines` shows the answer to
     people. A command that does more at a terminal (asks, reads stdin, exits with 1) has a walk of its own, `shell`.
     `listed` is the name of the answer in JSON where that is a list. `undo` is the command that undoes it. A verb
-    `in_memory` also works in a process that keeps nothing (profile dev_no_persist). A
-    tolerant one passes over words and options that it does not know.
+    `in_memory` also works in a process that keeps nothing (profile dev_no_persist). A tolerant one passes over words
+    and options that it does not know, and over the name of an unknown profile.
     """
 
     name: str
@@ -196,8 +196,8 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return value._asdict()
     if isinstance(value, msgspec.Struct) and not value.__struct_config__.tag:
-        names = value.__struct_fields__
-        parts = {name: getattr(value, name) for name in names}
+        names = value.__struct_encode_fields__
+        parts = {told: getattr(value, name) for told, name in zip(names, value.__struct_fields__, strict=True)}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
             parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}

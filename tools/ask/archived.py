@@ -238,6 +238,7 @@ class Aging(msgspec.Struct, frozen=True, kw_only=True):
     ticked_at: int
     standing: UnitCounts
     pass_: Pass | None = msgspec.field(name="pass", default=None)
+    settings: dict[str, int | bool] = {}
 
 
 def aging_of(home: Home, log: Log, name: str, now: int, *, dry_run: bool, at: int | None) -> Aging:

@@ -75,13 +75,14 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
     """Conflicts of a scope and of `global`: pending ones first, the gravest first.
 
-    `pending` is their number; `lag` is the number of events that the views lack.
+    `pending` is their number; `lag` is the number of events that the views lack. `rules` wait for people too.
     """
 
     scope: str
     pending: int
     lag: int
     conflicts: tuple[Conflict, ...]
+    rules: tuple[Proposal, ...] = ()
 
 
 def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:

@@ -155,7 +155,7 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         told.append("|".join(names) if needed else f"[{'|'.join(names)}]")
         if isinstance(field.kind, inspect.VarTupleType):
             told[-1] += "..."
-    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_latest_ids)]
+    return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_completion(longest[0]))]
 
 
 def _metavar(field: VerbField) -> str:
@@ -191,7 +191,7 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
     if "choices" in extra:
         return click.Choice(extra["choices"])
     if "path" in extra:
-        return click.Path(exists=extra["path"] == "file", dir_okay=False)
+        return click.Path(exists=extra["path"] == "file", dir_okay=extra["path"] == "any")
     match kind:
         case inspect.Metadata(type=inner):
             return _values(inner, extra)
@@ -207,6 +207,13 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
             return click.FloatRange(low, high)
         case _:
             return str
+
+
+def _completion(field: VerbField) -> Any:
+    """Return how a shell completes a command's words: as their type does (files, choices), else by latest ids."""
+    inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
+    kind = _values(inner, field.extra)
+    return kind.shell_complete if isinstance(kind, click.ParamType) else _latest_ids
 
 
 def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -226,10 +233,12 @@ def _latest_ids(ctx: click.Context, parameter: click.Parameter, begun: str) -> l
 
 def _called(verbs: Sequence[Verb], given: Given) -> None:
     """Do what a command line asks: choose the verb, make what it is asked, and print its answer."""
-    home = Path(given["home"]) if given["home"] is not None else default_home()
+    named = given.get("home")
+    home = Path(named) if named is not None else default_home()
     with explained(home):
         verb = _chosen(verbs, given)
-        _check_kept(verb, home)
+        if not verb.is_tolerant:
+            _check_kept(verb, home)
         asked = _asked(verb, verbs, given)
         try:
             _done(verb, asked, given, home)

@@ -13,7 +13,7 @@ import msgspec
 from memtape.schemas.errors import MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
-from memtape.sinks.home.folders import Home
+from memtape.sinks.home.folders import HOME_VARIABLE, Home
 from memtape.sinks.home.settings import local_settings
 from memtape.tools.agents.hosts import ACTIONS
 from memtape.tools.capture.profiles import check_kept, keeps_nothing, opened_home
@@ -46,6 +46,7 @@ class ServeAsks(LoggedAsks, frozen=True):
 class HookAsks(Asks, frozen=True):
     rest: Annotated[tuple[str, ...], said("Passed over.", argument=True)] = ()
     host: Annotated[str, said("Whose hook this is, as `connect` names it.")] = ""
+    home: Annotated[str | None, said("The data folder, by default your own.", envvar=HOME_VARIABLE)] = None
     alone: Annotated[bool, said("Nobody waits for the answer.")] = False
     stay: Annotated[bool, said("Stay to answer the hooks that come.", hidden=True)] = False
     distill: Annotated[str, said("Distil the flush at PARTITION:OFFSET of the log.", hidden=True)] = ""
@@ -62,9 +63,7 @@ class ConnectAsks(Asks, frozen=True):
 
 class DisconnectAsks(Asks, frozen=True):
     host: Annotated[str | None, said("The host.", argument=True, choices=CHOICES)] = None
-    every: Annotated[bool, said("Every host, the scopes in repositories, and what runs by itself.", option="--all")] = (
-        False
-    )
+    every: Annotated[bool, said("Every host, scopes in repositories, and what runs by itself.", option="--all")] = False
 
 
 class ServedAddress(msgspec.Struct, frozen=True):
@@ -145,10 +144,10 @@ def _serve_http(memory: ServedMemory, port: int, logs: bool) -> ServedAddress:
 
 
 def hook(home: Path, asked: HookAsks) -> None:
-    """Do the work of an agent's hook, with the host's JSON on stdin."""
+    """Do the work of an agent's hook, with the host's JSON on stdin. It makes only a home that is not named."""
     from memtape.tools.agents.hook_process import serve_hook
 
-    serve_hook(asked.host, str(home), alone=asked.alone, stay=asked.stay, distill=asked.distill)
+    serve_hook(asked.host, asked.home, alone=asked.alone, stay=asked.stay, distill=asked.distill)
 
 
 def connect(home: Path, asked: ConnectAsks) -> Connection:
@@ -172,8 +171,9 @@ def _connect_shell(home: Path, asked: ConnectAsks) -> Output:
     if done.host:
         from memtape.tools.agents.plugins import HOSTS
 
-        connected = f"{HOSTS[done.host].name} is connected. {HOSTS[done.host].then}"
-        told = " ".join(filter(None, (connected, _offered(done.host), _meaning_told(Home(home)))))
+        about = HOSTS[done.host]
+        connected = f"{about.name} is connected. {about.then}"
+        told = " ".join(filter(None, (connected, about.waits, _offered(done.host), _meaning_told(Home(home)))))
         yield from _ran_lines(done.ran, told)
     elif done.json:
         yield f"# Settings in JSON\n{done.json}\n\n# Settings in TOML\n{done.toml}\n"

@@ -226,7 +226,7 @@ def _group(move: Moving) -> str:
 
 def _lifecycle_shell(world: World, asked: LifecycleAsks) -> Output:
     aging = lifecycle(world, asked)
-    yield {**msgspec.to_builtins(aging), "settings": lifecycle_settings(world.log)}
+    yield msgspec.structs.replace(aging, settings=lifecycle_settings(world.log))
     yield from _aging_lines(world, asked, aging)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEMS = 20
 Scope = Annotated[str | None, said("Take all into this scope, not into that of each session's project.")]
-Paths = Annotated[tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH")]
+Paths = Annotated[tuple[str, ...], said("A file, a folder or an export.", argument=True, metavar="PATH", path="any")]
 
 
 class ImportAsks(Asks, frozen=True):
@@ -92,9 +92,12 @@ def _imported(home: Path, asked: ImportAsks) -> tuple[ImportSummary, list[str]]:
 
 def import_pages(home: Path, asked: ImportPagesAsks) -> TakenFolders:
     """Take in folders of Markdown as pages of the tree. Raises `MemtapeError`."""
+    from memtape.tools.capture.profiles import check_storing
     from memtape.tools.importing.page_folder import PageFolder
 
-    paths = [Path(path) for path in dict.fromkeys(asked.paths)]
+    if not asked.dry_run:
+        check_storing(home, None)
+    paths = list(dict.fromkeys(map(Path, asked.paths)))
     for path in paths:
         if not path.is_dir():
             raise MemtapeError(f"{one_line(str(path))} is no folder.", "Name a folder of Markdown.")
@@ -239,11 +242,13 @@ def _vectors_told(speaker: Client, summary: ImportSummary) -> str:
 
 def _import_shell(home: Path, asked: ImportAsks) -> Output:
     summary, notes = _imported(home, asked)
-    yield Failure(summary) if summary.nothing_read else summary
-    _print_summary(summary)
-    yield from notes
+    if not is_json():
+        _print_summary(summary)
+        for note in notes:
+            say(note)
     if summary.nothing_read:
         say("Error: There was nothing that could be read.\nThe formats are " + ", ".join(SOURCES) + ".", err=True)
+    yield Failure(summary) if summary.nothing_read else summary
 
 
 def _print_summary(summary: ImportSummary) -> None:

@@ -35,7 +35,7 @@ class ForgetSecretsAsks(Asks, frozen=True):
 
 
 class ShareAsks(Asks, frozen=True):
-    file: Annotated[str, said("A new file.", metavar="FILE")]
+    file: Annotated[str, said("A new file.", metavar="FILE", path="new")]
 
 
 class JoinAsks(Asks, frozen=True):

@@ -176,7 +176,7 @@ def _outcome_lines(world: World, asked: SettleAsks, done: ConflictOutcome) -> It
 def _waiting_shell(world: World, asked: WaitingAsks) -> Output:
     """Yield the conflicts, with `settled` the settled ones too, and the rules that wait."""
     found, rules, settled = conflicts(world, asked), waiting_rules(world), asked.settled
-    yield {**msgspec.structs.asdict(found), "rules": rules}
+    yield msgspec.structs.replace(found, rules=tuple(rules))
     for conflict in found.conflicts:
         yield from _lines(conflict)
     if not found.conflicts:
