@@ -65,11 +65,11 @@ class Aging:
         turns = [it for it in self.scope.captures if it["body"]["kind"] == "turn"]
         found = [{"first": it, "members": [it], "ids": [it["id"]], "kind": "turn"} for it in turns]
         for memory in self.scope.memories:
-            members = [member for member, _, _ in memory["members"]]
-            ids = [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])]
-            first, kind = members[0], AGING.get(members[0]["body"]["kind"])
-            unit = {"first": first, "members": members, "ids": ids, "kind": kind}
-            found.append(unit | {"is_made": memory["members"][0][1] == "decided"})
+            first, how, _ = memory["members"][0]
+            members, ties = memory["members"], (*memory["members"], *memory["echoes"])
+            ids, kind = [tie[0]["id"] for tie in ties], AGING.get(first["body"]["kind"])
+            unit = {"first": first, "members": [member for member, _, _ in members], "ids": ids}
+            found.append({**unit, "kind": kind, "is_made": how == "decided"})
         found.sort(key=lambda unit: unit["first"]["seq"])
         for unit in found:
             unit["id"] = unit["first"]["id"]
