@@ -19,13 +19,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from builders import data_of
 from fake_model import FakeModel
+from tables import table
 
 from memtape.tools.agents.plugins import MARKETPLACE
 from memtape.tools.doors.markdown import DATA_NOT_ORDERS
 
-RUN: dict[str, Any] = data_of("clients")
+RUN: dict[str, Any] = table("clients")
 HOSTS: dict[str, dict[str, Any]] = RUN["hosts"]
 GREETING, ANSWER = "HELLO", "Noted by the model."
 TURN_TIMEOUT_S = 180
@@ -65,9 +65,8 @@ def install(cache: Path, hosts: list[str]) -> Path:
 
 
 OURS = MARKETPLACE.encode()
-KEPT = re.compile(
-    r"/(projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots)/|\.(db|wal)"
-)
+FOLDERS = "projects|sessions|chats|session-state|logs?|debug|telemetry|backups|tmp|shell-snapshots"
+KEPT = re.compile(rf"/({FOLDERS})/|\.(db|wal)")
 """What hosts keep of conversations, and their logs, which say what was run."""
 
 

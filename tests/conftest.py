@@ -1,4 +1,4 @@
-"""What every test shares: how hard hypothesis tries, that fast tests come first, and how a soak is cut short."""
+"""What every test shares: how hard hypothesis tries, which tests come first, and how a soak is cut short."""
 
 import atexit
 import os
@@ -14,15 +14,16 @@ from typing import Any
 import forking
 import pytest
 from hypothesis import HealthCheck, settings
-from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for the tests of a session that ask for one)
+from kafka_broker import kafka  # noqa: F401  (a fixture: one broker for all tests that ask for one)
 
 from memtape.tools.agents import hooks
 
-# No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. Every run draws the
-# same examples and remembers none of an earlier run, so that a failure is a failure of the change. Two soaks alone draw
-# new examples: `soak` for some minutes, and `nightly` for a night.
+# No deadline anywhere, and no health check by the clock: a loaded machine is not a wrong answer. Every run
+# draws the same examples and remembers none of an earlier run, so that a failure is a failure of the change.
+# Two soaks alone draw new examples: `soak` for some minutes, and `nightly` for a night.
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("fixed", max_examples=20, derandomize=True, database=None, print_blob=True, **PATIENT)
+FIXED = PATIENT | {"derandomize": True, "database": None, "print_blob": True}
+settings.register_profile("fixed", max_examples=20, **FIXED)
 settings.register_profile("soak", max_examples=200, **PATIENT)
 settings.register_profile("nightly", max_examples=5_000, **PATIENT)
 # No test writes to a log that whoever runs it works with.
@@ -39,7 +40,8 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memtape-state-")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "fixed")
-# A hook that is called in the process of its test neither ends that process where it is late, nor lowers its priority.
+# A hook that is called in the process of its test neither ends that process where it is late, nor lowers its
+# priority.
 hooks.WAIT_S = hooks.START_WAIT_S = 120.0
 os.nice = lambda increment: 0
 
@@ -48,13 +50,13 @@ MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 * 1024**3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--draw", type=int, metavar="N", help="Run one case each of N tests, drawn anew each time.")
+    parser.addoption("--draw", type=int, metavar="N", help="Run one case each of N tests, drawn anew.")
     parser.addoption("--draw-seed", type=int, metavar="SEED", help="Draw what the run with this seed drew.")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose once where the files of tests stand, and the seed: the processes of xdist take both from their starter."""
+    """Choose once where the files of tests stand, and the seed: processes of xdist take both over."""
     if hasattr(config, "workerinput"):
         config.option.draw_seed = config.workerinput["draw_seed"]
         return
@@ -95,12 +97,11 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put slow tests last, so that most mistakes show within seconds; otherwise the order stays as it was."""
-    astray = [
-        item.nodeid for item in items if "kafka" in getattr(item, "fixturenames", ()) and not is_of_kafka(item.nodeid)
-    ]
+    asking = [item.nodeid for item in items if "kafka" in getattr(item, "fixturenames", ())]
+    astray = [nodeid for nodeid in asking if not is_of_kafka(nodeid)]
     assert not astray, f"{astray} need `kafka` in their names."
     items.sort(key=is_slow)
-    if hasattr(config, "workerinput"):  # Of files, which are not shared out further, the long ones come first.
+    if hasattr(config, "workerinput"):  # Files are not shared out further: the long ones come first.
         weights: Counter[str] = Counter()
         for item in items:
             weights[scope_of(item.nodeid)] += 1 + 30 * is_slow(item)
@@ -113,7 +114,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share out whole files, and what needs Kafka to one process, so that one broker is started for all of it."""
+    """Share out whole files, and what needs Kafka to one process, so that one broker starts for all."""
     from xdist.scheduler import LoadFileScheduling
 
     class FilesScheduling(LoadFileScheduling):
@@ -129,7 +130,7 @@ def scope_of(nodeid: str) -> str:
 
 
 def is_of_kafka(nodeid: str) -> bool:
-    """Whether a test may ask for a broker: those that do say so in the names of their file, class or function."""
+    """Whether a test may ask for a broker, as the name of its file, class or function says."""
     return "kafka" in nodeid.partition("[")[0].lower()
 
 

@@ -200,11 +200,9 @@ def _messages(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:
 
 
 def _message(asked: dict[str, Any], content: list[Any], reason: str | None) -> dict[str, Any]:
-    return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"),
-        "content": content, "stop_reason": reason, "stop_sequence": None,
-        "usage": {"input_tokens": 5, "output_tokens": 5},
-    }  # fmt: skip
+    return {"id": "msg_1", "type": "message", "role": "assistant", "model": asked.get("model", "m"),
+            "content": content, "stop_reason": reason, "stop_sequence": None,
+            "usage": {"input_tokens": 5, "output_tokens": 5}}  # fmt: skip
 
 
 def _responses(asked: dict[str, Any], decide: Decide) -> list[dict[str, Any]]:

@@ -887,20 +887,18 @@ class Scope:
         speaks = spoken(living) if living else name
         given = [c["body"]["importance_given"] for c in shown if c["body"]["importance_given"] is not None]
         kind, body, times = family_of(memory), speaks["body"], [capture["at"] for capture in shown]
-        return {
-            **self._said(name, speaks), **self._validity(memory, speaks), **self.uses.of(ids_of(memory)),
-            **self.aging.of(founder(memory)), "canonical": speaks["id"], "ids": ids_of(memory),
-            "members": ties(memory["members"]), "echoes": ties(memory["echoes"]),
-            "first_at": min(times), "last_at": max(times), "confirmations": len(shown) - 1,
-            "importance_given": max(given, default=None), "hidden": not living,
-            "replaced": kind in current and current[kind] is not memory,
-            "pinned": any(id in self.pinned for id in ids_of(memory)),
-            "provenance": self._provenance(memory), "into": self.covered(memory),
-            "made_of": list(dict.fromkeys(self._all_made_of(memory))),
-            "wordings": self._wordings(memory), "polarity": polarity(body["text"]),
-            "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
-            "category": category_of(body["kind"], tuple(body["tags"]), body["text"]),
-        }  # fmt: skip
+        return {**self._said(name, speaks), **self._validity(memory, speaks), **self.uses.of(ids_of(memory)),
+                **self.aging.of(founder(memory)), "canonical": speaks["id"], "ids": ids_of(memory),
+                "members": ties(memory["members"]), "echoes": ties(memory["echoes"]), "first_at": min(times),
+                "last_at": max(times), "confirmations": len(shown) - 1,
+                "importance_given": max(given, default=None), "hidden": not living,
+                "replaced": kind in current and current[kind] is not memory,
+                "pinned": any(id in self.pinned for id in ids_of(memory)),
+                "provenance": self._provenance(memory), "into": self.covered(memory),
+                "made_of": list(dict.fromkeys(self._all_made_of(memory))), "wordings": self._wordings(memory),
+                "polarity": polarity(body["text"]),
+                "importance_confirmed": 500 + int(250 * log10(min(10, len(shown)))),
+                "category": category_of(body["kind"], tuple(body["tags"]), body["text"])}  # fmt: skip
 
     def _wordings(self, memory: Memory) -> list[dict[str, str]]:
         """Return what else is said in a memory that lives: of each text what the most trusted said last."""

@@ -25,14 +25,10 @@ AGING = {"turn": "turn", "fact": "fact", "insight": "fact", "journal": "journal"
 MOST_MOVED = 500
 LEAST = 3
 STEPS = ("", "mid", "long", "archive", "purge")
-WORTH = (
-    "deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting", "action item", "milestone", "bug",
-    "incident", "follow up",
-)  # fmt: skip
-HAPPENS = (
-    "captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded", "linked",
-    "edited", "settled",
-)  # fmt: skip
+WORTH = ("deadline", "todo", "urgent", "risk", "decision", "blocker", "meeting", "action item", "milestone",
+         "bug", "incident", "follow up")  # fmt: skip
+HAPPENS = ("captured", "recalled", "used", "pinned", "archived", "forgotten", "restored", "unfolded",
+           "linked", "edited", "settled")  # fmt: skip
 HAPPENINGS = (
     "short to mid", "mid to long", "joined a summary", "cut", "too little room", "archived by age",
     "archived by hand", "back by use", "back by pin", "back by hand", "said again", "two became one",
@@ -315,11 +311,9 @@ class Aging:
     def mark(self) -> dict[str, Any]:
         """Return how the project stands, as a whole and in figures."""
         tiers = [tier for id, tier in self.tiers.items() if id not in self.archived]
-        return {
-            "state": self.state, "since": self.since, "name": self.name, "mid": tiers.count("mid"),
-            "long": tiers.count("long"), "summaries": len(self.groups), "archived": len(self.archived),
-            "purged": len(self.purged), "is_purged": self.is_purged,
-        }  # fmt: skip
+        return {"state": self.state, "since": self.since, "name": self.name, "mid": tiers.count("mid"),
+                "long": tiers.count("long"), "summaries": len(self.groups), "archived": len(self.archived),
+                "purged": len(self.purged), "is_purged": self.is_purged}  # fmt: skip
 
 
 def day_of(at: int) -> int:

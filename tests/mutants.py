@@ -23,10 +23,8 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("schemas", "state", "flows", "sinks", "tools")
-COPIED = (
-    *ROOMS, "memtape", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md",
-    "Makefile",
-)  # fmt: skip
+COPIED = (*ROOMS, "memtape", "tests", "docs", "examples", "pyproject.toml", "README.md", "CONTRIBUTING.md",
+          "Makefile")  # fmt: skip
 TIMEOUT_S = 300
 
 

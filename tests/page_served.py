@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -56,7 +56,8 @@ class Page(NamedTuple):
 
     def get(self, path: str, **given: object) -> httpx.Response:
         """Ask for a view with parameters, again as long as it is being made, as a browser does."""
-        while "refresh" in (answer := self.http.get(path, params=given or None)).headers:  # type: ignore[arg-type]
+        asked: Any = given or None
+        while "refresh" in (answer := self.http.get(path, params=asked)).headers:
             time.sleep(0.05)
         return answer
 

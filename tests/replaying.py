@@ -25,7 +25,7 @@ class Replay(NamedTuple):
 
 
 def replay(slots: Iterable[Slot]) -> Replay:
-    """Return the state of these slots, each partition's in order; the partitions may interleave in any way."""
+    """Return the state of these slots, each partition's in order; partitions may interleave."""
     slots = list(slots)
     erased = slots if any(b'"erased"' in slot.payload for slot in slots) else ()
     replayed = Replay({}, [])

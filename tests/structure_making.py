@@ -49,14 +49,13 @@ Homes that were made in one second share the seconds of their times.
 
 
 def make_home(folder: Path, more: int) -> None:
-    """Make a home with every kind of file, in which nobody has said a word that is long enough to be looked for.
+    """Make a home with every kind of file, in which nobody has said a word that is long enough to search.
 
-    In a database a number can stand as a letter before a word. So homes differ by what was said `more`, and how often.
+    In a database a number can stand as a letter before a word. So homes differ by what was said `more`, and
+    how often.
     """
-    with (
-        closing(EmbeddedLog(Home(folder).log_path)) as log,
-        Client(folder, scope="project:a", origin="user", log=log) as client,
-    ):
+    log = EmbeddedLog(Home(folder).log_path)
+    with closing(log), Client(folder, scope="project:a", origin="user", log=log) as client:
         client.home.settings_path.write_text("catch_up = false\n")
         for kind in ("fact", "fact", "journal", "goal", "plan", "turn", "document"):
             client.capture("a", kind, media=(), tags=["a"], source="a")
@@ -88,7 +87,7 @@ def make_home(folder: Path, more: int) -> None:
 
 
 def _make_pages(client: Client, log: EmbeddedLog) -> None:
-    """Make pages with everything that their files tell: children, links, hints, and a version beside another."""
+    """Make pages with all that their files tell: children, links, hints, and a version beside another."""
     page, other = client.capture("a", "page", path="a").id, client.capture("a b", "page", path="b").id
     beside = client.capture("a c", "page").id
     said = dict.fromkeys(Edited.__struct_fields__) | {"id": page}
@@ -109,24 +108,26 @@ def _make_pages(client: Client, log: EmbeddedLog) -> None:
 
 
 def texts_of_home(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Yield what the files of a home say, in words that do not change with time: runs in the vault, else single."""
+    """Yield what the files of a home say, in words that stay: runs in the vault, else single."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.endswith(("-wal", "-shm")):
             is_database = path.suffix == ".db"
             for text in _texts_of_database(path) if is_database else (grain.text for grain in _open(path)[2]):
                 runs = _runs(tokens(text))
-                yield from runs if Home(folder).vault in path.parents else ((word,) for run in runs for word in run)
+                is_page = Home(folder).vault in path.parents
+                yield from runs if is_page else ((word,) for run in runs for word in run)
 
 
 def _texts_of_database(path: Path) -> Iterator[str]:
-    """Yield what a database says but for counts, of which each label touches the next in the bytes of a row."""
+    """Yield what a database says but for counts, whose labels touch each other in the bytes of a row."""
     with closing(sqlite3.connect(path)) as database:
         tables = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
         for name, sql in tables:
             yield sql
             if f"TABLE {name}" in sql and name != "counts":
                 for row in database.execute(f"SELECT * FROM {name}"):
-                    yield " 0 ".join(it.decode(errors="replace") if isinstance(it, bytes) else str(it) for it in row)
+                    texts = (it.decode(errors="replace") if isinstance(it, bytes) else str(it) for it in row)
+                    yield " 0 ".join(texts)
 
 
 def _runs(words: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import transcripts as t
-from builders import data_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape.schemas.events import act_of, has_failed
 from memtape.sinks.home.folders import Home
@@ -65,7 +65,7 @@ def found_in(case: dict[str, Any]) -> list[Found]:
     return of_codex(type, name or None, given, output)
 
 
-@pytest.mark.parametrize("case", data_of("actions")["cases"])
+@pytest.mark.parametrize("case", table("actions")["cases"])
 def test_an_action_is_told_in_one_line(case: dict[str, Any], tmp_path: Path) -> None:
     redactor, found = Redactor(Home(tmp_path)), found_in(case)
     said = [f"- {one.reason}" if isinstance(one, Skipped) else one.kept(redactor) for one in found]

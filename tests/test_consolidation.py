@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import START, data_of
+from builders import START
 from commanding import call
+from tables import table
 from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
 from test_statements import erase
@@ -257,7 +258,7 @@ def test_erasing_an_input_erases_what_was_made_of_it_in_every_byte(client: Clien
 
 ALIKE = ("The kiln is fired on Mondays by Mira.", "The kiln is fired on Mondays, by Mira, with gas.",
          "The kiln is fired on Fridays by Mira.")  # fmt: skip
-GOOD = data_of("consolidation")["refused"]["one twice"]
+GOOD = table("consolidation")["refused"]["one twice"]
 
 
 def answering(model: Scripted, answer: Any) -> None:
@@ -297,7 +298,7 @@ def test_people_are_asked_where_a_model_sees_a_conflict(asking: Client, model: S
     assert len(asking.conflicts(settled=True).conflicts) == 1, "nobody is asked twice"
 
 
-REFUSED: dict[str, Any] = data_of("consolidation")["refused"] | {
+REFUSED: dict[str, Any] = table("consolidation")["refused"] | {
     "huge": "[" + "9" * 300_000 + "]",
     "deep": "[" * 100_000,
     "too much": [{"op": "replace", "id": 1, "text": "The kiln is fired on Mondays by Mira. " * 50}],

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_of
 from commanding import call as command
 from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
+from tables import table
 from test_pausing import transcript
 
 from memtape.schemas.events import Event, Origin
@@ -29,7 +29,7 @@ from memtape.tools.doors.mcp import call
 
 PORT = "The staging database listens on port 5433."
 RIGHT = "The staging database listens on port 5434."
-CASES = data_of("corrections")
+CASES = table("corrections")
 
 
 @pytest.mark.parametrize("said", CASES["corrects"])

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import data_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S
 from memtape.state.ranking.currency import FoundMemory, Likeness, about_one, are_changes, latest_first, memory
@@ -22,7 +22,7 @@ from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 
 AT = 1_700_000_000_000_000
-CASES = data_of("currency")
+CASES = table("currency")
 
 
 def told(text: str, at: int, held: float, origin: Any = "user") -> FoundMemory:
@@ -128,7 +128,7 @@ def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other:
 
 PROMPTS = ("Which port does the staging database listen on?",
            "What was the port of the staging database again?", "staging database port?")  # fmt: skip
-ASKED, SAID = "staging database port", data_of("asking")
+ASKED, SAID = "staging database port", table("asking")
 
 
 @pytest.fixture

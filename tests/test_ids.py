@@ -162,10 +162,8 @@ def test_an_agent_stays_in_its_project(home: Path, tmp_path: Path) -> None:
 
 
 def test_every_command_that_names_a_memory_is_tried() -> None:
-    named = {
-        name
-        for name in main.list_commands(click.Context(main))
-        if isinstance(command := main.get_command(click.Context(main), name), click.Command)
-        if any(isinstance(each, click.Argument) and "ID" in str(each.metavar) for each in command.params)
-    }
+    context, named = click.Context(main), set[str]()
+    for name in main.list_commands(context):
+        arguments = [it for it in main.get_command(context, name).params if isinstance(it, click.Argument)]
+        named |= {name for it in arguments if "ID" in str(it.metavar)}
     assert named - {"settle"} == {command.split()[0] for command in COMMANDS}

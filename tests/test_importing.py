@@ -132,9 +132,7 @@ def test_what_was_said_is_taken_once_and_nothing_else(format: str, client: Clien
         assert word not in whole
 
 
-def test_times_sessions_and_branches_are_those_of_the_source_and_unknown_types_are_counted(
-    client: Client, tmp_path: Path
-) -> None:
+def test_times_and_sessions_are_the_sources_and_odd_rows_are_counted(client: Client, tmp_path: Path) -> None:
     summary = take(client, put(tmp_path, "s.jsonl", t.lines(t.claude("/x"))))
     assert summary.skipped["unknown type 'hologram'"] == 1 and summary.problem_count == 0
     assert summary.skipped["answer of a memory tool"] == 2
@@ -173,10 +171,8 @@ def test_a_folder_without_a_scope_costs_its_own_alone(client: Client, tmp_path: 
     locked = tmp_path / "locked"
     subprocess.run(["git", "init", "-q", str(locked)], check=True)
     (locked / ".git/config.lock").touch()
-    paths = [
-        put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd)))
-        for name, cwd in (("a", "/" + "x" * 5_000), ("b", locked), ("c", project))
-    ]
+    folders = {"a": "/" + "x" * 5_000, "b": locked, "c": project}
+    paths = [put(tmp_path, f"in/{name}.jsonl", t.lines(t.claude(cwd))) for name, cwd in folders.items()]
     summary = take(client, *paths, scope=None)
     assert summary.scopes == {scope_of_folder(project, client.home): len(t.CLAUDE_SAID)}
     assert summary.problem_count == 2 * len(t.CLAUDE_SAID)
@@ -325,7 +321,8 @@ def test_what_cannot_be_read_is_named(case: str, client: Client, tmp_path: Path)
 
 
 def test_an_import_that_could_read_nothing_says_so_beside_its_document(tmp_path: Path) -> None:
-    words = ["import", str(put(tmp_path, "a.csv", b"1,2")), "--scope", SCOPE, "--home", str(tmp_path / "home")]
+    path = str(put(tmp_path, "a.csv", b"1,2"))
+    words = ["import", path, "--scope", SCOPE, "--home", str(tmp_path / "home")]
     for more in ([], ["--json"]):
         done = CliRunner().invoke(main, [*words, *more])
         assert done.exit_code == 1 and "nothing that could be read" in done.stderr
@@ -346,9 +343,7 @@ def test_links_in_a_circle_and_links_to_nowhere(client: Client, tmp_path: Path) 
     assert take(client, tmp_path / "notes").taken == 1
 
 
-def test_a_line_that_is_too_long_is_skipped_and_the_next_is_taken(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_a_line_is_skipped(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_LINE_BYTES", 1_000)
     monkeypatch.setattr(reading, "SKIP_BYTES", 64)
     claude, long = t.claude("/x"), b'{"type": "user", "x": "' + b"y" * 5_000 + b'"}'
@@ -575,14 +570,14 @@ def test_a_page_gives_what_is_read_of_it() -> None:
     assert "Café" in taken('<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1"), ".htm").text
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("fees.docx", "# Fees\n\nA berth is free."),
-        ("fees.pptx", "## Fees (slide 1)\n\nA berth costs 42 euros.\n\nSay it slowly."),
-        ("berths.xlsx", "## Berths\n\n| Berth | Price |\n| --- | --- |\n| B7 | 42 |"),
-    ],
-)
+OFFICE = {
+    "fees.docx": "# Fees\n\nA berth is free.",
+    "fees.pptx": "## Fees (slide 1)\n\nA berth costs 42 euros.\n\nSay it slowly.",
+    "berths.xlsx": "## Berths\n\n| Berth | Price |\n| --- | --- |\n| B7 | 42 |",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), OFFICE.items())
 def test_an_office_file_gives_headings_texts_notes_and_tables(name: str, text: str) -> None:
     needs(name[-5:])
     assert taken(file(name), name[-5:]).text == text

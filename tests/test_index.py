@@ -66,10 +66,8 @@ facts = st.builds(
     st.lists(st.sampled_from(SAID), min_size=1, max_size=3, unique=True), st.integers(0, 90), st.booleans(),
 )  # fmt: skip
 banned = st.just(("tombstones", "", None, "", "user", 0, False))
-vectors = st.builds(
-    lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
-    st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9),
-)  # fmt: skip
+vectors = st.builds(lambda embedder, seed: ("vectors", embedder, None, "", "", seed, False),
+                    st.sampled_from(["m@1/8", "n@2/70"]), st.integers(0, 9))  # fmt: skip
 tables = st.sampled_from(["turns", "memories", "tombstones", "vectors"])
 gone = tables.map(lambda table: ("gone", table, None, "", "", 0, False))
 changes = st.tuples(st.integers(0, 11), st.one_of(turns, turns, facts, vectors, banned, gone))
@@ -86,11 +84,9 @@ def row_of(number: int, what: tuple[Any, ...], offset: int) -> Guarded:
     text, *others = [text] if isinstance(text, str) else text
     kind: Kind = "turn" if table == "turns" else "fact"
     id, at = id_of(number), START + day * DAY + number
-    shown: dict[str, Any] = {
-        "key": f"{A}/{id}", "id": id, "scope": A, "kind": kind, "text": text, "tags": (), "source": None,
-        "actor": actor, "origin": origin, "session": session, "at": at, "branch": None, "path": None,
-        "seq": number, "hidden": hidden,
-    }  # fmt: skip
+    shown: dict[str, Any] = {"key": f"{A}/{id}", "id": id, "scope": A, "kind": kind, "text": text, "tags": (),
+                             "source": None, "actor": actor, "origin": origin, "session": session, "at": at,
+                             "branch": None, "path": None, "seq": number, "hidden": hidden}  # fmt: skip
     if table == "gone":
         id = vector_row_id(id, "m@1/8") if text == "vectors" else id
         return Guarded(text, GoneRow(f"{A}/{id}", id, A), 1, offset)
@@ -159,12 +155,8 @@ def check(opened: OpenIndex, standing: dict[tuple[str, str], Guarded]) -> None:
     assert all(map(is_sound, opened.segments)) and all(map(index_proof.are_sound_vectors, opened.vectors))
 
 
-def ranked(
-    parts: Sequence[MaskedSegment],
-    names: Callable[[Texts, int], str],
-    question: str,
-    vectors: Sequence[tuple[VectorSegment, Flags]] = (),
-) -> list[tuple[str, float]]:
+def ranked(parts: Sequence[MaskedSegment], names: Callable[[Texts, int], str], question: str,
+           vectors: Sequence[tuple[VectorSegment, Flags]] = ()) -> list[tuple[str, float]]:  # fmt: skip
     texts = Texts(parts)
     dense = None
     if vectors:
@@ -193,9 +185,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(steps)
-def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
-    tmp_path_factory: pytest.TempPathFactory, given: Any
-) -> None:
+def test_an_index_ranks_as_one_made_at_once(tmp_path_factory: pytest.TempPathFactory, given: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         make_small(patch)
         folder = tmp_path_factory.mktemp("index")
@@ -215,9 +205,7 @@ def test_however_rows_come_the_index_says_and_ranks_as_one_made_at_once(
 
 
 @given(steps, st.data())
-def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
-    tmp_path_factory: pytest.TempPathFactory, given: Any, data: st.DataObject
-) -> None:
+def test_known_texts_are_extended(tmp_path_factory: pytest.TempPathFactory, given: Any, data: Any) -> None:
     """Whatever came, was merged, was hidden or stands in a tail: the sessions, and every text in context."""
     index, offset = SearchIndex(tmp_path_factory.mktemp("index")), 0
     opened, before = None, None
@@ -244,14 +232,11 @@ def test_what_was_known_of_texts_is_extended_to_what_is_found_out_anew(
 
 def test_sketches_find_what_all_vectors_find_where_all_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """The way of large scopes, asked for all, ranks as that of small ones, with sessions and without."""
-    said = [
-        row_of(n, ("turns", SAID[n % 15], (None, "s", "t")[n % 3], "Ada", "user", n % 9, n % 7 == 6), n)
-        for n in range(300)
-    ]
-    parts = [
-        part_of([entry for its in said[:200] for entry in entries_of(its.row)], 0),
-        part_of([entry for its in said[200:] for entry in entries_of(its.row)], 0),
-    ]
+    sessions, who = (None, "s", "t"), ("Ada", "user")
+    told = [("turns", SAID[n % 15], sessions[n % 3], *who, n % 9, n % 7 == 6) for n in range(300)]
+    said = [row_of(n, each, n) for n, each in enumerate(told)]
+    halves = said[:200], said[200:]
+    parts = [part_of([entry for its in half for entry in entries_of(its.row)], 0) for half in halves]
     rows = [(vector_key(its.row), 1, 1, vector_of(n, 70).tobytes()) for n, its in enumerate(said) if n % 5]
     vectors = [(vector_segment_of(its, 70), np.ones(len(its), np.bool_)) for its in (rows[:90], rows[90:])]
     texts = Texts(parts)
@@ -299,9 +284,7 @@ def test_a_writer_that_is_killed_at_any_step_leaves_a_whole_index(tmp_path: Path
 
 
 @pytest.mark.parametrize("rows", soaked([400, 60], 60))
-def test_readers_beside_a_writer_find_what_was_written_and_never_half_of_it(
-    tmp_path: Path, small: None, rows: int
-) -> None:
+def test_readers_beside_a_writer_never_find_half_of_it(tmp_path: Path, small: None, rows: int) -> None:
     done, found, wrong = threading.Event(), [0], []
 
     def read() -> None:

@@ -52,11 +52,9 @@ A = "project:a"
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 
 GOOD = encode(captured("good", scope=A))
-POISON = [
-    None, b"", b"\xff\x00 no text", b"{", b"[" * 100_000, b"x" * (MAX_EVENT_BYTES + 1), GOOD[:-1],
-    GOOD.replace(b'"captured"', b'"dreamt"'), GOOD.replace(b'"v":1', b'"v":99'),
-    GOOD.replace(b'"project:a"', b'"project:../a"'),
-]  # fmt: skip
+POISON = [None, b"", b"\xff\x00 no text", b"{", b"[" * 100_000, b"x" * (MAX_EVENT_BYTES + 1), GOOD[:-1],
+          GOOD.replace(b'"captured"', b'"dreamt"'), GOOD.replace(b'"v":1', b'"v":99'),
+          GOOD.replace(b'"project:a"', b'"project:../a"')]  # fmt: skip
 """Records of other clients that become dead letters."""
 
 Open = Callable[..., KafkaLog]
@@ -215,9 +213,7 @@ def test_another_number_of_partitions_is_refused(admin: Any, opened: Open, kafka
 
 
 @pytest.mark.slow
-def test_what_others_put_on_a_topic_before_is_left_alone(
-    admin: Any, opened: Open, stranger: Any, kafka: Broker
-) -> None:
+def test_what_others_put_there_is_left_alone(admin: Any, opened: Open, stranger: Any, kafka: Broker) -> None:
     """Another client can be quicker than the first opener, or come between its steps; an opener can die."""
 
     def laid(*by_partition: list[bytes]) -> str:
@@ -312,9 +308,7 @@ def test_what_was_deleted_is_never_jumped_over(admin: Any, opened: Open) -> None
 
 
 @pytest.mark.slow
-def test_a_topic_that_was_made_again_is_another_log(
-    admin: Any, opened: Open, kafka: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_topic_made_again_is_another_log(admin: Any, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka_log, "LOOK_AGAIN_S", 0.0)
     log = opened(1, deadline_s=5.0)
     log.append([captured(str(number), scope=A) for number in range(5)])
@@ -329,14 +323,9 @@ def test_a_topic_that_was_made_again_is_another_log(
     again.append([captured(f"new {number}", scope=A) for number in range(20)])
     assert again.log_id != log.log_id
     uses: Sequence[Callable[[], object]] = (
-        lambda: log.read(0, len(page), 3),
-        lambda: log.read(0, 0, 3, scope=A),
-        lambda: log.offset_after(0, 0),
-        lambda: log.append([captured("x", scope=A)]),
-        lambda: log.append_raw(0, [b"x"]),
-        log.ends,
-        log.check,
-    )
+        lambda: log.read(0, len(page), 3), lambda: log.read(0, 0, 3, scope=A), lambda: log.offset_after(0, 0),
+        lambda: log.append([captured("x", scope=A)]), lambda: log.append_raw(0, [b"x"]), log.ends, log.check,
+    )  # fmt: skip
     for use in uses:
         with pytest.raises(DamagedLog, match="deleted and made again"):
             use()
@@ -435,17 +424,7 @@ url, target, nth, when = sys.argv[1:]
 arm(target, when, int(nth), "")
 KafkaLog(url).blank({0: [3, 5]})
 """
-REWRITE_POINTS = (
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 1),
-    ("memtape.sinks.logs.kafka:_await_silence", 1),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.create_next", 1),
-    ("memtape.sinks.logs.kafka:KafkaLog.append_raw", 1),
-    ("memtape.sinks.logs.kafka:_fill", 1),
-    ("memtape.sinks.logs.kafka:_verify", 1),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.set", 2),
-    ("memtape.sinks.logs.kafka_topic:KafkaTopic.delete", 1),
-)
-REWRITE_KILLS = [(*point, when) for point in REWRITE_POINTS for when in ("before", "after")]
+REWRITE_KILLS = [(*point, when) for point in URLS["rewrite_points"] for when in ("before", "after")]
 
 
 @pytest.mark.slow
@@ -593,11 +572,8 @@ def test_nothing_acknowledged_is_lost_when_a_broker_dies(opened: Open, kafka: Br
     for producer in producers:
         producer.result()
     assert len(taken) == threads * batches * 3
-    by_place = {
-        Position(slot.partition, slot.offset): decode(slot.payload)
-        for partition in range(3)
-        for slot in log.read(partition, 0, 1_000_000)
-    }
+    slots = [slot for partition in range(3) for slot in log.read(partition, 0, 1_000_000)]
+    by_place = {Position(slot.partition, slot.offset): decode(slot.payload) for slot in slots}
     for id, position in taken.items():
         assert by_place[position].id == id
     assert refused.id not in {given.id for given in by_place.values()}
@@ -771,7 +747,7 @@ def test_nothing_acknowledged_is_lost_twice_or_out_of_order_and_the_hash_is_that
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "workers"), soaked([("PLAIN", 1), ("SCRAM-SHA-512", 2)], ("PLAIN", 1)))
-def test_a_log_is_kept_and_projected_over_tls_with_a_password(
+def test_a_log_is_kept_over_tls_with_a_password(
     kafka: Broker, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, workers: int
 ) -> None:
     if not kafka.secret or kafka.folder is None:

@@ -118,7 +118,7 @@ def test_a_duplicated_event_changes_nothing(events: list[Event], data: st.DataOb
 def test_scopes_do_not_see_each_other(a: list[Event], b: list[Event], random: object) -> None:
     mixed, rest_a, rest_b = [], list(a), list(b)
     while rest_a or rest_b:
-        source = rest_a if rest_a and (not rest_b or random.random() < 0.5) else rest_b  # type: ignore[attr-defined]
+        source = rest_a if rest_a and (not rest_b or random.random() < 0.5) else rest_b  # type: ignore
         mixed.append(source.pop(0))
     both, alone = leaves(folded(mixed)), leaves(folded(a))
     assert {name: both[name] for name in alone} == alone

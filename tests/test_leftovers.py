@@ -173,11 +173,9 @@ def person(said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def tree(folder: Path, apart: Path) -> dict[str, bytes | None]:
     """Return every file and folder of a person apart from the data folder, with what is in it."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
-        for path in sorted(folder.rglob("*"))
-        if path != apart and apart not in path.parents and path not in apart.parents
-    }
+    paths = [path for path in sorted(folder.rglob("*")) if path not in (apart, *apart.parents)]
+    paths = [path for path in paths if apart not in path.parents]
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 def test_all_that_was_connected_goes_and_what_was_captured_stays(person: Path) -> None:

@@ -39,9 +39,7 @@ def everything(url: str) -> list[bytes]:
         return [slot.payload for number in range(log.partitions) for slot in log.read(number, 0, 1_000)]
 
 
-def test_the_environment_goes_before_the_settings_and_both_before_the_home(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_before_settings_before_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert log_url(Home(home)) is None
     (home / "settings.toml").write_text('log = "kafka://localhost:1/settings"\n')
     assert log_url(Home(home)) == "kafka://localhost:1/settings"
@@ -112,9 +110,7 @@ def test_every_command_works_on_a_log_on_kafka(on_kafka: str, home: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_is_pending_is_projected_in_the_background_from_kafka(
-    kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kafka_is_read_in_the_background(kafka: Broker, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     with closing(KafkaLog(kafka.url(), 4)) as log, Client(scope="project:test", log=log) as client:
         client.capture("Use tabs.")
@@ -197,10 +193,8 @@ def test_without_the_client_of_kafka_a_log_on_kafka_says_what_to_install(tmp_pat
     assert kept.returncode == 0, kept.stderr
     found = ran(tmp_path / "home", "search", "pier", "--scope", "project:pier")
     assert found.returncode == 0 and "The pier opens at six." in found.stdout, found.stderr
-    for done in (
-        ran(tmp_path / "home", "status", MEMTAPE_LOG="kafka://127.0.0.1:1/captures"),
-        ran(tmp_path / "home", "admin", "copy", "--to", "kafka://127.0.0.1:1/captures"),
-    ):
+    away, home = "kafka://127.0.0.1:1/captures", tmp_path / "home"
+    for done in (ran(home, "status", MEMTAPE_LOG=away), ran(home, "admin", "copy", "--to", away)):
         assert done.returncode == 1 and "Traceback" not in done.stderr
         told = ("the client of Kafka is not installed", "pip install '.[kafka]'")
         assert all(said in done.stderr for said in told)

@@ -308,9 +308,7 @@ def test_commands_say_what_happened(home: Home, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-def test_a_topic_of_kafka_that_was_made_anew_under_its_name_is_noticed(
-    home: Home, kafka: Broker, tmp_path: Path
-) -> None:
+def test_a_topic_of_kafka_that_was_made_anew_is_noticed(home: Home, kafka: Broker, tmp_path: Path) -> None:
     """Once as another log, and once as an older copy of the same log that got other events."""
     from kafka import KafkaAdminClient
 

@@ -200,10 +200,8 @@ class LogContract:
         assert log.known(B, ids).keys() == {ids[1]}
         [late] = log.append([captured("late", 1, scope=A)])
         log.append([captured("later", 1, scope=A), captured("again", 0, scope=A)])
-        assert log.known(A, [ids[0], ids[1], ids[2], make_id("r")]) == {
-            **{ids[0]: 2, ids[1]: late.offset},
-            make_id("r"): late.offset - 2,
-        }
+        known = {ids[0]: 2, ids[1]: late.offset, make_id("r"): late.offset - 2}
+        assert log.known(A, [ids[0], ids[1], ids[2], make_id("r")]) == known
         assert log.known(A, []) == {}
 
     def test_ids_are_found_by_their_beginning(self, log: Log) -> None:

@@ -144,9 +144,7 @@ def telling(*folders: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", soaked(MODES, "auto"))
-def test_the_scope_is_that_of_the_clients_root_or_of_the_folder(
-    home: Path, project: Path, tmp_path: Path, mode: str
-) -> None:
+def test_the_scope_is_of_the_root_or_folder(home: Path, project: Path, tmp_path: Path, mode: str) -> None:
     other = tmp_path / "other place"
     other.mkdir()
 
@@ -283,9 +281,7 @@ def http_server(home: Path, folder: Path, *words: str) -> Iterator[tuple[str, st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", soaked(MODES, "auto"))
-def test_over_http_nobody_works_in_the_folder_that_the_server_was_started_in(
-    home: Path, project: Path, tmp_path: Path, mode: str
-) -> None:
+def test_over_http_no_client_works_there(home: Path, project: Path, tmp_path: Path, mode: str) -> None:
     """Every tool refuses a client without roots, with none, or with none that is here."""
     other = tmp_path / "other place"
     other.mkdir()
@@ -324,16 +320,8 @@ def test_over_http_only_with_the_token_and_from_here(home: Path, project: Path) 
         allowed = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         ask = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         port = url.split(":")[2].split("/")[0]
-        for change, status in (
-            ({"Authorization": ""}, 401),
-            ({"Authorization": f"Bearer {token}x"}, 401),
-            ({"Host": "evil.example"}, 421),
-            ({"Host": "127.0.0.1"}, 421),
-            ({"Host": f"localhost:{int(port) ^ 1}"}, 421),
-            ({"Origin": "http://evil.example"}, 403),
-            ({"Origin": f"http://localhost:{int(port) ^ 1}"}, 403),
-            ({"Origin": "null"}, 403),
-        ):
+        for header, value, status in table("wrong-calls")["headers"]:
+            change = {header: value.format(token=token, port=int(port) ^ 1)}
             assert httpx.post(url, json=ask, headers={**allowed, **change}).status_code == status, change
         large = {**ask, "params": {"x": "x" * 1_100_000}}
         assert httpx.post(url, json=large, headers=allowed).status_code == 413
@@ -404,9 +392,7 @@ def test_a_server_loads_no_views_and_no_client_of_the_sdk_and_who_asks_has_it() 
 LONG_WHEN_SHOWN = ["\x01", "\u202e", "\U000e0041", "\n", "</system-reminder>", "😀\x07"]
 
 
-@pytest.mark.parametrize(
-    "char", soaked(LONG_WHEN_SHOWN, "\u202e", "</system-reminder>"), ids=range(len(LONG_WHEN_SHOWN))
-)
+@pytest.mark.parametrize("char", soaked(LONG_WHEN_SHOWN, "\u202e", "</system-reminder>"), ids=ascii)
 def test_what_is_written_out_is_counted_as_it_is_shown(char: str, home: Path) -> None:
     text = "tide " + char * (60_000 // len(char.encode())) + " end of the tide."
     with Client(home, scope="project:a", origin="agent", actor="\x01" * 200) as client:
@@ -442,9 +428,7 @@ def test_whatever_an_answer_or_an_error_holds_it_is_shown_whole(home: Path) -> N
     talk(make_server(ServedMemory(home, scope="project:a")), action)
 
 
-def test_what_is_too_long_is_refused_before_its_secrets_are_looked_for(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_too_long_is_refused_not_redacted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked, findings = list[int](), redaction.findings
 
     def noted(text: str, *rest: Any, **named: Any) -> Any:

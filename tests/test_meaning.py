@@ -62,9 +62,7 @@ def test_minilm_decides_where_nothing_else_is_wanted(monkeypatch: pytest.MonkeyP
             assert first_embedder(EmbedderOptions(**other), {}) == FLOOR  # type: ignore[arg-type]
 
 
-def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_of_words_is_offered_the_change(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Client(home, scope="project:a") as client:
         client.capture(FACTS[0])
         client.catch_up()
@@ -79,9 +77,7 @@ def test_a_home_that_finds_by_words_is_offered_the_change_and_told_what_it_costs
 ONES = np.ones(384, np.int16)
 
 
-def test_the_server_of_a_home_gives_other_processes_the_vectors_of_questions(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_gives_others_the_vectors_of_questions(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = FloorEmbedder()
     key = key_of(embedder)
     opened: list[str] = []
@@ -119,9 +115,7 @@ def test_a_model_that_nobody_asks_is_let_go(home: Path, monkeypatch: pytest.Monk
     assert len(opened) == 2
 
 
-def test_a_command_alone_waits_for_no_model_that_takes_seconds_to_load(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_command_waits_for_a_model(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tmp_path / "another-model"
     model.mkdir()
     (model / "modules.json").write_text('[{"type": "sentence_transformers.models.Transformer"}]')
@@ -153,9 +147,7 @@ def test_a_battery_is_told_as_the_system_says_it(tmp_path: Path) -> None:
         assert is_on_battery(tmp_path / str(number)) == (supplies in told)
 
 
-def test_an_import_says_how_long_meaning_takes_and_ends_well(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_tells_what_is_to_come(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Client(home, scope="project:told", origin="user") as client:
         configure(client.log, lambda now: msgspec.structs.replace(now, embedder="some@key/384"))
     monkeypatch.setattr("memtape.tools.keep.embedding.TEXTS_PER_S", 0.01)

@@ -48,11 +48,8 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 def scraped(body: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     """Return each sample by its name and labels, as the library's own parser reads them."""
     families = text_string_to_metric_families(body.decode())
-    return {
-        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-        for family in families
-        for sample in family.samples
-    }
+    samples = [sample for family in families for sample in family.samples]
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples}
 
 
 def of(found: dict[tuple[str, tuple[tuple[str, str], ...]], float], name: str, **labels: str) -> float:
@@ -75,11 +72,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_what_happened_is_scraped_over_http(home: Path) -> None:
-    with (
-        Client(home, scope=SCOPE) as client,
-        served_metrics(client.home, client.log, 0) as port,
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer,
-    ):
+    with (Client(home, scope=SCOPE) as client, served_metrics(client.home, client.log, 0) as port,
+          urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer):  # fmt: skip
         kind, body, ends = answer.headers["Content-Type"], answer.read(), client.log.ends()
         partition = str(partition_of(SCOPE, client.log.partitions))
     found = scraped(body)
@@ -134,10 +128,7 @@ def test_every_metric_of_the_table_is_exposed_and_no_label_is_free(home: Path) -
     note(home, [(FLUSHES, "brunhilde_ok", "", 1)])
     with Client(home, scope=SCOPE) as client:
         found = scraped(exposition(client.home, client.log)[0])
-    assert (
-        of(found, "memtape_dropped_total", reason=OTHER) == 3
-        and of(found, "memtape_dropped_total", reason="paused") == 2
-    )
+    assert [of(found, "memtape_dropped_total", reason=reason) for reason in (OTHER, "paused")] == [3, 2]
     assert of(found, "memtape_flushes_total", outcome=OTHER) == 1
 
 

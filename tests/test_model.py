@@ -20,11 +20,12 @@ import model_aging
 import msgspec
 import pytest
 import uuid_utils
-from builders import ELSEWHERE, START, TINY, captured, configured, data_of, histories, pack, slots
+from builders import ELSEWHERE, START, TINY, captured, configured, histories, pack, slots
 from hypothesis import given
 from met import events_of, missing
 from model import PEOPLE, Model, Scope, World, describe, family_of, founder, ids_of, is_made, spoken
 from replaying import replay
+from tables import table
 from test_golden_log import golden_slots
 
 from memtape.flows import projection
@@ -67,7 +68,7 @@ SESSIONS = (None, "s1", "s2", "s3")
 NATIVE_IDS = 60
 VECTORS = ([4000, 0, 0], [3900, 800, 0], [3900, 0, 800], [0, 4000, 0])
 
-SAID = data_of("life")
+SAID = table("life")
 """Subject, verb and object are put together: texts come again, differ in a word, or say the opposite."""
 WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text, lambda text: text, lambda text: text + ".", str.lower, lambda text: text + "!",
@@ -164,10 +165,8 @@ class Life:
         self, type: str, scope: str, id: str, body: Any, by: Actor, session: str | None, at: int | None = None
     ) -> dict[str, Any]:
         """Return an event as the model knows it, sent now."""
-        return {
-            "type": type, "scope": scope, "id": id, "body": body, "actor": by.name, "origin": by.origin,
-            "session": session, "at": self.now if at is None else at, "sent": self.now,
-        }  # fmt: skip
+        return {"type": type, "scope": scope, "id": id, "body": body, "actor": by.name, "origin": by.origin,
+                "session": session, "at": self.now if at is None else at, "sent": self.now}  # fmt: skip
 
     def any_id(self, scope: str, strange: float = 0.0) -> str | None:
         """Return the id of any capture of a scope, visible or not; now and then one of another."""
@@ -459,10 +458,8 @@ class Life:
 
     def _raw_event(self, type: str, body: Any, scope: str, origin: str, id: str | None = None) -> Event:
         actor = Actor(name="another", origin=origin)
-        return Event(
-            actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope, sent=self.now,
-            session=None, type=type, v=ev.version_of(type),
-        )  # fmt: skip
+        return Event(actor=actor, at=self.now, body=body, id=id or self.new_id(), refs=(), scope=scope,
+                     sent=self.now, session=None, type=type, v=ev.version_of(type))  # fmt: skip
 
     def blank_event(self) -> None:
         """An erased event, of which only the header is left, as a copy of a log may hold."""
@@ -558,9 +555,9 @@ class Life:
         build = self.home.current()
         shards = [Shard(build.shard(number), number) for number in range(PARTITIONS)]
         tables = [tables_of(scope) for scope in world.scopes.values()]
-        for table in tables_of(Scope("")):
-            rows = [row for shard in shards for row in shard.rows(TABLES[table])]
-            differs = tables_differ([row for each in tables for row in each[table]], rows)
+        for name in tables_of(Scope("")):
+            rows = [row for shard in shards for row in shard.rows(TABLES[name])]
+            differs = tables_differ([row for each in tables for row in each[name]], rows)
             assert not differs, differs
         self.compare_searches(world, None)
         self.compare_vault(world, shards)
@@ -692,13 +689,8 @@ SAYING = (
 
 def tables_of(scope: Scope) -> dict[str, list[dict[str, Any]]]:
     """Return the rows that the model says of a scope, by table."""
-    return {
-        "memories": scope.memory_rows(),
-        "turns": scope.turn_rows(),
-        "tombstones": scope.tombstone_rows(),
-        "vectors": scope.vector_rows(),
-        "archive": scope.aging.archive_rows(),
-    }
+    return {"memories": scope.memory_rows(), "turns": scope.turn_rows(), "tombstones": scope.tombstone_rows(),
+            "vectors": scope.vector_rows(), "archive": scope.aging.archive_rows()}  # fmt: skip
 
 
 def tables_differ(rows: Iterable[dict[str, Any]], real: Iterable[Any]) -> str:
@@ -825,8 +817,8 @@ def rows_differ(model: Model, partitions: Iterable[Partition]) -> str:
         for scope in partition.scopes.values():
             twin = world.scopes[scope.name]
             changes = all_changes(scope)
-            for table, rows in tables_of(twin).items():
-                if differs := tables_differ(rows, (row_of(scope, it) for it in changes if it.table == table)):
+            for name, rows in tables_of(twin).items():
+                if differs := tables_differ(rows, (row_of(scope, it) for it in changes if it.table == name)):
                     return differs
             if differs := aging_differs(scope, twin, changes):
                 return differs

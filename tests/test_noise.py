@@ -54,11 +54,8 @@ def test_words_of_a_tool_are_errors_only_where_a_tool_says_them() -> None:
     assert FAILED in list(take_gemini(call, {"session": "s"}))
 
 
-@pytest.mark.parametrize(
-    "blob",
-    [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],
-    ids=["one line", "lines", "for a URL", "hexadecimal", "escaped"],
-)
+@pytest.mark.parametrize("blob", [LINES.replace("\n", ""), LINES, URL_SAFE, BYTES.hex(), repr(LINES)[1:-1]],
+                         ids=["one line", "lines", "for a URL", "hexadecimal", "escaped"])  # fmt: skip
 def test_of_a_blob_its_length_is_kept(blob: str) -> None:
     assert without_bulk(f"the logo is data:image/png;base64,{blob} and blue") == (
         f"the logo is data:image/png;base64,[{len(blob):,} characters of data] and blue"

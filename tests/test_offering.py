@@ -33,13 +33,11 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def talk(client: Client) -> None:
     """Capture what two people say to each other in two sessions."""
-    said = (
-        ("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
-        ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
-        ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
-        ("Ben", "I will bake rye bread for the picnic on Sunday."),
-        ("Ada", "Then I bring cheese and my telescope."),
-    )  # fmt: skip
+    said = (("Ben", "Guess what, I sold my old violin to a museum in Ghent."),
+            ("Ada", "Congratulations! I went kayaking with my cousin Otto on the Mosel last weekend."),
+            ("Ben", "Was it cold?"), ("Ada", "Freezing, and Otto lost a paddle."),
+            ("Ben", "I will bake rye bread for the picnic on Sunday."),
+            ("Ada", "Then I bring cheese and my telescope."))  # fmt: skip
     for number, (actor, text) in enumerate(said):
         session = f"s-{number // 3}"
         client.capture_many([Line(text=text, kind="turn", actor=actor, origin="user", session=session)])
@@ -84,9 +82,8 @@ def test_a_young_scope_gives_what_it_has_and_at_most_so_many(client: Client) -> 
 
 def test_what_was_replaced_is_not_given_and_what_holds_is_as_sure(client: Client) -> None:
     old = client.capture("The staging kayak database listens on port 5433.").id
-    client.capture_many(
-        [Line(text="The staging kayak database listens on port 5433, I think.", kind="turn", session="x")]
-    )
+    text = "The staging kayak database listens on port 5433, I think."
+    client.capture_many([Line(text=text, kind="turn", session="x")])
     new = client.update(old, "We moved it to Ghent, port 5434.").id
     client.update(new, "We moved it to Bruges, port 5435.")
     client.project()

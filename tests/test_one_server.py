@@ -46,11 +46,9 @@ class Host:
     """A host that has started `memtape agents mcp`, and speaks with it a line at a time."""
 
     def __init__(self, home: Path, folder: Path, *words: str, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "memtape", "agents", "mcp", *words],
-            env=environment(home) | {HOOKS_VARIABLE: ""} | variables, cwd=folder,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self.process = subprocess.Popen([sys.executable, "-m", "memtape", "agents", "mcp", *words],
+                                        env=environment(home) | {HOOKS_VARIABLE: ""} | variables, cwd=folder,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
         self._number = 0
         self.ask("initialize", **HANDSHAKE)
         self.send(method="notifications/initialized")

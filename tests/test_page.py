@@ -130,10 +130,8 @@ def test_a_project_that_sleeps_is_looked_at_and_sleeps_on(tmp_path: Path) -> Non
 
 def test_a_memory_keeps_its_place_in_the_graph(page: Page) -> None:
     circle = re.compile(r'id=([0-9a-f-]{36})[^>]*><circle cx="([^"]+)" cy="([^"]+)"')
-    now, then = (
-        {id: place for id, *place in circle.findall(page.get("/graph", **at).text)}
-        for at in ({}, {"at": "2026-09-10T00:00:00Z"})
-    )
+    views = page.get("/graph").text, page.get("/graph", at="2026-09-10T00:00:00Z").text
+    now, then = ({id: place for id, *place in circle.findall(view)} for view in views)
     both = now.keys() & then.keys()
     assert both and all(now[id] == then[id] for id in both)
 
@@ -340,9 +338,8 @@ def test_a_home_that_was_removed_is_not_made_again(living: Path, tmp_path: Path)
 
 def told_on(page: Page, name: str, **given: str) -> str:
     """Return what the view shows under a name, to the letter."""
-    (shown,) = re.findall(
-        rf'<pre[^>]*aria-label="{re.escape(name)}">(.*?)</pre>', page.get("/start", **given).text, re.S
-    )
+    told = rf'<pre[^>]*aria-label="{re.escape(name)}">(.*?)</pre>'
+    (shown,) = re.findall(told, page.get("/start", **given).text, re.S)
     return unescape(shown)
 
 
@@ -379,10 +376,9 @@ def test_a_server_tells_what_the_page_shows(own: Page, project: Path) -> None:
 
     async def action(client: McpClient) -> None:
         assert client.instructions == instructions
-        listed = [
-            {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-            for tool in (await client.list_tools()).tools
-        ]
+        tools = (await client.list_tools()).tools
+        told = [(it.name, it.description, it.input_schema) for it in tools]
+        listed = [dict(zip(("name", "description", "inputSchema"), it, strict=True)) for it in told]
         assert [json.loads(line) for line in told_on(own, f"{len(listed)} tools").splitlines()] == listed
         assert visible(text_of(await client.call_tool("get_context"))) == shown
         asked = await client.call_tool("get_context", {"budget_tokens": 300})

@@ -47,9 +47,7 @@ def paths(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "first", "each"), soaked(SCHEMES, *SCHEMES[:2]))
-def test_everybody_can_read_a_view(
-    chromium: Any, page: Page, paths: list[str], scheme: str, first: int, each: int
-) -> None:
+def test_all_can_read(chromium: Any, page: Page, paths: Any, scheme: str, first: int, each: int) -> None:
     with tab(chromium, page.address, color_scheme=scheme) as its:
         assert page.token not in its.page.url
         for path in paths[first::each]:
@@ -239,9 +237,8 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
             lines += [Line(text=f"{text} {name}", kind="fact", **told) for name in ("lost", "kept", "pinned")]
             kept.append([receipt.id for receipt in client.capture_many(lines)])
             client.capture(f"In all my projects, say {text}", kind="turn")
-        with Client(
-            home, scope=f"project:x{number}{''.join(filter(str.isalnum, text.lower()))}"[:60], **fields
-        ) as other:
+        name = f"project:x{number}{''.join(filter(str.isalnum, text.lower()))}"[:60]
+        with Client(home, scope=name, **fields) as other:
             other.capture(text)
     decide_on(home, kept)
     with served(home) as page:

@@ -16,6 +16,7 @@ from memtape.tools.page.drawing import VIEWS
 from memtape.tools.page.guard import CONNECTIONS, HEADERS, MAX_BODY_BYTES
 
 OTHER = "/log/feed /metrics /static/page.css /static/page.js /nothing"
+HOSTS = ["evil.com", "evil.com:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
 PATHS = [*(view.path for view in VIEWS), *OTHER.split()]
 
 
@@ -68,9 +69,7 @@ def test_nobody_comes_in_beside_the_folder_of_the_page(stranger: httpx.Client, p
         assert answer.status_code == 403 and page.folder not in answer.text
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.com", "evil.com:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "[::1]:{port}", ""]
-)
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_name_that_points_here_is_not_the_page(page: Page, host: str) -> None:
     named = host.format(port=page.port)
     for path in ("/", f"/?token={page.token}", "/static/page.css"):
@@ -122,9 +121,7 @@ def test_a_form_that_is_cut_off_does_nothing(page: Page, caplog: pytest.LogCaptu
     assert [line for line in caplog.records if line.levelno >= logging.WARNING] == []
 
 
-@pytest.mark.parametrize(
-    "path", ["//evil.example", "///evil.example/x", "/\\evil.example", "/%2fevil.example", "/%5cevil.example"]
-)
+@pytest.mark.parametrize("path", [f"/{by}evil.example" for by in ("/", "//", "\\", "%2f", "%5c")])
 def test_no_redirect_leads_elsewhere(page: Page, path: str) -> None:
     with httpx.Client(trust_env=False) as http:
         url = httpx.URL(page.base).copy_with(raw_path=f"{page.folder}{path}?token={page.token}".encode())

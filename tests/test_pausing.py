@@ -71,9 +71,7 @@ def test_a_hook_hands_out_in_a_pause_and_stores_nothing(host: str, home: Path, p
     assert pauses.resume(home, scope_of_folder(project, Home(home)), now_us())
 
 
-def test_a_run_that_stores_nothing_is_handed_memory_and_never_imported(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stores_nothing_is_not_taken(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Client(home, folder=project, origin="user", session="before") as client:
         client.capture("The staging kayak listens on port 5433.")
         client.project()

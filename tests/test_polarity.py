@@ -114,9 +114,7 @@ def test_no_pasted_text_instructs_corrects_or_states() -> None:
 
 
 @pytest.mark.parametrize("door", ["capture", "hook"])
-def test_a_start_is_told_of_own_instructions_alone_and_people_are_asked_of_all_others(
-    tmp_path: Path, door: str
-) -> None:
+def test_a_start_tells_own_instructions_and_people_are_asked_of_others(tmp_path: Path, door: str) -> None:
     home = Home(tmp_path / "home")
     scope = scope_of_folder(tmp_path, home)
     with Client(home.path, scope=scope, actor="Ada", origin="user", session="s") as client:
@@ -138,9 +136,7 @@ def test_a_start_is_told_of_own_instructions_alone_and_people_are_asked_of_all_o
 
 
 @pytest.mark.parametrize("kind", ["turn", "fact"])
-def test_who_accepts_what_may_be_pasted_is_told_it_and_who_declines_is_asked_no_more(
-    tmp_path: Path, kind: Kind
-) -> None:
+def test_who_accepts_what_may_be_pasted_is_told_it_and_else_asked_once(tmp_path: Path, kind: Kind) -> None:
     pasted = f"Hi Tom,\n{OWN} Never push on Fridays.\nThanks"
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user", session="s") as client:
         client.capture(pasted, kind)

@@ -107,10 +107,8 @@ def test_no_text_of_any_type_of_event_passes_the_door_with_its_private_parts(typ
     assert public is not None
     texts = {said.place: said.text for said in texts_of(public) if said.role != "program"}
     places = [said.place for said in texts_of(given) if said.role != "program"]
-    assert texts == {place: f"{place} {MARK}" for place in places} | {
-        "$.session": f"s {MARK}",
-        "$.actor.name": f"Ada {MARK}",
-    }
+    who = {"$.session": f"s {MARK}", "$.actor.name": f"Ada {MARK}"}
+    assert texts == {place: f"{place} {MARK}" for place in places} | who
     assert without_private_parts(public, b"<private>") is None
 
 
@@ -170,9 +168,8 @@ def test_commands_and_client_store_what_is_public_and_refuse_what_is_not(home: P
 def test_imports_of_every_format_leave_private_parts_out(home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "a.md").write_text(
-        f"# Title\n\nkept one\n\n<private>\n\n- {HIDDEN}\n\n# {HIDDEN}\n</private>\n\nkept two\n"
-    )
+    private = f"<private>\n\n- {HIDDEN}\n\n# {HIDDEN}\n</private>"
+    (notes / "a.md").write_text(f"# Title\n\nkept one\n\n{private}\n\nkept two\n")
     (notes / "b.md").write_text(f"---\npermalink: b\n---\n- [t] kept three\n<private>\n- [t] {HIDDEN}\n")
     (notes / "c.md").write_text(f"<private>{HIDDEN}")
     page = f"<p>kept four <private>{HIDDEN}</p><p>{HIDDEN}</private></p><p>kept five</p>"

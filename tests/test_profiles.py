@@ -12,12 +12,12 @@ from typing import Any
 
 import met
 import pytest
-from builders import data_of
 from click.testing import CliRunner
 from forking import memtape
 from hypothesis import given
 from hypothesis import strategies as st
 from soaked import examples, soaked
+from tables import table
 from test_cli import every_command
 from test_handing import patient, server
 from test_hooks import events_of, told
@@ -48,7 +48,7 @@ KEEPING = [name for name, profile in PROFILES.items() if profile.keeps]
 ID = "019ab0c4-9a3c-7000-8000-0123456789ab"
 KAYAK = "The staging kayak listens on port 5433."
 
-WORDS: dict[str, list[str]] = data_of("calls")["words"]
+WORDS: dict[str, list[str]] = table("calls")["words"]
 
 SAMPLES = {"text": "The harbour crane is number seven.", "query": "harbour crane", "around": "1h"}
 SAMPLES |= dict.fromkeys(("id", "base"), ID) | dict.fromkeys(("slug", "page"), "harbour")
@@ -76,11 +76,9 @@ class Machine:
         self.variables[PROFILE_VARIABLE] = NO_PERSIST
 
     def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **more: str) -> Any:
-        return subprocess.run(
-            [*memtape(), *words],
-            env=environment(self.home) | self.variables | more,
-            cwd=folder or self.project, input=input, capture_output=True, timeout=120, check=False,
-        )  # fmt: skip
+        return subprocess.run([*memtape(), *words], env=environment(self.home) | self.variables | more,
+                              cwd=folder or self.project, input=input, capture_output=True, timeout=120,
+                              check=False)  # fmt: skip
 
     def bytes(self) -> dict[str, tuple[int, int, str]]:
         """Return what stands where: mode, time of the last change and digest of each file and folder."""
@@ -227,9 +225,7 @@ def captures(home: Path) -> list[Event]:
 
 
 @pytest.mark.parametrize("name", soaked(KEEPING, DEV[0]))
-def test_what_each_door_captures_has_the_tag_of_its_profile(
-    name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_door_tags_texts(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROFILE_VARIABLE, name)
     monkeypatch.chdir(project)
     path = transcript(project, ("s-9", 1, "What was imported?"))
@@ -247,13 +243,11 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
         call(client, "update_memory", {"id": ids[1], "text": "two and a half"})
     rows = '{"text": "six", "tags": ["env:dev", "mine"]}\n{"text": "seven"}'
     doors: dict[str, Callable[[], object]] = {
-        "text": lambda: run("capture", "four"),
-        "stdin": lambda: run("capture", "-", input="five"),
+        "text": lambda: run("capture", "four"), "stdin": lambda: run("capture", "-", input="five"),
         "lines": lambda: run("capture", "-", input=rows),
-        "document": lambda: run("capture", "--file", "notes.md"),
-        "import": lambda: run("import", str(path)),
+        "document": lambda: run("capture", "--file", "notes.md"), "import": lambda: run("import", str(path)),
         "import of notes": lambda: run("import", "notes.md"),
-    }
+    }  # fmt: skip
     for host, actions in ACTIONS.items():
         for event, action in actions.items():
             if action in ("prompt", "answer"):
@@ -276,9 +270,7 @@ def test_what_each_door_captures_has_the_tag_of_its_profile(
 
 @pytest.mark.parametrize("kind", ["turn", "document", "page", *LONG_TERM])
 @given(importance=st.none() | st.floats(0, 1), name=st.sampled_from(list(PROFILES)))
-def test_dev_standard_alone_refuses_what_is_long_term_and_unimportant(
-    kind: Any, importance: float | None, name: str
-) -> None:
+def test_dev_standard_alone_refuses_the_unimportant(kind: Any, importance: float | None, name: str) -> None:
     client = Client(Path("/proc/self/nothing"), scope="project:a", log=MemoryLog(), profile=NO_PERSIST)
     client.profile = PROFILES[name]
     below = importance is not None and round(importance * 100) < 60

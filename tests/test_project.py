@@ -107,9 +107,8 @@ def test_a_session_that_goes_below_where_it_began_stays_one_project(tmp_path: Pa
     assert done.exit_code == 0, done.output
     assert set(json.loads(home.folders_path.read_text())) == {str(began), str(beside)}
     with Client(home.path, folder=began) as client:
-        slots = client.log.read(
-            partition_of(client.scope, client.log.partitions), 0, 100, scope=client.scope, types=("captured",)
-        )
+        number = partition_of(client.scope, client.log.partitions)
+        slots = client.log.read(number, 0, 100, scope=client.scope, types=("captured",))
     assert len(slots) == 2  # Hook and import mean the same project.
 
 

@@ -37,11 +37,9 @@ class Said(NamedTuple):
     forgotten: bool
 
 
-SAID = st.builds(
-    Said, st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
-    st.sampled_from(["fact", "journal", "goal", "turn"]), st.sampled_from([SCOPES[0], *SCOPES]),
-    st.booleans(), st.sampled_from([3, 9]), st.sampled_from([False, False, True]),
-)  # fmt: skip
+SAID = st.builds(Said, st.sampled_from(["The crane is red.", "The  crane is red.", "Nine bells."]),
+                 st.sampled_from(["fact", "journal", "goal", "turn"]), st.sampled_from([SCOPES[0], *SCOPES]),
+                 st.booleans(), st.sampled_from([3, 9]), st.sampled_from([False, False, True]))  # fmt: skip
 
 
 def hidden(client: Client, ids: list[str]) -> list[bool]:
@@ -133,10 +131,8 @@ def test_the_command_says_what_goes_asks_and_tells_how_to_undo_it(home: Path) ->
     done = run("admin", "prune", "--before", "0s", "--yes").output
     undo = done.partition("To undo: memtape ")[2].partition(", and so")[0].split()
     assert "Forgot 2 captures." in done and undo[0] == "restore"
-    assert sorted(it["text"] for it in found("search", "crane")["results"]) == [
-        "The crane is ours.",
-        "Trial number 1 of the crane.",
-    ]
+    texts = sorted(it["text"] for it in found("search", "crane")["results"])
+    assert texts == ["The crane is ours.", "Trial number 1 of the crane."]
     call(*undo, home=home)
     assert len(found("search", "crane")["results"]) == 3
     mine = run("admin", "prune", "--tag", "mine", "--before", "0s", "--yes").output

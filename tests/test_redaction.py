@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import zstandard
-from builders import data_of
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
 from soaked import examples, soaked
+from tables import table
 from test_hooks import hook, told
 from test_warm import Ready, warm
 
@@ -52,7 +52,7 @@ from memtape.tools.importing.taking import Importer
 from memtape.tools.recalling import handed_out, offer
 
 COUNT = 310
-TOKENS: dict[str, Any] = data_of("tokens")
+TOKENS: dict[str, Any] = table("tokens")
 
 
 class Case(NamedTuple):
@@ -71,12 +71,10 @@ def token(name: str, rng: random.Random) -> str:
     return re.sub(r"\{(\w+)\*(\d+)\}", draw, rng.choice(TOKENS["forms"][name]))
 
 
-AROUND = (
-    "{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
-    '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
-    "I tried `{}` and it worked.", "| production | {} | eu-west-1 |", "первый ключ: {} — не показывай его 🔑",
-    "value:\n  - {}\n  - other",
-)  # fmt: skip
+AROUND = ("{}", "My key is {}, please keep it.", "curl -H 'x-key: {}' https://api.example.org/v1/items",
+          '{{"event": "deploy", "value": "{}"}}', "export SERVICE={}\nmake deploy", "client = Client({!r})",
+          "I tried `{}` and it worked.", "| production | {} | eu-west-1 |",
+          "первый ключ: {} — не показывай его 🔑", "value:\n  - {}\n  - other")  # fmt: skip
 
 
 def jwt(rng: random.Random) -> str:
@@ -120,7 +118,7 @@ INNOCENT = (Path(__file__).parent / "data" / "innocent.txt").read_text(encoding=
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-CASES = data_of("secrets")
+CASES = table("secrets")
 PASSWORDS = [*map(tuple, CASES["passwords"])]
 TRUE = [*true_cases(), *(Case(*it) for it in PASSWORDS if len(it[1]) > 3)]
 KEY, OTHER_KEY = token("github", random.Random(1)), token("anthropic", random.Random(2))
@@ -209,13 +207,11 @@ def test_the_sources_of_this_project_hold_no_secret() -> None:
 
 
 _PIECES = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from([case.text for case in TRUE]),
-    st.sampled_from([case.secret for case in TRUE]),
-    st.sampled_from(INNOCENT),
+    st.text(max_size=12), st.sampled_from([case.text for case in TRUE]),
+    st.sampled_from([case.secret for case in TRUE]), st.sampled_from(INNOCENT),
     st.sampled_from(["password=", "token: ", "://", "@", "\n", " ", '"', "é🔑", "\u202e", "\x00", "="]),
     st.builds(placeholder, st.sampled_from(["password", "jwt"]), st.sampled_from(["00000000", "3f9a2c1d"])),
-)
+)  # fmt: skip
 
 
 @examples(12)
@@ -419,9 +415,7 @@ TOLD = ["DB_PASSWORD=prod-eu-west-1", "The password is Kubernetes-1.29.", f"use 
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("origin", ["agent", "tool", "web", "model"])
-def test_what_an_agent_takes_for_a_secret_changes_no_text_of_another_project(
-    told: str, origin: Origin, client: Client
-) -> None:
+def test_what_an_agent_hides_changes_no_other_project(told: str, origin: Origin, client: Client) -> None:
     with Client(client.home, scope="project:other", actor="bot", origin=origin, log=client.log) as agent:
         agent.capture(told)
     for text in ("We deploy to prod-eu-west-1.", "We run Kubernetes-1.29."):
@@ -479,13 +473,9 @@ LIKE = str.maketrans("aeopcsAPOT", "\u0430\u0435\u043e\u0440\u0441\u0455\u0410\u
 WIDE = {number: number + 0xFEE0 for number in range(0x21, 0x7F)}
 
 
-@given(
-    st.sampled_from(["password", "DB_PASSWORD", "api_key", "secret"]),
-    st.sampled_from([": ", "="]),
-    st.integers(1, 5),
-    st.sampled_from(["invisible", "alike", "wide", "goes on"]),
-    st.sampled_from(INVISIBLE),
-)
+@given(st.sampled_from(["password", "DB_PASSWORD", "api_key", "secret"]), st.sampled_from([": ", "="]),
+       st.integers(1, 5), st.sampled_from(["invisible", "alike", "wide", "goes on"]),
+       st.sampled_from(INVISIBLE))  # fmt: skip
 def test_a_disguised_word_hides_no_secret(word: str, by: str, place: int, way: str, mark: str) -> None:
     told = {
         "invisible": f"{word[:place]}{mark}{word[place:]}{by}",
@@ -515,9 +505,7 @@ WAYS += [("the folder around it", glob) for glob in ("private/", "private/**", "
 
 
 @pytest.mark.parametrize(("way", "glob"), WAYS)
-def test_a_denied_file_is_denied_however_it_is_named(
-    way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_denied_file_stays_so(way: str, glob: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     for folder in (home, work / "private", work / "open"):
         folder.mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import builders as b
 import pytest
@@ -34,10 +35,9 @@ LONG, SHORT = "The staging database listens on port 5433.", "the staging db list
 Options = dict[str, object]
 
 
-def anew(revision: int = 1_000, refolded: int = 1_000, **settings: object) -> Event:
+def anew(revision: int = 1_000, refolded: int = 1_000, **settings: Any) -> Event:
     """The event by which all is folded anew."""
-    given_settings = Settings(**{"embedder": TINY, "refolded": refolded, **settings})  # type: ignore[arg-type]
-    return configured(given_settings, revision)
+    return configured(Settings(**{"embedder": TINY, "refolded": refolded} | settings), revision)
 
 
 def partition_of(events: Sequence[Event]) -> Partition:

@@ -97,9 +97,8 @@ def test_a_weaker_source_closes_nothing_and_an_older_text_that_arrives_late_is_c
     path.write_bytes(b"\n".join(map(msgspec.json.encode, cases)))
     shown = CliRunner().invoke(main, [str(path)])
     assert shown.exit_code == 0
-    assert "1 of   1 replaced found    0 of   2 that hold closed" in next(
-        line for line in shown.output.splitlines() if line.startswith("all")
-    )
+    (whole,) = [line for line in shown.output.splitlines() if line.startswith("all")]
+    assert "1 of   1 replaced found    0 of   2 that hold closed" in whole
 
 
 @pytest.mark.parametrize(("older", "newer"), table("sentences")["goals"])

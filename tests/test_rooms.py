@@ -1,7 +1,8 @@
 """The rooms keep their places: who may import whom, and what a pure room may not touch.
 
-The rules are read from the source with `ast`, so they hold for code that no test runs. Each rule is a function from a
-parsed file to complaints, and is shown at the end of this file to find what it is there to find.
+The rules are read from the source with `ast`, so they hold for code that no test runs. Each rule is a
+function from a parsed file to complaints, and is shown at the end of this file to find what it is there to
+find.
 """
 
 import ast
@@ -9,15 +10,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeGuard
 
 import pytest
+from tables import table
 
 from memtape.state.core.digests import rules_version
 
 ROOT = Path(__file__).resolve().parent.parent
+TOLD = table("rooms")
+THIRD_PARTY_OF_STATE, FLOATS_ALLOWED = TOLD["third_party_of_state"], TOLD["floats_allowed"]
 
 # Imports go one way: schemas <- state <- flows, sinks <- tools.
 MAY_IMPORT = {
@@ -29,73 +33,29 @@ MAY_IMPORT = {
 }
 ROOMS = list(MAY_IMPORT)
 
-# The places inside `tools`, from those that import no other up to those that no other imports.
-PLACES_OF_TOOLS = (
-    ["capture", "verb"],
-    ["keep", "table"],
-    ["ask", "importing"],
-    ["world"],
-    ["recalling", "client"],
-    ["doors"],
-    ["agents", "measure"],
-    ["page"],
-    ["verbs"],
-)
+PLACES_OF_TOOLS = TOLD["places_of_tools"]
 
 # What is said is plain data: nothing in `schemas` reads or writes anything, or finds out what time it is.
-SCHEMAS_MAY_NOT = set(
-    """
-    asyncio bytewax fcntl fileinput ftplib getpass glob http httpx io kafka lance locale logging mmap
-    multiprocessing os pathlib platform platformdirs pyarrow random requests secrets select selectors shutil signal
-    socket sqlite3 ssl subprocess tempfile threading time urllib urllib3 uuid_utils
-    """.split()
-)
+SCHEMAS_MAY_NOT = {*TOLD["schemas_may_not"]}
 
-# Libraries by which the pure room may decide, and why another version of one cannot make another state unnoticed.
-THIRD_PARTY_OF_STATE = {
-    "Stemmer": "its version is a part of `rules_version`, so that another one makes all views anew",
-    "msgspec": "encodes and decodes as the formats are specified",
-    "numpy": "products and sums of whole numbers are exact; floats are answers, never state",
-    "sortedcontainers": "keeps an order that the keys give",
-}
-
-# The one file of the pure room that reads a file, which ships with it and whose digest is a part of `rules_version`.
+# The one file of the pure room that reads a file, which ships with it and whose digest is a part of
+# `rules_version`.
 READS_ITS_DATA = "state/text/lexicon.py"
 
-# The room that must be pure names what it may import instead, since the list of what is impure has no end. A module
-# belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment or threads.
-STATE_MAY = set(
-    """
-    __future__ abc array base64 binascii bisect collections contextlib copy dataclasses datetime decimal enum
-    fractions functools hashlib heapq html itertools json keyword math msgspec numpy operator orjson re
-    memtape string struct textwrap types typing typing_extensions
-    unicodedata
-    """.split()
-)
-STATE_MAY |= set(THIRD_PARTY_OF_STATE)
+# The room that must be pure names what it may import instead, since the list of what is impure has no end. A
+# module belongs here if its answers depend on its arguments alone: no clock, randomness, files, environment
+# or threads.
+STATE_MAY = {*TOLD["state_may"], *THIRD_PARTY_OF_STATE}
 
-# What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to machine.
+# What `math` does in integers alone; the rest of it gives floats, whose last bits differ from machine to
+# machine.
 EXACT_MATHS = {"comb", "factorial", "gcd", "isqrt", "lcm", "perm"}
 
 # Builtins that reach outside, or whose answer is another one in the next process (`hash` of a text, `id`).
 IMPURE_BUILTINS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "input", "open", "print"}
 
-# Files of `state` that may hold floats, by path from the root, each with the reason.
-FLOATS_ALLOWED: dict[str, str] = {
-    "state/index/scoring.py": "scores are answers to a question, never state",
-    "state/index/texts.py": "scores are answers to a question, never state",
-    "state/ranking/currency.py": "shares of a question are answers, never state",
-    "state/ranking/deep.py": "scores are answers to a question, never state",
-    "state/ranking/evaluation.py": "scores are answers to a question, never state",
-    "state/ranking/lanes.py": "scores are answers to a question, never state",
-    "state/ranking/lexical.py": "scores are answers to a question, never state",
-    "state/ranking/meaning.py": "scores are answers to a question, never state",
-    "state/ranking/ranker.py": "scores are answers to a question, never state",
-    "state/ranking/sure.py": "shares of a prompt are answers, never state",
-    "state/ranking/yielding.py": "scores are answers to a question, never state",
-}
-
-# What may be handed a walk over a set, since its answer is the same in any order; and what passes the order on.
+# What may be handed a walk over a set, since its answer is the same in any order; and what passes the order
+# on.
 ORDER_BLIND = {"all", "any", "frozenset", "len", "set", "sorted", "sum"}
 ORDER_SEEING = {"dict", "enumerate", "fromkeys", "iter", "join", "list", "map", "tuple", "zip"}
 
@@ -114,7 +74,7 @@ def parse(path: str) -> ast.Module:
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield (line, dotted name) of every import, at whatever depth; relative imports keep their leading dots."""
+    """Yield (line, dotted name) of every import at any depth; relative imports keep their leading dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -152,7 +112,8 @@ def impure(tree: ast.Module) -> Iterator[str]:
             yield f"line {line}: {name} is not among the modules that are known to be pure (STATE_MAY)"
     # A file may give these names to its own variables, as `id` often is.
     own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    own |= {node.id for node in named if isinstance(node.ctx, ast.Store)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in IMPURE_BUILTINS - own:
             yield f"line {node.lineno}: {node.id} is not pure"
@@ -189,14 +150,15 @@ def is_call_of(node: ast.AST, names: set[str]) -> TypeGuard[ast.Call]:
 
 
 def is_set(node: ast.expr, names: set[str]) -> bool:
-    """Tell whether an expression is a set on the face of it, or has one of the names that are known to be sets."""
+    """Tell whether an expression is a set on the face of it, or has a name that is known to be a set's."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.BitXor | ast.Sub):
         # The algebra of dict keys gives a set, though the keys themselves are in order.
         return any(is_set(side, names) or is_call_of(side, {"keys"}) for side in (node.left, node.right))
     if isinstance(node, ast.IfExp):
         return is_set(node.body, names) or is_set(node.orelse, names)
     makers = {"set", "frozenset", "union", "intersection", "difference", "symmetric_difference"}
-    return isinstance(node, ast.Set | ast.SetComp) or is_call_of(node, makers | names) or name_of(node) in names
+    is_made = isinstance(node, ast.Set | ast.SetComp) or is_call_of(node, makers | names)
+    return is_made or name_of(node) in names
 
 
 def names_of_sets(tree: ast.Module) -> set[str]:
@@ -208,7 +170,8 @@ def names_of_sets(tree: ast.Module) -> set[str]:
         (sets if a_set else others).add(name)
 
     def says_set(annotation: ast.expr | None) -> bool:
-        return annotation is not None and re.match(r"(frozen)?set\b|\w*Set\b", ast.unparse(annotation)) is not None
+        said = "" if annotation is None else ast.unparse(annotation)
+        return re.match(r"(frozen)?set\b|\w*Set\b", said) is not None
 
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -237,7 +200,8 @@ def set_order(tree: ast.Module) -> Iterator[str]:
             seen = [node.value]
         elif is_call_of(node, ORDER_SEEING):
             seen = node.args
-        yield from (f"line {e.lineno}: sort {ast.unparse(e)} before walking it" for e in seen if is_set(e, names))
+        walked = (it for it in seen if is_set(it, names))
+        yield from (f"line {it.lineno}: sort {ast.unparse(it)} before walking it" for it in walked)
 
 
 def without_docstring(tree: ast.Module) -> Iterator[str]:
@@ -258,7 +222,7 @@ def complaints(rule: Rule, paths: Iterable[str]) -> list[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_imports_go_one_way(room: str) -> None:
-    assert complaints(in_room(room), files_of(room)) == []
+    assert complaints(partial(wrong_direction, room=room), files_of(room)) == []
 
 
 def test_files_open_with_a_docstring() -> None:
@@ -276,7 +240,7 @@ def test_state_is_pure() -> None:
 def test_the_libraries_by_which_state_decides_are_named_and_no_file_of_one_is_read() -> None:
     found = {name.partition(".")[0] for path in files_of("state") for _, name in imported(parse(path))}
     assert found - sys.stdlib_module_names - {"memtape"} == THIRD_PARTY_OF_STATE.keys()
-    finders = {Path(path).as_posix() for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
+    finders = {path for path in files_of("state") if "importlib" in (ROOT / path).read_text()}
     assert finders == {READS_ITS_DATA}
     assert (ROOT / READS_ITS_DATA).read_text().count("find_spec(") == 1, "it finds its own package alone"
     assert {"stemmer", "words", "unicode"} <= {rule.partition("=")[0] for rule in rules_version().split(",")}
@@ -292,8 +256,9 @@ def test_state_holds_no_floats() -> None:
 
 @cache
 def arrows() -> dict[str, set[str]]:
-    """Return which files of the rooms each imports, at whatever depth, by dotted names without the package's."""
-    files = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files_of(*ROOMS)}
+    """Return which files of the rooms each imports at any depth, by dotted names without the package's."""
+    stems = {path: path.removesuffix(".py").removesuffix("/__init__") for path in files_of(*ROOMS)}
+    files = {stem.replace("/", "."): path for path, stem in stems.items()}
     found: dict[str, set[str]] = {}
     for name, path in files.items():
         found[name] = set()
@@ -328,8 +293,7 @@ def test_inside_tools_imports_go_down() -> None:
 
 
 def test_every_exception_is_still_needed() -> None:
-    idle = [path for path in FLOATS_ALLOWED if not (ROOT / path).is_file() or not list(floating(parse(path)))]
-    assert idle == []
+    assert all((ROOT / path).is_file() and list(floating(parse(path))) for path in FLOATS_ALLOWED)
 
 
 def loaded_by(code: str) -> set[str]:
@@ -350,73 +314,21 @@ def test_no_room_is_loaded_by_its_bare_name() -> None:
 def test_importing_memtape_loads_nothing_else() -> None:
     loaded = loaded_by("import memtape")
     assert {name for name in loaded if name.startswith("memtape.")} == set()
-    assert loaded & {"bytewax", "click", "httpx", "kafka", "lance", "msgspec", "numpy", "orjson", "pyarrow"} == set()
+    assert loaded.isdisjoint("bytewax click httpx kafka lance msgspec numpy orjson pyarrow".split())
 
 
-def in_room(room: str) -> Callable[[ast.Module], Iterator[str]]:
-    return lambda tree: wrong_direction(tree, room)
+def shown(how: str) -> Iterator[tuple[Rule, str]]:
+    """Yield each rule, or that of a room's imports, with each code by which it is shown."""
+    rules = {rule.__name__: rule for rule in (does_io, impure, floating, set_order, without_docstring)}
+    for name, codes in TOLD[how].items():
+        yield from ((rules.get(name) or partial(wrong_direction, room=name), code) for code in codes)
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        (in_room("schemas"), "from memtape.state.fold.candidates import Fold"),
-        (in_room("state"), "import memtape.sinks.vault"),
-        (in_room("state"), "from memtape import tools"),
-        (in_room("flows"), "def f():\n    from memtape.sinks import log"),
-        (in_room("sinks"), "from memtape.flows import views"),
-        (in_room("tools"), "import state"),
-        (in_room("tools"), "from . import cli"),
-        (in_room("tools"), "import memtape"),
-        (does_io, "def f():\n    from pathlib import Path"),
-        (impure, "import time"),
-        (impure, "from bytewax.dataflow import Dataflow"),
-        (impure, "from numpy.random import default_rng"),
-        (impure, "open('x')"),
-        (impure, "key = hash(text)"),
-        (impure, "sorted(rows, key=id)"),
-        (impure, "datetime.datetime.now(tz=utc)"),
-        (impure, "datetime.fromtimestamp(1)"),
-        (floating, "x = 0.5"),
-        (floating, "import math"),
-        (floating, "from math import exp, isqrt"),
-        (set_order, "for x in {1, 2}: pass"),
-        (set_order, "for x in set(xs) | ys: pass"),
-        (set_order, "for x in a.keys() & b.keys(): pass"),
-        (set_order, "for x in names.union(more): pass"),
-        (set_order, "[x for x in {y for y in ys}]"),
-        (set_order, "{x: 1 for x in frozenset(xs)}"),
-        (set_order, "f(x for x in set(xs))"),
-        (set_order, "list(set(xs))"),
-        (set_order, "' '.join(set(xs))"),
-        (set_order, "dict.fromkeys(set(xs))"),
-        (set_order, "seen = set()\nfor x in seen: pass"),
-        (set_order, "class A:\n    ids: set[str]\n    def f(self):\n        return list(self.ids)"),
-        (set_order, "def f(xs: frozenset[str]):\n    return [x for x in xs]"),
-        (set_order, "def f() -> set[str]: ...\nfor x in f(): pass"),
-        (without_docstring, "x = 1"),
-    ],
-)
-def test_each_rule_finds_what_it_is_for(rule: Callable[[ast.Module], Iterator[str]], code: str) -> None:
+@pytest.mark.parametrize(("rule", "code"), [*shown("found")])
+def test_each_rule_finds_what_it_is_for(rule: Rule, code: str) -> None:
     assert len(list(rule(ast.parse(code)))) == 1
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        (in_room("tools"), "from memtape import __version__\nfrom memtape.flows import views\nimport stateful"),
-        (
-            in_room("sinks"),
-            "from memtape.state.fold.rule import Fold\nfrom memtape.schemas import ids\nimport os",
-        ),
-        (impure, "from datetime import datetime\ndatetime.fromtimestamp(1, tz=utc)\nrow.id = state.now"),
-        (floating, "from math import gcd, isqrt\nx = 1\ny = Decimal('0.5')\nz = '0.5'"),
-        (set_order, "for x in sorted(set(xs)): pass"),
-        (set_order, "any(x in ys for x in {1, 2})"),
-        (set_order, "xs = set(xs)\nxs = sorted(xs)\nfor x in xs: pass"),
-        (set_order, "for x in a.keys(): pass"),
-        (without_docstring, '"""Why."""'),
-    ],
-)
-def test_no_rule_finds_what_is_not_there(rule: Callable[[ast.Module], Iterator[str]], code: str) -> None:
+@pytest.mark.parametrize(("rule", "code"), [*shown("fine")])
+def test_no_rule_finds_what_is_not_there(rule: Rule, code: str) -> None:
     assert list(rule(ast.parse(code))) == []

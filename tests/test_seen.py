@@ -55,10 +55,8 @@ def test_a_person_sees_how_much_agents_were_given(host: str, served: bool, home:
     remembered(home, project, PORT, "Mira likes green tea.")
     ready = HookResponder(home)
     with warm(home, ready) if served else nullcontext():
-        answers = [
-            json.loads(patient(home, host, told(project, "SessionStart", source="startup"))),
-            json.loads(patient(home, host, told(project, PROMPT[host], prompt=QUESTION))),
-        ]
+        asked = told(project, "SessionStart", source="startup"), told(project, PROMPT[host], prompt=QUESTION)
+        answers = [json.loads(patient(home, host, each)) for each in asked]
     ready.close()
     with at(home, project) as client:
         prompt, start = client.given()

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import captured, configured, data_of, slots
+from builders import captured, configured, slots
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from tables import table
 
 from memtape.schemas.events import Media
 from memtape.schemas.rows import DayPage, IndexPage, MemoryPage, Page, StandingPage
@@ -29,7 +30,7 @@ from memtape.tools.doors.cli import main
 
 ROOT = Path(__file__).parent.parent
 SCOPE = ("--scope", "project:test")
-HIDING = data_of("shown")
+HIDING = table("shown")
 HOSTILE = HIDING["hostile"]
 OWN = {
     "inline", "text", "softbreak", "paragraph_open", "paragraph_close", "blockquote_open", "blockquote_close",
@@ -38,11 +39,8 @@ OWN = {
 }  # fmt: skip
 """All that a page may be made of; links between pages are counted by themselves."""
 
-texts = st.one_of(
-    st.sampled_from(HOSTILE),
-    st.text(max_size=30),
-    st.text("#*_[]()<>|`~!-+=:.&\\ \t\n1a/@w$%^{}", max_size=24),
-)
+texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30),
+                  st.text("#*_[]()<>|`~!-+=:.&\\ \t\n1a/@w$%^{}", max_size=24))  # fmt: skip
 pieces = st.lists(texts, min_size=1, max_size=4).flatmap(
     lambda found: st.sampled_from(["\n", " ", "\n\n", ""]).map(lambda by: by.join(found).replace("\0", ""))
 )

@@ -158,10 +158,8 @@ def test_what_stays_open(events: list[Event], left: str) -> None:
 
 def test_essentials_choose_facts_as_a_start_does() -> None:
     """The same facts in the same order, wherever no time passes between."""
-    events = [
-        captured(f"Fact {n} tells thing{n}.", n, importance_given=(n * 37) % 100, sent=START + n * DAY_US)
-        for n in range(40)
-    ]
+    given = {n: {"importance_given": (n * 37) % 100, "sent": START + n * DAY_US} for n in range(40)}
+    events = [captured(f"Fact {n} tells thing{n}.", n, **fields) for n, fields in given.items()]
     events += [captured("Said by a model.", "m", origin="model", sent=START + 40 * DAY_US)]
     order, rule = "Never mention thing7 again.", "Always run the tests."
     events += [captured(rule, "rule"), captured(order, "o", "turn"), builders.pinned([3], "p")]
@@ -202,13 +200,9 @@ def test_what_people_want_left_out_stands_on_no_page_for_as_long_as_they_want_it
     assert all("divorce" in written(events, path) for path in paths)
     events += [turn("Never mention my divorce again.", "o", after=2)]
     assert not any("divorce" in written(events, path) for path in paths)
-    events = [
-        configured(),
-        captured("Ada's divorce is on Monday.", "f"),
-        captured("The reef is charted.", "g"),
-        captured("Finish the divorce", "aim", kind="goal"),
-        turn("Never mention my divorce again.", "o", after=2),
-    ]
+    events = [configured(), captured("Ada's divorce is on Monday.", "f"),
+              captured("The reef is charted.", "g"), captured("Finish the divorce", "aim", kind="goal"),
+              turn("Never mention my divorce again.", "o", after=2)]  # fmt: skip
     partition, told = Partition(0), list[int]()
     for slot in slots([*events, forgotten(["o"], "x")]):
         pages = {one.path: one for one in pages_of(partition, fold(partition, [slot]).changes)}
@@ -221,9 +215,8 @@ def test_projects_and_people_named_often_have_pages_and_are_bounded() -> None:
     texts = ("The tiles of project Reef are late.", "Ask the Reef project first.", "Look into the Reef repo.")
     said = written([turn(text, n, after=n) for n, text in enumerate(texts)], "projects/reef.md")
     assert said.startswith("# Reef\n") and said.count("](../logs/") == 3
-    assert projects_named("We start the new project. The whole repo is slow. See the tile-server repo.") == [
-        "tile-server"
-    ]
+    said = "We start the new project. The whole repo is slow. See the tile-server repo."
+    assert projects_named(said) == ["tile-server"]
     events = [turn(f"Marisol said that reef {n} is fine.", n, after=n) for n in range(3)]
     events += [captured("The reef is charted.", "f", actor="Ada", sent=START + DAY_US)]
     said = written(events, "people/marisol.md")
@@ -273,12 +266,9 @@ def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(ev
     partition = state_of(events)
     for scope in partition.scopes.values():
         for key, person in scope.people.known.items():
-            shown = [
-                it.at // DAY_US
-                for it in scope.captures.by_seq.values()
-                if key_of_name(it.actor.name) == key and it.actor.origin in SPEAKING
-                if not it.hidden and not it.made and it.turn < 0
-            ]
+            own = [it for it in scope.captures.by_seq.values() if key_of_name(it.actor.name) == key]
+            told = [it for it in own if it.actor.origin in SPEAKING and it.turn < 0]
+            shown = [it.at // DAY_US for it in told if not it.hidden and not it.made]
             assert dict(Counter(shown)) == person.spoke
             assert days_of(person) == ((min(shown), max(shown)) if shown else None)
         pages = pages_of(partition, all_changes(scope))
@@ -293,19 +283,15 @@ def test_memory_md_links_to_what_there_is_and_days_are_those_of_what_is_shown(ev
                 assert path in there or path.startswith(("logs/", "memories/")) or f"memories/{path}" in there
 
 
-lines = st.builds(
-    PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
-    told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
-    path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")),
-)  # fmt: skip
+lines = st.builds(PageLine, section=st.sampled_from(("One", "Two", "")), text=st.text(max_size=600),
+                  told=st.tuples(st.text(max_size=300)), id=st.uuids().map(str),
+                  path=st.sampled_from(("", "memories/001.md", "logs/2026-09-21.md")))  # fmt: skip
 
 
 @given(st.lists(lines, max_size=60), st.text(max_size=90), st.integers(1_500, 10_000), st.integers(0, 10**6))
 def test_a_page_keeps_to_its_limit(found: list[PageLine], title: str, limit: int, more: int) -> None:
-    made = StandingPage(
-        scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found), sections=("One", "Two", ""),
-        more=more, how="`memtape archive --list`",
-    )  # fmt: skip
+    made = StandingPage(scope=SCOPE, path=THREADS, title=title, limit=limit, lines=tuple(found),
+                        sections=("One", "Two", ""), more=more, how="`memtape archive --list`")  # fmt: skip
     said = render(made)
     assert len(said) <= limit
     shown = said.count("](") + len(re.findall(r"(?<!\\)`[0-9a-f]{8}-[0-9a-f-]{27}`\n", said))

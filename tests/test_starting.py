@@ -136,9 +136,8 @@ def test_a_repository_says_its_stack_and_its_commits(project: Path, tmp_path: Pa
     (project / "pyproject.toml").write_text(
         '[project]\nname = "shop"\nrequires-python = ">=3.11"\ndependencies = ["click>=8", "lancedb==1.0"]\n'
     )
-    (project / "package.json").write_text(
-        json.dumps({"dependencies": {"react": "1"}, "devDependencies": {"typescript": "5"}})
-    )
+    package = {"dependencies": {"react": "1"}, "devDependencies": {"typescript": "5"}}
+    (project / "package.json").write_text(json.dumps(package))
     (project / "go.mod").write_text("module shop\n\ngo 1.22\n\nrequire (\n\tgithub.com/a/b v1.0.0\n)\n")
     (project / "Cargo.toml").write_text('[dependencies]\nserde = "1"\n')
     (project / "Makefile").write_text("all:\n")
@@ -150,9 +149,9 @@ def test_a_repository_says_its_stack_and_its_commits(project: Path, tmp_path: Pa
         "Built with: Python >=3.11 with click, lancedb; TypeScript with react; Rust with serde; "
         "Go 1.22 with github.com/a/b; make"
     )
-    assert [piece.split(" (")[0] for piece in commits.removeprefix("Last commits: ").split("; ")] == [
-        f"2026-09-21 {subject}" for subject in ("Ship", "Round prices", "Begin")
-    ]
+    pieces = commits.removeprefix("Last commits: ").split("; ")
+    last = [f"2026-09-21 {subject}" for subject in ("Ship", "Round prices", "Begin")]
+    assert [piece.split(" (")[0] for piece in pieces] == last
 
 
 @given(st.binary(max_size=300), st.sampled_from(sorted(host_texts()["manifests"])))

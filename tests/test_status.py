@@ -183,11 +183,9 @@ def test_no_call_works_on_a_log_that_is_not_in_its_folder(lose: Callable[[Path],
     log = EmbeddedLog(home / "log.db")
     log.append([captured("one", scope=SCOPE)])
     lose(home)
-    calls = (
-        lambda: log.append([captured("two", scope=SCOPE)]), lambda: log.append_raw(0, [b"{}"]),
-        lambda: log.blank({0: [0]}), lambda: log.read(0, 0, 1), lambda: log.known(SCOPE, ["x"]),
-        lambda: log.erased(0), lambda: log.offset_after(0, 0), log.ends, log.check,
-    )  # fmt: skip
+    calls = (lambda: log.append([captured("two", scope=SCOPE)]), lambda: log.append_raw(0, [b"{}"]),
+             lambda: log.blank({0: [0]}), lambda: log.read(0, 0, 1), lambda: log.known(SCOPE, ["x"]),
+             lambda: log.erased(0), lambda: log.offset_after(0, 0), log.ends, log.check)  # fmt: skip
     for call in calls:
         with pytest.raises(LogGone, match="removed, moved or replaced") as error:
             call()
@@ -197,9 +195,7 @@ def test_no_call_works_on_a_log_that_is_not_in_its_folder(lose: Callable[[Path],
 
 @pytest.mark.parametrize("moment", ["BEGIN IMMEDIATE", "INSERT", "COMMIT"])
 @pytest.mark.parametrize("lose", [*LOSSES.values()][:4], ids=[*LOSSES][:4])
-def test_an_append_that_the_loss_overtakes_is_not_acknowledged(
-    lose: Callable[[Path], None], moment: str, home: Path
-) -> None:
+def test_an_append_that_a_loss_overtakes_fails(lose: Callable[[Path], None], moment: str, home: Path) -> None:
     Home(home)
     log = EmbeddedLog(home / "log.db")
     before: list[object] = []
@@ -220,9 +216,7 @@ def test_an_append_that_the_loss_overtakes_is_not_acknowledged(
 
 
 @pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
-def test_a_server_says_that_its_home_is_lost_and_then_works_on_what_is_there(
-    lose: Callable[[Path], None], home: Path, project: Path
-) -> None:
+def test_a_server_says_that_its_home_is_lost(lose: Callable[[Path], None], home: Path, project: Path) -> None:
     memory = ServedMemory(home, scope=SCOPE)
     assert "Remembered" in memory.call("add_memory", {"text": "Said before."}, project, "an agent")
     assert "Said before." in memory.call("search_memories", {"query": "said before"}, project, "an agent")
@@ -246,9 +240,7 @@ WAYS = [(event, words) for event in EVENTS for words in ((), ("--alone",), ("--d
 
 
 @pytest.mark.parametrize(("event", "words"), soaked(WAYS, *WAYS[::4]))
-def test_a_hook_makes_no_home_anew_and_the_doctor_of_another_says_so(
-    event: str, words: tuple[str, ...], home: Path, project: Path, tmp_path: Path
-) -> None:
+def test_hooks_make_no_home_anew(event: str, words: Any, home: Path, project: Path, tmp_path: Path) -> None:
     told = {"hook_event_name": event, "session_id": "s", "cwd": str(project), "prompt": "a"}
     told["transcript_path"] = "/x"
     done = subprocess.run(

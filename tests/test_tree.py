@@ -98,13 +98,9 @@ def test_what_is_stale_diverged_or_of_no_known_edge_is_listed() -> None:
     tree = [*facts, *pages("a"), *children((ROOT, "a")), page_link("a", "odd_one", "o", ROOT)]
     tree.append(edited("a", "e", refs=(*map(make_id, ("fact", "tea", "gone")), "x.md"), summary="Short."))
     assert told(check(folded(tree))) == [("unknown_edge", "a")]
-    tree += [
-        captured("The port is 8081.", "now"),
-        builders.linked("fact", "replaced_by", "now", "w"),
-        forgotten(["gone"], "f"),
-        captured("Newer.", "a2", "page", path="a"),
-        captured("From an agent.", "a3", "page", path="a", origin="agent"),
-    ]
+    tree += [captured("The port is 8081.", "now"), builders.linked("fact", "replaced_by", "now", "w"),
+             forgotten(["gone"], "f"), captured("Newer.", "a2", "page", path="a"),
+             captured("From an agent.", "a3", "page", path="a", origin="agent")]  # fmt: skip
     problems = check(folded(tree))
     assert told(problems) == [("stale", "a")] * 2 + [("unknown_edge", "a"), ("diverged", "a")]
     assert [problem.fix for problem in problems] == [()] * 4
@@ -121,12 +117,8 @@ def naive(scope: Scope) -> dict[str, list[tuple[str, str]]]:
     """Of each kind of problem the pages and what they lead to, found by the plainest way there is."""
     rows = rows_of(scope)
     living = {page.birth: page for page in scope.pages.by_birth.values() if page.lives}
-    links = sorted(
-        (number, page.birth, link.to)
-        for page in living.values()
-        for number, link in page.links.items()
-        if link.relation == CHILD and link.to in living
-    )
+    every = [(number, page.birth, link) for page in living.values() for number, link in page.links.items()]
+    links = sorted((n, birth, to.to) for n, birth, to in every if to.relation == CHILD and to.to in living)
     kept: list[tuple[int, int]] = []
     closing: list[tuple[str, str]] = []
     for _, source, target in links:

@@ -132,10 +132,8 @@ def test_pages_are_written_drawn_shown_and_moved() -> None:
     tree("new", "deploy/staging", "Staging listens on port 5433.", "--hint", "staging port")
     tree("new", "backups", "Backups run nightly.", "--under", "deploy", "--summary", "Nightly.")
     tree("link", "deploy/staging", "backups", "--as", "depends_on")
-    assert tree().stdout.splitlines() == [
-        "_root  project:a (3 pages)", "└── deploy  Deploying", "    ├── deploy/staging",
-        "    └── backups",
-    ]  # fmt: skip
+    assert tree().stdout.splitlines() == ["_root  project:a (3 pages)", "└── deploy  Deploying",
+                                          "    ├── deploy/staging", "    └── backups"]  # fmt: skip
     assert tree("--depth", "1").stdout.splitlines()[2] == "    └── … 2 more pages: memtape tree deploy"
     shown = document("show", "deploy/staging")
     assert shown["text"] == "Staging listens on port 5433." and shown["row"]["hints"] == ["staging port"]
@@ -169,7 +167,7 @@ def folder(tmp_path: Path) -> Path:
     files = {
         "wiki/README.md": "# The wiki\n\nSee [deploying](deploy/index.md#when) and [[On call|who]].\n",
         "wiki/On call.md": "---\ntitle: On call\ntags: [people]\n---\nAda, see [d](deploy/), [x](../o.md).\n",
-        "wiki/deploy/index.md": "# Deploying\n\nOn Tuesdays. `[[not a link]]` [site](https://example.org/a.md)\n",
+        "wiki/deploy/index.md": "# Deploying\n\nOn Tuesdays. `[[not a link]]` [site](https://x.org/a.md)\n",
         "wiki/deploy/staging.md": "Port 5433. See [n](missing.md), [[index]] and [up](../On%20call.md).\n",
         "wiki/.obsidian/x.md": "No.",
     }
@@ -197,10 +195,8 @@ def test_files_are_pages_with_their_links_and_folders_are_nodes(client: Client, 
     assert (below(client, "_root"), below(client, "wiki/deploy")) == (["wiki"], ["wiki/deploy/staging"])
     assert below(client, "wiki") == ["wiki/on-call", "wiki/deploy"]
     assert edges(client, "wiki") == edges(client, "wiki/deploy") == [], "what stands below is linked already"
-    assert edges(client, "wiki/deploy/staging") == [
-        ("related", "wiki/deploy/missing", False),
-        ("related", "wiki/on-call", True),
-    ]
+    found = [("related", "wiki/deploy/missing", False), ("related", "wiki/on-call", True)]
+    assert edges(client, "wiki/deploy/staging") == found
     assert (done.edges, done.waiting) == (2, 1)
     shown = client.read_page("wiki/on-call")
     assert (shown.row.title, shown.rest) == ("On call", "tags: [people]") and "Ada, see" in shown.text

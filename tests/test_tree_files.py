@@ -85,12 +85,9 @@ def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: C
 
 
 def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(client: Client) -> None:
-    change(
-        client,
-        "deploy",
-        ('title: "Deploying"\n', "title: No\ncss: [wide]\n# mine\nwhen: 2026-01-02\nrefs:\n  - a.md\n"),
-        ("children:\n", "routing_hints:\n  - when deployed\nedges:\n  - depends_on: backups\nchildren:\n"),
-    )
+    title = "title: No\ncss: [wide]\n# mine\nwhen: 2026-01-02\nrefs:\n  - a.md\n"
+    hints = "routing_hints:\n  - when deployed\nedges:\n  - depends_on: backups\n"
+    change(client, "deploy", ('title: "Deploying"\n', title), ("children:\n", f"{hints}children:\n"))
     project(client)
     shown = client.read_page("deploy")
     assert (shown.row.title, shown.row.hints, shown.row.refs) == ("No", ("when deployed",), ("a.md",))

@@ -106,11 +106,9 @@ def test_what_counts(events: tuple[Event, ...], expected: dict[str, tuple[int, i
 def test_a_transcript_in_pieces_says_the_same_uses(before_first: int, before_second: int) -> None:
     """Recalls stand on the log as they happen, and turns when they are captured or imported, however late."""
     recalls = [asked(["port"], "r1", 2), asked(["proxy", "port"], "r2", 6, query="proxy")]
-    said = [
-        turn("Where does staging listen?", "p1", 1, origin="user"),
-        turn("Let me look into infra/proxy.toml.", "a1", 3), turn("I opened 8081 for you.", "a2", 4),
-        turn("And the proxy?", "p2", 5, origin="user"), turn("Mira set that up.", "a3", 7),
-    ]  # fmt: skip
+    said = [turn("Where does staging listen?", "p1", 1, origin="user"),
+            turn("Let me look into infra/proxy.toml.", "a1", 3), turn("I opened 8081 for you.", "a2", 4),
+            turn("And the proxy?", "p2", 5, origin="user"), turn("Mira set that up.", "a3", 7)]  # fmt: skip
     second = max(before_first, before_second)
     events = [*said[:before_first], recalls[0], *said[before_first:second], recalls[1], *said[second:]]
     assert counts(scope_of(PORT, PROXY, *events)) == {"port": (2, 1), "proxy": (1, 1)}

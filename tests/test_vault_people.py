@@ -172,9 +172,7 @@ class Person:
 @examples(40)
 @given(st.integers(0, 2**32), st.booleans())
 @example(0, True)
-def test_what_somebody_saved_is_still_there_whatever_happens(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool
-) -> None:
+def test_what_one_saves_stays(tmp_path_factory: pytest.TempPathFactory, seed: int, killing: bool) -> None:
     """In any life of a vault nothing that was saved is lost, the pages are right, and ours are not copied."""
     rng = random.Random(seed)
     folder = tmp_path_factory.mktemp("life")

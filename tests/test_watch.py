@@ -142,9 +142,7 @@ def test_it_watches_the_disk_and_indexes_the_rest_when_it_is_stopped(tmp_path: P
         (CLAUDE_CODE, t.claude("/x"), "user", "never said", None),
     ],
 )
-def test_a_hook_finds_its_turn(
-    host: str, rows: list[Any], role: Any, text: str, native: str | None, tmp_path: Path
-) -> None:
+def test_a_hook_finds_a_turn(host: str, rows: Any, role: Any, text: str, native: Any, tmp_path: Path) -> None:
     filler = [{"type": "unknown", "x": "y" * 1_000}] * 1_000
     for more in ([], filler):
         path = write(tmp_path / "s.jsonl", [rows[0], *more, *rows[1:]])

@@ -158,9 +158,7 @@ def test_people_and_programs_are_told_which_wording_was_found(client: Client) ->
     assert f"> {LONG}\n> its memory says: {SHORT}" in call(client, "search_memories", {"query": "database"})
 
 
-def test_a_wording_that_is_forgotten_is_found_no_more_also_before_it_is_projected(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forgotten_wording_is_gone_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     one, _ = two_ways(client)
     client.project()
     other = client.capture(LONG, "fact").id
@@ -316,9 +314,7 @@ def test_what_was_erased_cannot_be_decided_about(home: Path) -> None:
             client.forget(id)
 
 
-def test_only_what_is_pending_in_the_scopes_that_are_read_starts_a_projector(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_pending_where_one_reads_is_projected(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the log is, and whatever waits in another project of the same partition."""
     monkeypatch.setattr(reading, "INLINE_EVENTS", 0)
     started: list[str] = []

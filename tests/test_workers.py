@@ -150,9 +150,7 @@ def test_nobody_gets_the_home_of_a_killed_owner_whose_process_lives(home: Home, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", soaked([signal.SIGTERM, signal.SIGINT], signal.SIGTERM))
-def test_killed_processes_are_replaced_and_all_stop_in_order(
-    home: Home, run: Run, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_killed_processes_are_replaced(home: Home, run: Run, tmp_path: Path, number: signal.Signals) -> None:
     """Processes that serve take what comes, and the owner does an erasure that they meet."""
     log = filled(home, 100)
     log.append([captured("The codename is Zebrafish.", "secret", scope=A)])

@@ -319,10 +319,8 @@ def in_order(scope: Scope) -> list[int]:
 
 def test_pins_come_first_then_use_then_recalls_then_confirmations_then_the_latest_and_models_last() -> None:
     texts = ("latest", "older", "confirmed", "recalled", "recalled more", "used", "pinned", "of a model")
-    events = [
-        captured(f"The {it} thing.", it, origin="user" if it in texts[:-1] else "model", sent=START - number)
-        for number, it in enumerate(texts)
-    ]
+    by: Any = dict.fromkeys(texts, "user") | {"of a model": "model"}
+    events = [captured(f"The {it} thing.", it, origin=by[it], sent=START - n) for n, it in enumerate(texts)]
     events.append(captured("The confirmed thing.", "again", sent=START - 100))
     events += [recalled(["recalled"], f"a {number}") for number in range(1)]
     events += [recalled(["recalled more"], f"b {number}") for number in range(2)]
@@ -345,10 +343,8 @@ ASLEEP_AND_AWAKE = [
     make_tick(0, START + 2 * DAY_US, accepted=True), used([], "last", sent=START + 2 * DAY_US),
 ]  # fmt: skip
 # The only text of the scope was to stand for a text that there is not.
-FOR_NOTHING = [
-    decided(["none"], [Operation(by=make_id("made"), ids=(make_id("none"),), op="replace")], "pass"),
-    captured("In short, 1.", "made", kind="journal"),
-]
+MAKING = Operation(by=make_id("made"), ids=(make_id("none"),), op="replace")
+FOR_NOTHING = [decided(["none"], [MAKING], "pass"), captured("In short, 1.", "made", kind="journal")]
 
 
 @example(FOR_NOTHING)

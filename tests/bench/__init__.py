@@ -1,1 +1,1 @@
-"""Benchmarks: scripts that `make` and people run, and what several of them share. None is part of the product."""
+"""Benchmarks: scripts that `make` and people run, and what they share. None is part of the product."""

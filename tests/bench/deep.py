@@ -1,19 +1,21 @@
-"""What looking again is worth: recall and time of one look and of the loop, on questions of some kinds of corpora.
+"""What looking again is worth: recall and time of one look and of the loop, on questions of some corpora.
 
 `python tests/bench/deep.py locomo.json beam.json --half tune`
 
-Questions with evidence in several places are told by the category that the corpus gives them. Both are asked of the
-same views in the same run, without a model, for ten results; each question is asked once before, which makes things
-ready. Questions are in halves by a digest of scope and words, one to tune by and one to see what the tuning is worth.
+Questions with evidence in several places are told by the category that the corpus gives them. Both are asked
+of the same views in the same run, without a model, for ten results; each question is asked once before, which
+makes things ready. Questions are in halves by a digest of scope and words, one to tune by and one to see what
+the tuning is worth.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -32,7 +34,7 @@ SEVERAL = ("1", "3", "multi_session_reasoning", "event_ordering")
 
 
 class Measured(NamedTuple):
-    """A question as it was answered by one look and by the loop: recall of its evidence, milliseconds, and looks."""
+    """A question as one look and the loop answered it: recall of its evidence, milliseconds, and looks."""
 
     category: str
     once: float
@@ -46,13 +48,11 @@ class Measured(NamedTuple):
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--half", type=click.Choice(["tune", "test", "both"]), default="both", show_default=True)
 def main(paths: tuple[Path, ...], half: str) -> None:
-    """Print recall@10 and time by one look and by the loop, by category and for all that need several places."""
+    """Print recall@10 and time of one look and of the loop, by category and for all of several places."""
     asked = [one for path in paths for one in _of(path, half)]
     several = [one for one in asked if one.category.rpartition(":")[2] in SEVERAL]
     others = [one for one in asked if one not in several]
-    click.echo(
-        f"{'questions':46} {'number':>6} {'once':>6} {'loop':>6} {'gain':>6}  {'ms':>6} {'loop':>6} {'times':>5} looks"
-    )
+    click.echo(f"{'questions':46} number   once   loop   gain      ms   loop times looks")
     for category in dict.fromkeys(one.category for one in asked):
         _print(category, [one for one in asked if one.category == category])
     _print("of several places", several)
@@ -65,13 +65,14 @@ def _of(path: Path, half: str) -> Iterator[Measured]:
         retriever = Retriever(home, log)
         for conversation in conversations:
             client = Client(home, scope=conversation.scope, log=log)
+            answer = partial(retriever.answer, conversation.scope)
             made = {line.native_id: client.events_of(line, {}) for line in conversation.lines}
             turn_of = turns_told(made)
             for question in conversation.questions:
                 wanted = tuple(made[native][0].id for native in question.evidence if native in made)
                 if wanted and half in ("both", half_of(conversation.scope, question)):
                     category = f"{path.stem}:{question.category}"
-                    yield _asked(retriever, conversation.scope, question.text, category, wanted, turn_of)
+                    yield _asked(answer, question.text, category, wanted, turn_of)
 
 
 def half_of(scope: str, question: Question) -> str:
@@ -79,16 +80,14 @@ def half_of(scope: str, question: Question) -> str:
     return "test" if sha256(f"{scope}:{question.text}".encode()).digest()[0] % 2 else "tune"
 
 
-def _asked(
-    retriever: Retriever, scope: str, text: str, category: str, wanted: tuple[str, ...], turn_of: dict[str, str]
-) -> Measured:
+def _asked(answer: Any, text: str, category: str, wanted: Sequence[str], turn_of: dict[str, str]) -> Measured:
     def ask(deep: Judge | None) -> tuple[float, float, int]:
         start = time.perf_counter()
         # Evidence is named by the ids of turns, of which each counts, whatever others say the same.
-        answer = retriever.answer(scope, SearchQuery(text, NO_FILTERS, repeats=True, deep=deep, limit=LIMIT))
+        told = answer(SearchQuery(text, NO_FILTERS, repeats=True, deep=deep, limit=LIMIT))
         took_ms = (time.perf_counter() - start) * 1_000
-        found = dict.fromkeys(turn_of.get(result.id, result.id) for result in answer.results)
-        return recall(wanted, found), took_ms, max((taken.look for taken in answer.trace), default=1)
+        found = dict.fromkeys(turn_of.get(result.id, result.id) for result in told.results)
+        return recall(wanted, found), took_ms, max((taken.look for taken in told.trace), default=1)
 
     ask(RULES)
     (once, once_ms, _), (looped, looped_ms, looks) = ask(None), ask(RULES)
@@ -99,9 +98,8 @@ def _print(name: str, asked: list[Measured]) -> None:
     if not asked:
         return
     once, looped = mean([one.once for one in asked]), mean([one.looped for one in asked])
-    once_ms, looped_ms = (
-        percentile(its, 50) for its in zip(*((one.once_ms, one.looped_ms) for one in asked), strict=True)
-    )
+    once_ms = percentile([one.once_ms for one in asked], 50)
+    looped_ms = percentile([one.looped_ms for one in asked], 50)
     took = sum(one.looped_ms for one in asked) / sum(one.once_ms for one in asked)
     looks = sum(one.looks for one in asked) / len(asked)
     click.echo(

@@ -1,8 +1,9 @@
 """How well standing instructions are told from all else: `python tests/bench/instructing.py FILE`.
 
-FILE is JSON lines, a sentence of a person to an agent each: its `text`, and whether it is `standing`, that is, worth
-seeing at every later start. A sentence counts as told if the start after a turn that says it and no more shows it among
-the standing instructions, be it from the turn or from the statements that are taken of the turn.
+FILE is JSON lines, a sentence of a person to an agent each: its `text`, and whether it is `standing`, that
+is, worth seeing at every later start. A sentence counts as told if the start after a turn that says it and no
+more shows it among the standing instructions, be it from the turn or from the statements that are taken of
+the turn.
 """
 
 from __future__ import annotations
@@ -49,14 +50,12 @@ def main(path: Path) -> None:
     for line in lines:
         if line.standing != (line in told):
             click.echo(f"{'missed' if line.standing else 'WRONG '} {line.text}")
-    click.echo(
-        f"{len(lines)} sentences  precision {_share(len(right), len(told))} ({len(right)} of {len(told)} told)"
-        f"  recall {_share(len(right), len(standing))} ({len(right)} of {len(standing)} standing)"
-    )
+    precision, recall = _share(len(right), len(told)), _share(len(right), len(standing))
+    click.echo(f"{len(lines)} sentences  precision {precision} told  recall {recall} standing")
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.3f}" if whole else "none"
+    return f"{part / whole:.3f} ({part} of {whole})" if whole else "none"
 
 
 if __name__ == "__main__":

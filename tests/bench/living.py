@@ -1,7 +1,7 @@
-"""A home with life in it, for whoever looks at pages: some weeks of a team, and what people decided of it since.
+"""A home with life in it, to look at pages: some weeks of a team, and what people decided of it since.
 
-All follows from a seed, a size and the day on which it ends. The sentences are made here from lists of words. Nothing
-is measured here.
+All follows from a seed, a size and the day on which it ends. The sentences are made here from lists of words.
+Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from builders import captured, recalled, used
+from tables import table
 
 from memtape.schemas.codec import encode
 from memtape.schemas.events import Event, make_configured, make_tick
@@ -29,35 +30,7 @@ DAYS = 45
 SCOPE, OTHER = f"{PROJECT_PREFIX}harbour", f"{PROJECT_PREFIX}atlas"
 PEOPLE = ("Ada", "Bruno", "Chidi")
 AGENTS = ("claude-code", "codex", "gemini")
-RULES = ("In all my projects, use British spelling.", "In all my projects, commit messages are in the imperative.")
-THINGS = """gauge buoy ferry pier crane tide_table mooring lighthouse radio dredger pilot_boat weather_feed alert_queue
-map_tiles login_page nightly_job import_script staging_server archive_bucket chart_printer sensor_bus quay_camera
-harbour_office billing_export message_broker""".split()
-PARTS = "port timeout retry_limit page_size password_policy schedule cache checksum units font owner log_level".split()
-PLACES = "Ostend Ghent Bergen Cork Gdansk Porto Vigo Kiel Malmo Trieste".split()
-WHYS = (
-    "since the old one failed in {place}",
-    "because the tests in {place} are slow",
-    "until the harbour office in {place} says otherwise",
-    "as the people in {place} asked for",
-)
-SAID = (
-    "The {part} of the {thing} is {number}, {why}.",
-    "We moved the {thing} to {place} and set its {part} to {number}.",
-    "Please mend the {part} of the {thing}, {why}.",
-    "The {thing} in {place} needs a new {part} by the {day}th.",
-    "I want the {thing} to keep its {part} at {number}, {why}.",
-    "Never change the {part} of the {thing} without asking {place} first.",
-    "The {thing} and the {other} share one {part}, {why}.",
-)
-QUESTIONS = ("{thing} {part}", "what is the {part} of the {thing}", "{thing} in {place}")
-NOTES = (
-    "The {part} of {name} is {number}, {why}.",
-    "We decided that {name} keeps its {part} at {number}, {why}.",
-    "{name} reads its {part} from the {thing} in {place}, and not more than {number} times an hour.",
-    "For {name} we chose a {part} of {number} and gave up the {thing}, {why}.",
-)
-"""What is said of things that have names of their own, so that none folds with another."""
+SAYS = table("living")
 AGAIN, CHANGED = 10, 30
 """One note of so many is said again later, and of one of so many another number holds later."""
 CONFLICTS, PINNED, FORGOTTEN, ARCHIVED = 500, 400, 1_000, 40
@@ -74,7 +47,7 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
     log_id = derived_id("log", None, "living", str(seed))
     home = Home(path)
     path.mkdir(parents=True, exist_ok=True)
-    home.settings_path.write_text("catch_up = false\n")  # Else a process of its own may project it at the same time.
+    home.settings_path.write_text("catch_up = false\n")  # Else another process may project it meanwhile.
     # A log has no past from before its first `configured`, so that here it is as old as what is said.
     with closing(EmbeddedLog(home.log_path, DEFAULT_PARTITIONS, copy_of=log_id)) as log:
         configured = encode(make_configured(log_id, DEFAULT_PARTITIONS, Settings(), 0, start_us, log_id))
@@ -98,22 +71,24 @@ def make_living(path: Path, texts: int, end_us: int, seed: int = 7, memories: in
 
 
 def _day(rng: Random, day: int, texts: int, kept: Sequence[str], at: int) -> Iterator[Event]:
-    """Yield what is said on a day in sessions of people and agents, what they look up and use, and what is kept."""
+    """Yield what people and agents say on a day in sessions, what they look up and use, and what is kept."""
     known: list[str] = []
     for place in range(max(2, texts)):
         at += rng.randrange(1, 8) * 60 * US_PER_S
         agent, name = rng.choice(AGENTS), f"{day}-{place}"
-        fields: dict[str, Any] = {
-            "scope": OTHER if place % 5 == 4 else SCOPE, "session": f"{day}-{place // 7}", "sent": at,
-        }  # fmt: skip
-        by_agent, by_person = {"actor": agent, "origin": "agent"}, {"actor": rng.choice(PEOPLE), "origin": "user"}
-        kind = ("turn", "turn", "fact", "turn", "turn", "journal", rng.choice(("fact", "goal", "plan")))[place % 7]
-        yield captured(_filled(rng, rng.choice(SAID)), name, kind, **fields, **(by_agent if place % 2 else by_person))
-        if fields["scope"] == SCOPE:
+        scope = OTHER if place % 5 == 4 else SCOPE
+        fields: dict[str, Any] = {"scope": scope, "session": f"{day}-{place // 7}", "sent": at}
+        by_agent = {"actor": agent, "origin": "agent"}
+        by_person = {"actor": rng.choice(PEOPLE), "origin": "user"}
+        last = rng.choice(("fact", "goal", "plan"))
+        kind = ("turn", "turn", "fact", "turn", "turn", "journal", last)[place % 7]
+        text = _filled(rng, rng.choice(SAYS["said"]))
+        yield captured(text, name, kind, **fields, **(by_agent if place % 2 else by_person))
+        if scope == SCOPE:
             known.append(name)
-        if place % 3 == 2 and fields["scope"] == SCOPE:
+        if place % 3 == 2 and scope == SCOPE:
             found = rng.sample(known, min(len(known), 4))
-            yield recalled(found, f"r{name}", _filled(rng, rng.choice(QUESTIONS)), **fields, **by_agent)
+            yield recalled(found, f"r{name}", questions(rng, 1)[0], **fields, **by_agent)
             yield used(found[:2], f"u{name}", f"r{name}", **fields, **by_agent)
     for place, text in enumerate(kept):
         fields = {"scope": SCOPE, "session": f"{day}-notes", "sent": at + place * US_PER_S}
@@ -122,14 +97,14 @@ def _day(rng: Random, day: int, texts: int, kept: Sequence[str], at: int) -> Ite
 
 def questions(rng: Random, count: int) -> list[str]:
     """Return what is asked about it."""
-    return [_filled(rng, rng.choice(QUESTIONS)) for _ in range(count)]
+    return [_filled(rng, rng.choice(SAYS["questions"])) for _ in range(count)]
 
 
 def notes(rng: Random, count: int) -> Iterator[str]:
-    """Yield what is kept of so many things, in its order: some of it again, some with another number later."""
+    """Yield what is kept of so many things in order, some of it again, some with another number later."""
     told: list[tuple[float, str]] = []
     for place in range(count):
-        form, seed = rng.choice(NOTES).replace("{name}", _name(place)), rng.random()
+        form, seed = rng.choice(SAYS["notes"]).replace("{name}", _name(place)), rng.random()
         text = _filled(Random(seed), form)
         told.append((place, text))
         if place % AGAIN == 0:
@@ -148,17 +123,17 @@ def _name(number: int) -> str:
 
 
 def _filled(rng: Random, form: str, number: int | None = None) -> str:
-    thing, other = (name.replace("_", " ") for name in rng.sample(THINGS, 2))
-    part, place = rng.choice(PARTS).replace("_", " "), rng.choice(PLACES)
-    why = rng.choice(WHYS).format(place=place)
+    thing, other = (name.replace("_", " ") for name in rng.sample(SAYS["things"], 2))
+    part, place = rng.choice(SAYS["parts"]).replace("_", " "), rng.choice(SAYS["places"])
+    why = rng.choice(SAYS["whys"]).format(place=place)
     drawn, day = rng.randint(2, 9_000), rng.randint(4, 20)
     number = drawn if number is None else number
     return form.format(thing=thing, other=other, part=part, place=place, why=why, number=number, day=day)
 
 
 def _decide(person: Client, rng: Random) -> None:
-    """Do by hand what a person does: rules, a conflict, pins, an archive, what is forgotten, one word for everybody."""
-    for rule in RULES:
+    """Do what a person does: rules, a conflict, pins, an archive, what is forgotten, a word for everybody."""
+    for rule in SAYS["rules"]:
         person.capture(rule, kind="turn")
     person.accept(person.proposals()[0][0].id)
     old, new = (person.capture(f"The staging database listens on port {port}.").id for port in (5433, 5434))
@@ -178,7 +153,8 @@ def _decide_many(person: Client, rng: Random, memories: int) -> None:
     """Do the same by hand as often as somebody does it who has so many memories."""
     for place in range(memories // CONFLICTS):
         name = _name(memories + place)
-        ids = [person.capture(f"The database of {name} listens on port {port}.").id for port in (6_000, 6_001)]
+        said = (f"The database of {name} listens on port {port}." for port in (6_000, 6_001))
+        ids = [person.capture(text).id for text in said]
         for id in ids:
             person.use([id])
     if not memories:
@@ -199,9 +175,5 @@ def _ask(path: Path, name: str, rng: Random) -> None:
         handed_start(agent, agent.context(800))
         for question in questions(rng, 4):
             found = agent.search(question, 5)
-            _use(agent, [result.id for result in found.results[:2]], found.recall_id)
-
-
-def _use(agent: Client, ids: Sequence[str], recall: str | None) -> None:
-    if ids:
-        agent.use(ids, recall)
+            if ids := [result.id for result in found.results[:2]]:
+                agent.use(ids, found.recall_id)

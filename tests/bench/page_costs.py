@@ -1,6 +1,7 @@
 """What the views of the page cost on a home of many texts: the server's time, as the page itself tells it.
 
-The page is served by its command, as for a person. Nothing is asserted here: times differ from machine to machine.
+The page is served by its command, as for a person. Nothing is asserted here: times differ from machine to
+machine.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ SPREAD = 20
 
 @click.command()
 @click.option("--texts", default=20_000, show_default=True, help="About so many texts, of which many fold.")
-@click.option("--memories", default=0, show_default=True, help="So many memories beside them, none of which folds.")
+@click.option("--memories", default=0, show_default=True, help="So many memories beside them; none folds.")
 @click.option("--rounds", default=ROUNDS, show_default=True, help="How often each view is asked for.")
-@click.option("--home", type=click.Path(path_type=Path), help="A home that was made before, or is to be made.")
+@click.option("--home", type=click.Path(path_type=Path), help="A home that exists, or is to be made.")
 def main(texts: int, memories: int, rounds: int, home: Path | None) -> None:
-    """Print how long a request of each view takes: the first time, the median, and what 95 of 100 need at most.
+    """Print how long a request of each view takes: the first, the median, and what 95 of 100 need at most.
 
-    Beside it stand the same 95 of 100 of looks that each follow a capture. The past is asked for again until it is
-    there: the last column has how long that took in all.
+    Beside it stand the same 95 of 100 of looks that each follow a capture. The past is asked for again until
+    it is there: the last column has how long that took in all.
     """
     with tempfile.TemporaryDirectory() as folder:
         place = home or Path(folder) / "home"
@@ -95,23 +96,17 @@ def _asked(rounds: int, ids: list[str]) -> dict[str, list[str]]:
     from random import Random
 
     now = now_us()
-    times = [format_time(now - (place % SPREAD + 1) * DAYS * DAY_US // (SPREAD + 2)) for place in range(rounds)]
+    step = DAYS * DAY_US // (SPREAD + 2)
+    times = [format_time(now - (place % SPREAD + 1) * step) for place in range(rounds)]
     asked = questions(Random(1), rounds)
-    return {
-        "now": ["/"] * rounds,
-        "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
-        "next start": [f"/start?budget={600 + 100 * (place % 5)}" for place in range(rounds)],
-        "recalls": ["/recalls"] * rounds,
-        "recalls, by words": ["/recalls?words=gauge"] * rounds,
-        "a memory": [f"/memory?id={id}" for id in ids],
-        "timeline": ["/timeline"] * rounds,
-        "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
-        "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
-        "graph": ["/graph"] * rounds,
-        "tree": ["/tree"] * rounds,
-        "yours": ["/yours"] * rounds,
-        "log": ["/log"] * rounds,
-    }
+    return {"now": ["/"] * rounds, "search": [f"/search?{httpx.QueryParams({'q': text})}" for text in asked],
+            "next start": [f"/start?budget={600 + 100 * (place % 5)}" for place in range(rounds)],
+            "recalls": ["/recalls"] * rounds, "recalls, by words": ["/recalls?words=gauge"] * rounds,
+            "a memory": [f"/memory?id={id}" for id in ids], "timeline": ["/timeline"] * rounds,
+            "timeline, with what changed": [f"/timeline?diff=1&at={time}" for time in times],
+            "search as of a time": [f"/search?q=mooring&at={time}" for time in times],
+            "graph": ["/graph"] * rounds, "tree": ["/tree"] * rounds, "yours": ["/yours"] * rounds,
+            "log": ["/log"] * rounds}  # fmt: skip
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """How well it is told which texts replace which: `python tests/bench/replacing.py FILE`.
 
-FILE is JSON lines, a case each: its texts in order of arrival with `at` and origin, the indexes of those that hold
-(`current`) and of those that were `replaced`. A text is closed where a later one, of a source that is trusted no less,
-replaces it.
+FILE is JSON lines, a case each: its texts in order of arrival with `at` and origin, the indexes of those that
+hold (`current`) and of those that were `replaced`. A text is closed where a later one, of a source that is
+trusted no less, replaces it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def half(self) -> str:
-        """Of the two halves by the hash of the id, one to write rules by and one to see what they are worth."""
+        """Return the half by the hash of the id: one to write rules by, one to see what they are worth."""
         return "test" if sha256(self.id.encode()).digest()[0] % 2 else "dev"
 
 
@@ -51,7 +51,8 @@ def closed(case: Case) -> dict[int, int]:
     found: dict[int, int] = {}
     for older, newer in combinations(order, 2):
         before, now = case.texts[older], case.texts[newer]
-        if older not in found and TRUST[now.origin] >= TRUST[before.origin] and replaces(before.text, now.text):
+        is_trusted = TRUST[now.origin] >= TRUST[before.origin]
+        if older not in found and is_trusted and replaces(before.text, now.text):
             found[older] = newer
     return found
 
@@ -68,11 +69,9 @@ def main(path: Path, half: str, show: bool) -> None:
         if half not in (case.half, "both"):
             continue
         done = closed(case)
-        here = Counter(
-            found=len(done.keys() & set(case.replaced)), replaced=len(case.replaced),
-            wrong=len(done.keys() & set(case.current)), holding=len(case.current),
-            others=len(done.keys() - set(case.replaced) - set(case.current)), cases=1,
-        )  # fmt: skip
+        here = Counter(found=len(done.keys() & set(case.replaced)), replaced=len(case.replaced),
+                       wrong=len(done.keys() & set(case.current)), holding=len(case.current),
+                       others=len(done.keys() - set(case.replaced) - set(case.current)), cases=1)  # fmt: skip
         for kind in (case.kind, "all"):
             counts.setdefault(kind, Counter()).update(here)
         if show:
@@ -87,7 +86,7 @@ def main(path: Path, half: str, show: bool) -> None:
 def _print(case: Case, done: dict[int, int]) -> None:
     for n, said in enumerate(case.texts):
         if (n in done) != (n in case.replaced):
-            by = case.texts[done[n]].text if n in done else " / ".join(case.texts[m].text for m in case.current)
+            by = " / ".join(case.texts[m].text for m in ([done[n]] if n in done else case.current))
             click.echo(f"{'WRONG ' if n in done else 'missed'} {case.id}: {said.text}  <-  {by}")
 
 

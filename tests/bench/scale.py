@@ -1,6 +1,7 @@
-"""What it costs at which size. `make bench-scale` makes the data, and measures each stage in a process of its own.
+"""What it costs at which size. `make bench-scale` makes the data, and measures each stage in its process.
 
-Processor time is what counts here, since two noisy cores say little by the clock; both are given. Nothing is asserted.
+Processor time is what counts here, since two noisy cores say little by the clock; both are given. Nothing is
+asserted.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Figures = dict[str, float]
 
 
 def texts(count: int) -> Iterator[tuple[str, str]]:
-    """Yield (session, text): words of a made-up language by Zipf's law, as many in a text as people say in a chat."""
+    """Yield (session, text): made-up words by Zipf's law, as many in a text as people say in a chat."""
     rng = random.Random(SEED)
     syllables = "ba ke li mo nu ra se ti vo za dri fle gon hul jin kar lem por sta wen".split()
     words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(VOCABULARY)]
@@ -119,15 +120,11 @@ def project(home: Path, count: int) -> Figures:
     from memtape.sinks.vault import Vault
 
     parts: Figures = {}
-    for name, owner, method in (
-        ("fold", projection, "fold"),
-        ("rows", projection, "guarded_rows"),
-        ("pages", projection, "pages_of"),
-        ("tables", Shard, "_write"),
-        ("index", SearchIndex, "write"),
-        ("vault", Vault, "write"),
-        ("watermark", Shard, "write_watermark"),
-    ):
+    owners = {"tables": Shard, "index": SearchIndex, "vault": Vault, "watermark": Shard}
+    methods = {"fold": "fold", "rows": "guarded_rows", "pages": "pages_of", "tables": "_write"}
+    methods |= {"index": "write", "vault": "write", "watermark": "write_watermark"}
+    for name, method in methods.items():
+        owner = owners.get(name, projection)
         setattr(owner, method, _counted(getattr(owner, method), f"part_{name}_s", parts))
     with Client(home, scope=SCOPE) as client:
         meter = Meter()
@@ -188,11 +185,12 @@ def search(home: Path, count: int) -> Figures:
             client.capture(f"After {question}", kind="turn")
             after.append(ask(question) - ask(question))
         reader_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return spread("warm", warm) | {"first_s": first, "after_capture_s": median(after), "reader_mb": reader_mb}
+        own = {"first_s": first, "after_capture_s": median(after), "reader_mb": reader_mb}
+        return spread("warm", warm) | own
 
 
 def meaning(home: Path, count: int) -> Figures:
-    """Rank by words and vectors at once. The vectors are drawn by chance, since it is time that is looked for."""
+    """Rank by words and vectors at once. The vectors are random, since time is looked for."""
     import numpy as np
 
     from memtape.state.index.vectors import text_vectors
@@ -223,7 +221,8 @@ def meaning(home: Path, count: int) -> Figures:
 
 def beside(home: Path, count: int) -> Figures:
     """Capture beside a running `run`, and wait until it is projected."""
-    with process_of(*python_of(), "run", "--home", str(home)), Client(home, scope=SCOPE, origin="user") as client:
+    run = process_of(*python_of(), "run", "--home", str(home))
+    with run, Client(home, scope=SCOPE, origin="user") as client:
         number = partition_of(SCOPE, client.log.partitions)
 
         def is_projected() -> bool:
@@ -240,9 +239,10 @@ def beside(home: Path, count: int) -> Figures:
 
 
 def hooks(home: Path, count: int) -> Figures:
-    """Call hooks as a host does, beside a running `run`: without a server, then with the one that a hook leaves behind.
+    """Call hooks as a host does, beside a running `run`: without a server, then with one that a hook left.
 
-    A start of Python, and one that loads numpy, stand in the same rounds. Last comes what that server holds then.
+    A start of Python, and one that loads numpy, stand in the same rounds. Last comes what that server holds
+    then.
     """
     folder, settings = home / "work", home / "settings.toml"
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -272,7 +272,7 @@ def hooks(home: Path, count: int) -> Figures:
 
 
 def _memory(pid: int) -> Figures:
-    """Return the megabytes that a process holds, and those of them that are no file's, as Linux tells them."""
+    """Return the megabytes that a process holds, and those that are no file's, as Linux tells them."""
     told = [line.split() for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]]
     kilobytes = {name: int(count) for name, count, _ in told}
     return {"hook_server_mb": kilobytes["Rss:"] / 1024, "hook_server_own_mb": kilobytes["Anonymous:"] / 1024}
@@ -308,7 +308,8 @@ def _installed(folder: Path) -> Path:
     place = Path(subprocess.run(tell, check=True, capture_output=True, text=True).stdout.strip())
     # A line that names a folder adds it behind what is installed.
     (place / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    install = [*pip, "install", "--quiet", "--no-deps", "--no-index"]
     words = ("--ignore-installed", "--no-build-isolation", str(ROOT))
     subprocess.run([*install, *words], check=True, env=environment)
     return python
@@ -320,7 +321,7 @@ def _plain_environment() -> dict[str, str]:
 
 @contextmanager
 def process_of(*command: str, data: bytes = b"") -> Iterator[int]:
-    """Have a command run meanwhile, and give its pid. It finds our modules as this process does if not installed."""
+    """Have a command run meanwhile, and give its pid. It finds our modules as this process does."""
     running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     try:
         assert running.stdin is not None
@@ -337,11 +338,12 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-STAGES = {stage.__name__: stage for stage in (fill, project, restart, search, meaning, beside, hooks, rebuild)}
+MEASURED = (fill, project, restart, search, meaning, beside, hooks, rebuild)
+STAGES = {stage.__name__: stage for stage in MEASURED}
 
 
 @click.command()
-@click.option("--sizes", default="2000,20000,100000", show_default=True, help="How many texts, with commas between.")
+@click.option("--sizes", default="2000,20000,100000", show_default=True, help="Numbers of texts, by commas.")
 @click.option("--stage", type=click.Choice(list(STAGES)), hidden=True)
 @click.option("--home", type=click.Path(path_type=Path), hidden=True)
 def main(sizes: str, stage: str | None, home: Path | None) -> None:

@@ -1,7 +1,7 @@
 """How well the current value is told from those before it: `python tests/bench/updates.py FILE`.
 
-FILE has the cases of `replacing`, each with its question. The texts of a case are captured in their order in a scope of
-their own, in a home that is thrown away, and the question is asked of the ordinary search.
+FILE has the cases of `replacing`, each with its question. The texts of a case are captured in their order in
+a scope of their own, in a home that is thrown away, and the question is asked of the ordinary search.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tup
         made: dict[str, dict[str, int]] = {}
         for case in cases:
             client = Client(folder, scope=f"project:{case.id}", log=log)
-            lines = [Line(text=said.text, at=said.at, origin=said.origin, kind=said.kind) for said in case.texts]
+            lines = [Line(text=it.text, at=it.at, origin=it.origin, kind=it.kind) for it in case.texts]
             made[case.id] = {receipt.id: n for n, receipt in enumerate(client.capture_many(lines))}
         client.project()
         for case in cases:
@@ -51,7 +51,7 @@ def answered(folder: Path, cases: list[Asked]) -> Iterator[tuple[Asked, list[tup
 
 
 def is_marked(result: Result) -> bool:
-    """Whether a reader is told that a result was replaced, in whole or in part, is contradicted, or is older."""
+    """Whether a result says that it was replaced, in whole or in part, is contradicted, or is older."""
     told = any(mark.startswith(("in part replaced", "contradicts")) for mark in result.marks)
     return told or result.valid_to is not None or result.newer is not None
 
@@ -62,18 +62,14 @@ def measured(case: Asked, found: list[tuple[int, Result]]) -> Counter[str]:
     closed = {n for n, result in found if result.valid_to is not None}
     current = [order.index(n) for n in case.current if n in order]
     replaced = [order.index(n) for n in case.replaced if n in order]
-    return Counter(
-        cases=1,
-        first=bool(order) and order[0] in case.current,
-        before=bool(current) and min(current) < min(replaced, default=LIMIT),
-        among=any(place < FIRST for place in current),
-        above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
-        replaced=len(replaced),
-        unmarked=sum(1 for n, result in found if n in case.replaced and not is_marked(result)),
-        marked=sum(1 for n, result in found if n in case.current and is_marked(result)),
-        holding=len(case.current),
-        closed=len(closed & set(case.current)),
-    )
+    return Counter(cases=1, first=bool(order) and order[0] in case.current,
+                   before=bool(current) and min(current) < min(replaced, default=LIMIT),
+                   among=any(place < FIRST for place in current),
+                   above=bool(replaced) and min(replaced) < min(current, default=LIMIT),
+                   replaced=len(replaced),
+                   unmarked=sum(1 for n, result in found if n in case.replaced and not is_marked(result)),
+                   marked=sum(1 for n, result in found if n in case.current and is_marked(result)),
+                   holding=len(case.current), closed=len(closed & set(case.current)))  # fmt: skip
 
 
 @click.command()
@@ -97,8 +93,9 @@ def main(path: Path, half: str, show: bool) -> None:
                     click.echo(f"    {result.score:.3f} {sort:8} {result.text}  {'; '.join(result.marks)}")
     for kind, it in sorted(counts.items()):
         click.echo(
-            f"{kind:8} {it['cases']:4} cases: current first {it['first']:3}, before any replaced {it['before']:3},"
-            f" among {FIRST} {it['among']:3}; a replaced value above it {it['above']:3};"
+            f"{kind:8} {it['cases']:4} cases: current first {it['first']:3},"
+            f" before any replaced {it['before']:3}, among {FIRST} {it['among']:3};"
+            f" a replaced value above it {it['above']:3};"
             f" {it['unmarked']:3} of {it['replaced']:3} replaced unmarked;"
             f" {it['closed']:2} of {it['holding']:3} wrongly closed, {it['marked']:2} marked"
         )

@@ -1,15 +1,16 @@
 """How well it is told which recalled texts an answer has used: `python tests/bench/using.py FILE…`.
 
-FILE is a corpus of conversations, as `memtape admin eval` reads them, or JSON lines of changing values, as `replacing`
-reads them. Each case is a text that was recalled, what was asked, and an answer of which it is known how it came to be:
+FILE is a corpus of conversations, as `memtape admin eval` reads them, or JSON lines of changing values, as
+`replacing` reads them. Each case is a text that was recalled, what was asked, and an answer of which it is
+known how it came to be:
 
 - *answer*: the file's answer to the question, and a turn that is its evidence (used)
-- *another's answer*: that turn, and the answer to another question of the conversation, with other evidence (not used)
-- *beside*: that answer, and what a search finds for its question that is no evidence (not used, where it says nothing
-  of the kind: what else says so is not told in the file)
+- *another's answer*: that turn, and the answer to another question, with other evidence (not used)
+- *beside*: that answer, and what a search finds for its question that is no evidence (not used, where it says
+  nothing of the kind: what else says so is not told in the file)
 - *reply*: a turn of a person that is evidence, and what an assistant said right after it (used)
 - *earlier*: that turn, and the three things that the assistant had said last before it (not used)
-- *quoted* and *replaced*: the text of a value that holds, and the text of the value that it replaced, where the answer
+- *quoted* and *replaced*: the text of a value that holds, and of the value that it replaced, where the answer
   quotes the first (used, and not used)
 
 How often a word stands is counted in the conversation, or in all texts of the lines.
@@ -39,19 +40,15 @@ from memtape.tools.measure.evaluating import filled
 GIVEN = 8
 """So many results a tool of an agent gives."""
 BEFORE = 3
-PHRASES = (
-    "As far as I can tell: {}.",
-    "It was {}, going by what we have.",
-    "{}.",
-    "Here is what I found. {} is the answer, so I would go with that.",
-)
+PHRASES = ("As far as I can tell: {}.", "It was {}, going by what we have.", "{}.",
+           "Here is what I found. {} is the answer, so I would go with that.")  # fmt: skip
 """Sentences around an answer, in turn."""
 USED = ("answer", "reply", "quoted")
 NOT_USED = ("another's answer", "beside", "earlier", "replaced")
 
 
 class Case(NamedTuple):
-    """A text that was recalled, what was asked, and an answer; `half` is dev or test, and `kind` tells the label."""
+    """A text that was recalled, what was asked, and an answer; `half` is dev or test, `kind` the label."""
 
     kind: str
     half: str
@@ -62,7 +59,7 @@ class Case(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A question with its evidence, its answer in a sentence, and that of another question, whose evidence is other."""
+    """A question with its evidence, its answer in a sentence, and that of a question of other evidence."""
 
     question: Question
     answer: str
@@ -72,11 +69,8 @@ class Answered(NamedTuple):
 def answered(conversation: Conversation) -> list[Answered]:
     """Return the questions of a conversation that have evidence and an answer."""
     asked = [one for one in conversation.questions if one.answered and one.evidence and one.answer]
-    return [
-        Answered(one, _said(place, one.answer), _said(place, other.answer))
-        for place, one in enumerate(asked)
-        if (other := _other(asked, place)) is not None
-    ]
+    pairs = [(place, one, _other(asked, place)) for place, one in enumerate(asked)]
+    return [Answered(one, _said(n, one.answer), _said(n, other.answer)) for n, one, other in pairs if other]
 
 
 def _said(place: int, answer: str) -> str:
@@ -154,22 +148,13 @@ def _replied(conversation: Conversation, half: str) -> Iterator[Case]:
 
 def judged(cases: Sequence[Case], texts: dict[str, list[str]]) -> list[tuple[Case, bool]]:
     """Return of each case whether the rule calls the text used."""
-    counts = {
-        scope: Counter(word for text in its for word in dict.fromkeys(words(text))) for scope, its in texts.items()
-    }
-    return [
-        (
-            case,
-            carries(
-                answer_of(case.answer),
-                case.known,
-                words(case.question),
-                counts[case.scope].__getitem__,
-                len(texts[case.scope]),
-            ),
-        )
-        for case in cases
-    ]
+    counts = {scope: Counter(word for text in its for word in {*words(text)}) for scope, its in texts.items()}
+
+    def is_used(case: Case) -> bool:
+        told, asked, count = answer_of(case.answer), words(case.question), counts[case.scope].__getitem__
+        return carries(told, case.known, asked, count, len(texts[case.scope]))
+
+    return [(case, is_used(case)) for case in cases]
 
 
 @click.command()
@@ -184,10 +169,8 @@ def main(paths: tuple[Path, ...], half: str, show: str | None) -> None:
     for kind in (*USED, *NOT_USED):
         found = [is_used for case, is_used in seen if case.kind == kind]
         if found:
-            click.echo(
-                f"{kind:<18} {'used' if kind in USED else 'not used':<9} {sum(found):>6,} of {len(found):>6,}"
-                f"  {sum(found) / len(found):.3f}"
-            )
+            label, used, count = "used" if kind in USED else "not used", sum(found), len(found)
+            click.echo(f"{kind:<18} {label:<9} {used:>6,} of {count:>6,}  {used / count:.3f}")
     right = sum(is_used for case, is_used in seen if case.kind in USED)
     wrong = sum(is_used for case, is_used in seen if case.kind in NOT_USED)
     labelled = sum(case.kind in USED for case, _ in seen)
