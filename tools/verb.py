@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, Literal, NamedTuple, Union
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import orjson
@@ -34,7 +34,8 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     `option` is the name of its option, if another than its own. `argument` has a field with a default given as a
     word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents, `inside`
     from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices` are the values
-    that it takes. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    that it takes. `also` is a second name of its option. A `hidden` option is in no help. `metavar` and `envvar`
+    are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -154,14 +155,23 @@ def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
-    found = []
+    found, hints = [], get_type_hints(asks, include_extras=True)
     for field in described.fields:
         kind, extra, help = field.type, dict[str, Any](), ""
+        if choices := _choices_of(hints[field.name]):
+            extra["choices"] = choices
         while isinstance(kind, inspect.Metadata):
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
         found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
     return tuple(found)
+
+
+def _choices_of(kind: Any) -> tuple[Any, ...]:
+    """Return the values of a literal type in the order in which they are written; msgspec sorts them."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return next(filter(None, map(_choices_of, get_args(kind))), ())
 
 
 def document(verb: Verb, answer: Any) -> Any:

@@ -128,6 +128,14 @@ def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Itera
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
+def _unarchive_shell(world: World, asked: UnarchiveAsks) -> Output:
+    if not asked.ids and asked.all_of is None:
+        raise click.UsageError("Give ids, or --all-of.")
+    done = unarchive(world, asked)
+    yield done
+    yield from _unarchive_lines(world, asked, done)
+
+
 def _unarchive_lines(world: World, asked: UnarchiveAsks, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Brought back", "Not archived")
     if asked.ids and done.done:
@@ -290,7 +298,7 @@ memtape archive --list --purged --limit 50""",
         UnarchiveAsks,
         "ask.archived.ArchivedNow",
         unarchive,
-        lines=_unarchive_lines,
+        shell=_unarchive_shell,
         effect="shows",
         tool=Offer("unarchive_memory", "Bring back memories that were archived.", _tell_unarchive, common=False),
     ),

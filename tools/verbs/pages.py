@@ -71,7 +71,7 @@ class AgentNewPageAsks(NewPageAsks, frozen=True, kw_only=True):
 
 class EditPageAsks(PageFields, frozen=True, kw_only=True):
     page: PageName
-    text: Annotated[str, said("The whole page as it is to be.", argument=True)] = ""
+    text: Annotated[str | None, said("The whole page as it is to be.", argument=True)] = None
     base: Annotated[str | None, people("The version that the text was written upon; by default the current one.")] = (
         None
     )
@@ -139,7 +139,7 @@ def new(world: World, asked: NewPageAsks) -> Written:
 
 def edit(world: World, asked: EditPageAsks | AgentEditPageAsks) -> Written:
     """Give a page another text, title or the like. Raises `NotFound`, and `MemtapeError` where nothing changes."""
-    return tree_of(world).edit(asked.page, asked.text or None, edit_of(**asked.fields(), base=asked.base))
+    return tree_of(world).edit(asked.page, asked.text, edit_of(**asked.fields(), base=asked.base))
 
 
 def move(world: World, asked: MovePageAsks) -> Written:
@@ -171,7 +171,7 @@ def _new_shell(world: World, asked: NewPageAsks) -> Output:
 
 def _edit_shell(world: World, asked: EditPageAsks) -> Output:
     """Take the text of an editor where none is given, on the version that the editor was given."""
-    given, text, base = edit_of(**asked.fields()), asked.text or None, asked.base
+    given, text, base = edit_of(**asked.fields()), asked.text, asked.base
     others = given != NO_EDIT
     if text is not None or not others:
         shown = show(world, PageAsks(page=asked.page))
@@ -179,7 +179,7 @@ def _edit_shell(world: World, asked: EditPageAsks) -> Output:
         text = _text(text, lambda: shown.text)
         if text is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
-    done = edit(world, replace(asked, text=text or "", base=base if text is not None else None))
+    done = edit(world, replace(asked, text=text, base=base if text is not None else None))
     yield done
     yield from _written(done, "Changed")
 

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 POLL_S = 0.2
 PAGE_SLOTS = 500
+Number = Annotated[int, Meta(ge=0)]
 
 
 class LogAsks(Asks, frozen=True):
-    partition: Annotated[int | None, people("Read this partition, all scopes of it.")] = None
-    offset: Annotated[int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")] = (
-        None
-    )
+    partition: Annotated[Number | None, people("Read this partition, all scopes of it.")] = None
+    offset: Annotated[
+        Number | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
+    ] = None
     limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20
     types: Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))] = ()
     follow: Annotated[bool, said("Wait for more and print it as it comes, until interrupted.")] = False

@@ -212,11 +212,18 @@ def _side(name: str, side: ConflictMember) -> list[str]:
     return [f"     {name}  {one_line(side.text, TEXT_CHARS)}", f"        {said}{confirmed}, {side.id}"]
 
 
+def _check_meant(asked: RulesAsks) -> None:
+    if bool(asked.ids) is asked.every:
+        raise click.UsageError("Give ids, or --all.")
+
+
 def _accept_shell(world: World, asked: RulesAsks) -> Output:
+    _check_meant(asked)
     return _answered_rules(world, accept(world, asked), declined=False)
 
 
 def _decline_shell(world: World, asked: RulesAsks) -> Output:
+    _check_meant(asked)
     return _answered_rules(world, decline(world, asked), declined=True)
 
 
