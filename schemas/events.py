@@ -591,9 +591,13 @@ def make_embedded(scope: str, ref: str, body: Embedded, sent: int) -> Event:
     Its id follows from the text's, the embedder and, after a failure, the attempt: of two workers' vectors
     the first on the log counts.
     """
-    outcome = "vector" if body.reason is None else f"failed {body.attempt}"
-    id = derived_id("embedded", scope, body.embedder, f"{ref}:{outcome}")
+    id = embedded_id(scope, ref, body.embedder, 0 if body.reason is None else body.attempt)
     return make_event("embedded", id, body, scope, SYSTEM, (ref,), sent)
+
+
+def embedded_id(scope: str, ref: str, embedder: str, failed: int) -> str:
+    """Return the id of the event with a text's vector, or with its failure at the attempt `failed`."""
+    return derived_id("embedded", scope, embedder, f"{ref}:{f'failed {failed}' if failed else 'vector'}")
 
 
 def make_event(

@@ -30,6 +30,7 @@ from test_embedders import server as server  # A fixture.
 
 from memtape.flows.embed.embedder import Embedding, FloorEmbedder, key_of
 from memtape.flows.embed.target import MODEL_VARIABLE, URL_VARIABLE
+from memtape.flows.workers import embed
 from memtape.flows.workers.embed import EmbedQueue
 from memtape.schemas.codec import encode
 from memtape.schemas.embedding import FLOOR
@@ -148,6 +149,42 @@ def test_the_newest_texts_have_their_vectors_first() -> None:
     work(worker, embedder, 2)
     assert embedder.texts[:4] == ["fact 9", "fact 8", "just said", "fact 7"]
     assert sorted(embedder.texts) == sorted(["just said", *(f"fact {number}" for number in range(10))])
+
+
+def test_of_many_waiting_texts_none_has_its_vector_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is read on only while few texts wait; vectors of the others may be behind that place."""
+    monkeypatch.setattr(embed, "MOST_WAITING", 4)
+    monkeypatch.setattr(embed, "PAGE_SLOTS", 2)
+    log, marks, embedder = filled(MemoryLog(1), 30), MemoryMarks(), Failing(*range(3, 40, 3))
+    picture = Media(caption=None, kind="image", uri="file:///a.png")
+    log.append([captured(" ", "blank", media=(picture,), scope=A, sent=START)])
+    for _ in range(40):
+        try:
+            work(EmbedQueue(log, KEY, marks), embedder, 3)  # Each time as a new process.
+        except EmbedderUnavailable:
+            continue
+        break
+    again = EmbedQueue(log, KEY, MemoryMarks())
+    again.try_again(0)
+    work(again, later := Failing(), 3)
+    assert sorted(embedder.texts) == sorted([*(f"fact {number} of many" for number in range(30)), *" " * 3])
+    assert later.texts == [" "]
+    assert len(recorded(log)) == 30 + MAX_ATTEMPTS
+
+
+def test_many_waiting_texts_of_a_partition_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "MOST_WAITING", 8)
+    monkeypatch.setattr(embed, "PAGE_SLOTS", 2)
+    log, embedder = MemoryLog(2), Failing()
+    for number in range(30):
+        log.append([captured(f"fact {number}", scope=A, sent=START + number)])
+    worker = EmbedQueue(log, KEY, MemoryMarks())
+    worker.look()
+    other = next(scope for scope in (B, "project:c", "project:d") if partition_of(scope, 2) != partition_of(A, 2))
+    log.append([captured("just said", scope=other, sent=START + 99)])
+    worker.look()
+    worker.embed(embedder, 1, START)
+    assert embedder.texts == ["just said"]
 
 
 def test_a_text_that_cannot_be_embedded_fails_after_its_attempts_and_blocks_nothing() -> None:

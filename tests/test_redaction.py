@@ -163,7 +163,7 @@ def test_a_password_is_taken_out_and_nothing_around_it(text: str, secret: str) -
     assert [text[found.start : found.end] for found in findings(text)] == [secret]
 
 
-@pytest.mark.parametrize("text", CASES["names"])
+@pytest.mark.parametrize("text", [*CASES["names"], *CASES["alike"]])
 def test_names_near_a_word_for_passwords_are_left_alone(text: str) -> None:
     assert redactor().text(text) == text
 
@@ -507,6 +507,7 @@ def test_texts_with_other_secrets_are_other_memories(client: Client) -> None:
 def test_files_of_secrets_are_denied_and_others_are_taken() -> None:
     assert [path for path in CASES["denied_paths"] if denied_by(path) not in denied_paths()] == []
     assert [path for path in CASES["taken_paths"] if denied_by(path) is not None] == []
+    assert [glob for glob in ("", ".", "./", "./*", "/") if denied_by("notes.md", (glob,)) is not None] == []
 
 
 WAYS = [(way, "private/*") for way in CASES["ways"]]

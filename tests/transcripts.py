@@ -88,6 +88,8 @@ See [[Harbour#Depth|the harbour]] and ![[map.png]]. #todo/soon `#not-a-tag`
 """
 MEMORY_INDEX = """# Memory
 
+[Rules](rules.md)
+
 - [Ports](ports.md): which port is which
 - Deploy on Tuesdays.
 - Use tabs,

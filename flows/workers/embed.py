@@ -15,7 +15,7 @@ from memtape.flows.workers.worker import OffsetStore
 from memtape.schemas.codec import body_of_capture, event_of
 from memtape.schemas.embedding import dimensions_of
 from memtape.schemas.errors import EmbedderUnavailable
-from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, make_embedded, may_write
+from memtape.schemas.events import MAX_ATTEMPTS, Captured, Embedded, Event, embedded_id, make_embedded, may_write
 from memtape.schemas.log import Log, Slot, events_between, known_among
 from memtape.schemas.scopes import partition_of
 from memtape.state.core.erasures import Erasures, erasures_of
@@ -23,7 +23,7 @@ from memtape.state.subjects.captures import whole_text
 from memtape.state.vectors.recorded import quantised
 
 MOST_WAITING = 50_000
-"""About 20 MB of waiting texts; the log is read on when fewer wait."""
+"""About 20 MB of waiting texts, of each partition an equal share; it is read on when fewer wait."""
 PAGE_SLOTS = 1_000
 _DONE = MAX_ATTEMPTS + 1
 
@@ -66,7 +66,7 @@ class EmbedQueue:
 
     def _begin(self, offsets: list[int]) -> None:
         """Read the partitions of the log from these offsets on."""
-        self._offsets = offsets
+        self._offsets, self._ends = offsets, list(offsets)
         self._erasures = [Erasures() for _ in offsets]
         self._waiting: list[dict[Ref, _Waiting]] = [{} for _ in offsets]
 
@@ -86,9 +86,11 @@ class EmbedQueue:
         self._begin([0] * self._log.partitions)
 
     def look(self) -> None:
-        """Read the new events, as far as not too many texts wait."""
-        for number, end in enumerate(self._log.ends()):
-            while self._offsets[number] < end and self.waiting < MOST_WAITING:
+        """Read the new events, as far as not too many texts of a partition wait."""
+        self._ends = self._log.ends()
+        most = max(1, MOST_WAITING // len(self._ends))
+        for number, end in enumerate(self._ends):
+            while self._offsets[number] < end and len(self._waiting[number]) < most:
                 self._read(number, end)
         self._mark()
         if self._again_s is not None and not self.waiting:
@@ -108,7 +110,10 @@ class EmbedQueue:
         batch = sorted(batch, key=lambda item: (self._put_off.get(item[1], 0), -item[2].sent))[:texts]
         for number in dict.fromkeys(number for number, _, _ in batch):
             self._drop_erased(number)
-        told = self._texts([item for item in batch if item[1] in self._waiting[item[0]]])
+        self._note_unread(batch)
+        held = [(number, ref, self._waiting[number].get(ref)) for number, ref, _ in batch]
+        batch = [(number, ref, waiting) for number, ref, waiting in held if waiting is not None]
+        told = self._texts(batch)
         for number, ref, _ in batch:
             if ref not in told:  # It was erased.
                 self._waiting[number].pop(ref, None)
@@ -127,6 +132,25 @@ class EmbedQueue:
             raise
         finally:  # Vectors from before an outage were paid for, and the next try might not get as far.
             self._record(batch[: len(made)], made, now_us)
+
+    def _note_unread(self, batch: list[tuple[int, Ref, _Waiting]]) -> None:
+        """Note the tries with texts that are on the log behind the place where reading has stopped."""
+        ids: dict[str, dict[str, tuple[int, Ref, int]]] = {}
+        for number, (scope, id), _ in batch:
+            for failed in range(MAX_ATTEMPTS + 1) if self._offsets[number] < self._ends[number] else ():
+                made = embedded_id(scope, id, self.key, failed)
+                ids.setdefault(scope, {})[made] = number, (scope, id), failed or _DONE
+        for scope, tries in ids.items():
+            for made in self._log.known(scope, list(tries)):
+                self._note(*tries[made])
+
+    def _note(self, number: int, ref: Ref, tries: int) -> None:
+        """Note how many tries with a waiting text are on the log; it waits no more after the last."""
+        held = self._waiting[number]
+        if ref in held:
+            held[ref] = held[ref]._replace(attempts=max(held[ref].attempts, tries))
+            if held[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
+                del held[ref]
 
     def _texts(self, batch: list[tuple[int, Ref, _Waiting]]) -> dict[Ref, str]:
         """Return the texts of a batch from the log, which a few reads find: most stand side by side."""
@@ -193,10 +217,8 @@ class EmbedQueue:
                 here = partition_of(ref[0], self._log.partitions) == number
                 if here and may_write(event) and first.get(ref) == offset:
                     held[ref] = _Waiting(offset, event.sent, 0)
-            elif event.refs and (ref := (event.scope or "", event.refs[0])) in held:
-                held[ref] = held[ref]._replace(attempts=max(held[ref].attempts, self._tries(event)))
-                if held[ref].attempts >= (_DONE if self.again else MAX_ATTEMPTS):
-                    del held[ref]
+            elif event.refs:
+                self._note(number, (event.scope or "", event.refs[0]), self._tries(event))
         self._offsets[number] = slots[-1].offset + 1 if len(slots) == PAGE_SLOTS else end
 
     def _tries(self, event: Event) -> int:

@@ -25,7 +25,7 @@ class LocalSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     `extract`: whether statements of turns are captured by rule.
     `consolidate`: whether similar memories are consolidated in the background.
-    `denied_paths`: globs of files that are not captured, besides those of `tools/capture/denied_paths.py`.
+    `denied_paths`: globs of files that are not captured, besides those of `rules.toml`.
     `prompt_recall`: whether a hook adds a prompt's few sure memories, in at most `prompt_recall_chars`.
     `every_tool`: whether agents get every tool with all its arguments, and not only those used often.
     `shown`: whether hosts show a person how much of the memory an agent was given.

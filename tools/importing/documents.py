@@ -148,7 +148,8 @@ def _points(body: str) -> Iterator[str]:
     """Yield the points of a list, and the text between lists by paragraphs; headings are left out."""
     pieces = _BULLET.split(re.sub(r"(?m)^#.*(?:\n|\Z)", "", body))
     for number, piece in enumerate(pieces):  # Every second piece is a point.
-        yield from filter(str.strip, [piece] if number % 2 else re.split(r"\n\s*\n", piece))
+        texts = [piece] if number % 2 else re.split(r"\n\s*\n", piece)
+        yield from filter(None, map(str.strip, texts))
 
 
 def _tags(fields: dict[str, Any], body: str) -> tuple[str, ...]:

@@ -274,9 +274,10 @@ def without_place(path: str) -> tuple[str, ...]:
 def _matches(glob: str, file: PurePosixPath) -> bool:
     """Whether a glob holds for the last parts of a path, or for a folder that the path is in."""
     folder, _, name = glob.rpartition("/")
-    if folder.strip("/") and name in ("", "*", "**"):
-        return any(parent.match(folder.strip("/")) for parent in file.parents)
-    return bool(glob.strip("/")) and file.match(glob.strip("/"))
+    within = bool(folder.strip("/")) and name in ("", "*", "**")
+    wanted, places = (folder if within else glob).strip("/"), file.parents if within else (file,)
+    # A path takes no glob without a part, as `.` is.
+    return bool(PurePosixPath(wanted).parts) and any(it.match(wanted) for it in places)
 
 
 def plain_text(text: str) -> tuple[str, list[int]] | None:
