@@ -21,7 +21,7 @@ from memtape import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
-from memtape.tools.verb import Asks, answers_of, fields_of
+from memtape.tools.verb import Asks, answers_of, encoded, fields_of
 
 EVERYDAY = 24
 """The most commands that help lists at the top."""
@@ -89,6 +89,13 @@ def test_python_is_told_the_arguments_of_a_method_and_its_errors(tmp_path: Path)
         ):
             with pytest.raises(TypeError, match=re.escape(wrong)):
                 call()
+
+
+def test_json_has_the_reckoned_reasons_of_a_result_whatever_they_came_to(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a") as client:
+        client.capture("The harbour is open.")
+        why = json.loads(encoded(client.search("harbour")))["results"][0]["why"]
+    assert why["looked"] == 1.0
 
 
 def test_an_option_has_one_meaning_in_a_command() -> None:

@@ -149,11 +149,13 @@ def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
     if unknown := fields.keys() - set(names):
         raise TypeError(f"{called} got an unexpected keyword argument {min(unknown)!r}")
     given |= fields
-    if missing := [field.name for field in fields_of(verb.asks) if field.required and field.name not in given]:
+    needed = [field.name for field in fields_of(verb.asks) if field.required]
+    if missing := [field for field in needed if field not in given]:
         told = f"argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}"
         raise TypeError(f"{called} missing {len(missing)} required {told}")
     many = _with_many_values(verb.asks)
-    return verb.run(world, verb.asks(**{key: _values(its) if key in many else its for key, its in given.items()}))
+    given = {name: _values(its) if name in many else its for name, its in given.items()}
+    return verb.run(world, verb.asks(**given))
 
 
 @cache

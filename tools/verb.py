@@ -210,7 +210,8 @@ def _plain(value: Any) -> Any:
         parts = {told: getattr(value, name) for told, name in zip(names, value.__struct_fields__, strict=True)}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
-            parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}
+            # As msgspec leaves them out: a number that was reckoned is told, whatever it came to.
+            parts = {key: it for key, it in parts.items() if key not in defaults or it is not defaults[key]}
         return parts
     if isinstance(value, Mapping):
         return dict(value)

@@ -150,10 +150,11 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
         return []
     told = []
     for place in range(len(longest)):
-        needed = all(len(fields) > place and fields[place].required for fields in named)
-        names = dict.fromkeys(_metavar(fields[place]) for fields in named if len(fields) > place)
+        here = [fields[place] for fields in named if len(fields) > place]
+        needed = len(here) == len(named) and all(field.required for field in here)
+        names = dict.fromkeys(map(_metavar, here))
         told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
-        if any(len(fields) > place and isinstance(fields[place].kind, inspect.VarTupleType) for fields in named):
+        if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
             told[-1] += "..."
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=_completion(longest[0]))]
 
@@ -295,8 +296,9 @@ def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     for option in sorted(taken.difference(own, (verb.mode,))):
         if _is_given(option):
             takers = [other.mode or "words" for other in verbs if _takes(other, option)]
-            instead = f"does not go with {verb.mode}" if verb.mode.startswith("--") else f"goes with {_listed(takers)}"
-            raise click.UsageError(f"{option} {instead}.")
+            if verb.mode.startswith("--"):
+                raise click.UsageError(f"{option} does not go with {verb.mode}.")
+            raise click.UsageError(f"{option} goes with {_listed(takers)}.")
     with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
     for place, field in enumerate(field for field in fields if _is_word(field)):
         if isinstance(field.kind, inspect.VarTupleType):
