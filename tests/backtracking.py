@@ -21,11 +21,8 @@ Matcher = Callable[[int, End], int]
 SINGLE = (ops.LITERAL, ops.NOT_LITERAL, ops.ANY, ops.IN)
 REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT)
 LOOKS = (ops.ASSERT, ops.ASSERT_NOT)
-CATEGORIES = {
-    ops.CATEGORY_DIGIT: str.isdecimal,
-    ops.CATEGORY_SPACE: str.isspace,
-    ops.CATEGORY_WORD: lambda it: it.isalnum() or it == "_",
-}
+CATEGORIES = {ops.CATEGORY_DIGIT: str.isdecimal, ops.CATEGORY_SPACE: str.isspace,
+              ops.CATEGORY_WORD: lambda it: it.isalnum() or it == "_"}  # fmt: skip
 
 
 class TooManySteps(Exception):

@@ -42,7 +42,9 @@ from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.log import Slot
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.core.partition import Partition, evolve
+from memtape.state.core.erasures import erasures_of
+from memtape.state.core.partition import Partition, evolve, fold
+from memtape.state.core.scope import Scope
 from memtape.state.views.filters import NO_FILTERS
 
 START = 1_790_000_000_000_000  # 2026-09-21, in microseconds.
@@ -193,6 +195,19 @@ def configured(settings: Settings | None = None, revision: int = 0, partitions: 
 def slots(events: list[Event], partition: int = 0, start: int = 0) -> list[Slot]:
     """Return events as they would stand in a partition."""
     return [Slot(partition, start + place, encode(event)) for place, event in enumerate(events)]
+
+
+def partition_of(*events: Event, settings: Settings | None = None) -> Partition:
+    """Return the partition of a log that opens with these settings and says these events."""
+    said = slots([configured(settings), *events])
+    partition = Partition(0, erasures_of(said))
+    fold(partition, said)
+    return partition
+
+
+def scope_of(*events: Event, settings: Settings | None = None) -> Scope:
+    """Return what these events mean in the scope that events have here by default."""
+    return partition_of(*events, settings=settings).scopes["project:test"]
 
 
 WORDS = ("the", "port", "is", "8080", "8081", "staging", "not", "database", "uses", "Redis", "never", "on", "Anna")

@@ -199,14 +199,10 @@ def _erase(client: Any) -> None:
     client.erase(made)
 
 
-VERBS: dict[str, Callable[[Path], None]] = {
-    "erase": _by_client(_erase),
-    "project": _by_owner("project"),
-    "serve": _by_owner("serve"),
-    "rebuild": _by_owner("rebuild"),
+VERBS: dict[str, Callable[[Path], None]] = {"erase": _by_client(_erase), "project": _by_owner("project"),
+    "serve": _by_owner("serve"), "rebuild": _by_owner("rebuild"),
     "search": _by_client(lambda client: client.search("port staging")),
-    "ask the past": _by_client(lambda client: client.status(as_of=past_of(client.log))),
-}
+    "ask the past": _by_client(lambda client: client.status(as_of=past_of(client.log)))}  # fmt: skip
 
 
 def past_of(log: Any) -> str:
@@ -252,7 +248,8 @@ class Harness:
         self.folder = folder
         self.seed = seed
         usable = [point for point in points if not point.system_call or find_strace()[0]]
-        self._points = [point for cycle in range(1_000) for point in self._shuffled(usable, cycle)]
+        decks = (random.Random(f"{seed}/points/{n}").sample(usable, len(usable)) for n in range(1_000))
+        self._points = list(itertools.chain(*decks))
         self._spare: subprocess.Popen[bytes] | None = None
         self.met: list[Event] = []  # Of all lives: what stood on their logs.
 
@@ -358,9 +355,6 @@ class Harness:
         for name in sorted(found.keys() | expected.keys()):
             if found.get(name) != expected.get(name):
                 yield f"{name}: {_short(found.get(name))}, undisturbed {_short(expected.get(name))}"
-
-    def _shuffled(self, points: list[Point], cycle: int) -> list[Point]:
-        return random.Random(f"{self.seed}/points/{cycle}").sample(points, len(points))
 
 
 def start_child() -> subprocess.Popen[bytes]:

@@ -46,6 +46,8 @@ PEOPLE = ("user", "operator")
 FAMILY = {"fact": "fact", "insight": "fact", "journal": "journal", "goal": "goal", "plan": "plan"}
 REPEATERS = ["agent", "tool", "model"]
 OF_ANYONE = ["recalled", "embedded"]
+TOLD_ELSEWHERE = ("erased", "used", "archived", "scope_changed", "edited")
+"""`Uses`, `Aging` and `Pages` tell of these."""
 
 Event = dict[str, Any]
 """What was said: type, id, scope, at, sent, actor, origin, session, and the body as a dict or None."""
@@ -271,7 +273,7 @@ class Scope:
             self.covers = held
 
     def _take(self, event: Event, settings: Settings) -> bool:
-        if event["body"] is None:
+        if event["body"] is None or event["type"] in TOLD_ELSEWHERE:
             return True
         if event["type"] == "decided":
             self._decide(event["body"])
@@ -286,22 +288,17 @@ class Scope:
                 shown.setdefault(event["session"], []).append((event["at"], returned))
         elif event["type"] == "embedded":
             return self._embed(event, settings)
-        elif event["type"] in ("erased", "used", "archived", "scope_changed", "edited"):
-            pass  # `Uses`, `Aging` and `Pages` tell.
         elif event["type"] == "pinned":
             others = [id for id in self.pinned if id not in event["body"]["ids"]]
             self.pinned = others + (event["body"]["ids"] if event["body"]["on"] else [])
             memories = [memory for id in event["body"]["ids"] if (memory := self.memory_of(id))]
             named = {id for memory in memories for id in ids_of(memory)} if event["body"]["on"] else set()
-            self.covers = [
-                cover
-                for cover in self.covers
-                if cover["op"] == "add" or cover["by"] in named or named.isdisjoint(cover["ids"])
-            ]
-        elif event["type"] == "linked" and event["body"]["relation"] not in ("holds", "replaced_by"):
-            pass  # `Pages` tells.
+            self.covers = [cover for cover in self.covers if cover["op"] == "add" or cover["by"] in named
+                           or named.isdisjoint(cover["ids"])]  # fmt: skip
         elif event["type"] == "linked":
             said, trust = event["body"], TRUST.index(event["origin"])
+            if said["relation"] not in ("holds", "replaced_by"):
+                return True  # `Pages` tells.
             if not self.words.get(said["id"], {}).get("settled") or event["origin"] in PEOPLE:
                 self.words.pop(said["id"], None)
                 if said["on"]:
@@ -389,11 +386,11 @@ class Scope:
     def _may_join(self, memory: Memory, other: Memory) -> bool:
         """Whether nobody has set a capture of one memory apart from one of another."""
         own, others = ids_of(memory), ids_of(other)
-        return not any(
-            set(group) & set(own) and any(set(rest) & set(others) for rest in split if rest is not group)
-            for split in self.apart
-            for group in split
-        )
+        for split in self.apart:
+            holding = [[group for group in split if set(group) & set(ids)] for ids in (own, others)]
+            if any(one is not other for one in holding[0] for other in holding[1]):
+                return False
+        return True
 
     def hidden(self, capture: Capture) -> bool:
         """Whether a capture is withdrawn or forgotten: by its text where its kind folds, else by its id."""
@@ -871,21 +868,18 @@ class Scope:
         after = self._successor(memory)
         outdated = None if after else self._first(memory, "in part")
         stronger = None if after else self._contradicted(memory)
-        others = self.memories if self.living(memory) else []
-        replaced = [it for it in others if self._successor(it) is memory and self.living(it)]
+        past = self.memories if self.living(memory) else []
+        replaced = [it for it in past if self._successor(it) is memory and self.living(it)]
         replaced.sort(key=self._when, reverse=True)
         before = spoken(self.living(replaced[0]))["body"]["text"] if replaced else ""
         told = replaces(before, speaks["body"]["text"]) if replaced else None
+        others = {"replaced_by": after, "outdated_by": outdated, "contradicts": stronger}
         return {
-            "valid_from": self._since(memory),
+            **{name: None if it is None else self.name_of(it)["id"] for name, it in others.items()},
+            "valid_from": self._since(memory), "replaces": [self.name_of(it)["id"] for it in replaced],
             "valid_to": None if after is None else max(self._since(memory), self._since(after)),
-            "replaced_by": None if after is None else self.name_of(after)["id"],
-            "replaces": [self.name_of(it)["id"] for it in replaced],
-            "held": self._held(memory),
-            "before": "" if told is None else told.older,
-            "outdated_by": None if outdated is None else self.name_of(outdated)["id"],
-            "contradicts": None if stronger is None else self.name_of(stronger)["id"],
-        }
+            "held": self._held(memory), "before": "" if told is None else told.older,
+        }  # fmt: skip
 
     def _memory_row(self, memory: Memory, current: dict[str, Memory | None]) -> dict[str, Any]:
         name, living = self.name_of(memory), self.living(memory)
@@ -999,10 +993,8 @@ def ids_of(memory: Memory) -> list[str]:
 
 def ties(joined: list[tuple[Capture, str, int]]) -> list[dict[str, Any]]:
     """Return how captures belong to a memory, as a view says it."""
-    return [
-        {"id": capture["id"], "how": how, "similarity": similarity, "offset": capture["offset"]}
-        for capture, how, similarity in joined
-    ]
+    keys = ("id", "how", "similarity", "offset")
+    return [dict(zip(keys, (it["id"], how, near, it["offset"]), strict=True)) for it, how, near in joined]
 
 
 def spoken(living: list[Capture]) -> Capture:

@@ -68,16 +68,12 @@ class Aging:
         """Return everything that can be archived, in the order of the first captures."""
         turns = [it for it in self.scope.captures if it["body"]["kind"] == "turn"]
         found = [{"first": it, "members": [it], "ids": [it["id"]], "kind": "turn"} for it in turns]
-        found += [
-            {
-                "first": memory["members"][0][0],
-                "members": [member for member, _, _ in memory["members"]],
-                "ids": [capture["id"] for capture, _, _ in (*memory["members"], *memory["echoes"])],
-                "kind": AGING.get(memory["members"][0][0]["body"]["kind"]),
-                "is_made": memory["members"][0][1] == "decided",
-            }
-            for memory in self.scope.memories
-        ]
+        for memory in self.scope.memories:
+            first, how, _ = memory["members"][0]
+            members, ties = memory["members"], (*memory["members"], *memory["echoes"])
+            ids, kind = [tie[0]["id"] for tie in ties], AGING.get(first["body"]["kind"])
+            unit = {"first": first, "members": [member for member, _, _ in members], "ids": ids}
+            found.append({**unit, "kind": kind, "is_made": how == "decided"})
         found.sort(key=lambda unit: unit["first"]["seq"])
         for unit in found:
             unit["id"] = unit["first"]["id"]

@@ -10,7 +10,6 @@ from bench.living import SCOPE, make_living
 from browsing import browser, tab
 from page_served import served
 
-from memtape.schemas.events import edit_of
 from memtape.tools.capture.writing import now_us
 
 WIDTH, HEIGHT, TEXTS = 1100, 820, 500
@@ -36,7 +35,7 @@ def main(folder: Path) -> None:
         with served(Path(place)) as page:
             with page.client() as client:
                 for slug, title, text in PAGES:
-                    client.tree.new(slug, text, edit_of(title=title))
+                    client.new_page(slug, text, title=title)
                 client.project()
                 (conflict,) = client.conflicts().conflicts
             shown = SHOWN | {"memory": f"/memory?id={conflict.a.id}"}

@@ -16,6 +16,7 @@ from bench.instructing import Sentence, is_told
 from commanding import call
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import rows
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Origin
@@ -26,24 +27,19 @@ from memtape.tools.client import Client
 from memtape.tools.keep.erasing import plan
 from memtape.tools.table import TOOLS
 
-DATA = Path(__file__).parent / "data"
 RULE, TALK = "In all my projects, use tabs.", "Thanks. In all my projects, use tabs. Now fix the test."
 TOLD = "rule for all projects waits for the user: memtape settle"
 
 
-def lines(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
-
-
 def test_what_is_for_all_projects_is_told_and_nothing_else() -> None:
-    for line in lines("rules-for-all-projects.jsonl"):
-        found = any(map(is_for_all_projects, heard_in(str(line["text"])).standing))
+    for line in rows("rules-for-all-projects"):
+        found = any(map(is_for_all_projects, heard_in(line["text"]).standing))
         assert found == line["everywhere"], line["text"]
 
 
-@pytest.mark.parametrize("name", ["standing-instructions.jsonl", "standing-instructions-seen-since.jsonl"])
+@pytest.mark.parametrize("name", ["standing-instructions", "standing-instructions-seen-since"])
 def test_of_the_sentences_the_rule_was_narrowed_by_none_is_told_wrongly(name: str) -> None:
-    read = [msgspec.convert(line, Sentence) for line in lines(name)]
+    read = [msgspec.convert(line, Sentence) for line in rows(name)]
     told = [line for line in read if is_told(line.text)]
     assert [line.text for line in told if not line.standing] == []
     assert len(told) * 2 >= sum(line.standing for line in read)

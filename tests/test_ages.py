@@ -6,7 +6,8 @@ from collections import Counter
 
 import builders
 import pytest
-from builders import START, archived, captured, configured, forgotten, histories, pinned, slots, used
+from builders import START, archived, captured, forgotten, histories, partition_of, pinned, slots, used
+from builders import scope_of as world
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import msgpack
@@ -14,7 +15,6 @@ from msgspec import msgpack
 from memtape.schemas.events import Event, make_tick
 from memtape.schemas.settings import Settings
 from memtape.schemas.times import DAY_US, HOUR_US
-from memtape.state.core.erasures import erasures_of
 from memtape.state.core.partition import Partition, fold
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.lifecycle import MOST_A_PASS, retention_of, units_of
@@ -26,17 +26,6 @@ QUICK = Settings(
     archive_after_days=2, purge_after_days=1, dormant_after_days=3,
 )  # fmt: skip
 NOW = START // HOUR_US * HOUR_US
-
-
-def partition_of(*events: Event, settings: Settings | None = None) -> Partition:
-    rest = slots([configured(settings), *events])
-    partition = Partition(0, erasures_of(rest))
-    fold(partition, rest)
-    return partition
-
-
-def world(*events: Event, settings: Settings | None = None) -> Scope:
-    return partition_of(*events, settings=settings).scopes["project:test"]
 
 
 def tick(days: float) -> Event:

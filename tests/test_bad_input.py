@@ -11,7 +11,7 @@ from typing import Any, cast
 import anyio
 import httpx
 import pytest
-from click.testing import CliRunner
+from commanding import call
 from forking import memtape
 from page_served import served
 from starlette.requests import Request
@@ -21,7 +21,6 @@ from test_one_server import HANDSHAKE
 from memtape.tools.agents import hooks
 from memtape.tools.agents.forwarding import HostSession
 from memtape.tools.agents.hosts import ACTIONS
-from memtape.tools.doors.cli import main
 from memtape.tools.page.app import CUT_OFF, PageApp
 
 A = "project:a"
@@ -41,15 +40,6 @@ BAD: dict[str, bytes] = {
     "no end": b'{"text":"',
 }
 PING = {"jsonrpc": "2.0", "id": "still there", "method": "ping"}
-
-
-def call(home: Path, *words: str, **given: Any) -> Any:
-    return CliRunner().invoke(main, [*words, "--home", str(home)], **given)
-
-
-def is_told(done: Any) -> bool:
-    """Whether a command ended by itself."""
-    return isinstance(done.exception, SystemExit | None) and "Traceback" not in done.output
 
 
 def test_a_forwarder_hands_on_whatever_comes(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -137,14 +127,13 @@ def test_a_line_is_refused_and_those_beside_it_are_kept(home: Path, tmp_path: Pa
     path = tmp_path / "lines.jsonl"
     path.write_bytes(data)
     words, given = {"file": (["--file", str(path)], {}), "stdin": (["-"], {"input": data})}[way]
-    done = call(home, "capture", *words, "--scope", A, "--json", **given)
-    assert is_told(done) and json.loads(done.stdout)["count"] == 2, done.output
-    assert len(json.loads(done.stdout)["refused"]) == len(bad)
+    done = json.loads(call("capture", *words, "--json", home=home, scope=A, code=1, **given).stdout)
+    assert (done["count"], len(done["refused"])) == (2, len(bad)), done
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json"])
 def test_an_import_ends_with_a_sentence(home: Path, tmp_path: Path, ending: str) -> None:
-    for name, data in BAD.items():
+    for data in BAD.values():
         path = tmp_path / f"export.{ending}"
         path.write_bytes(data + b"\n" if ending == "jsonl" else b"[" + data)
-        assert is_told(call(home, "import", str(path), "--scope", A)), name
+        call("import", path, home=home, scope=A, code=None)

@@ -215,12 +215,7 @@ def test_a_search_can_be_asked_again_as_of_its_time(tmp_path: Path, clock: Machi
         fill(mine)
         clock.now += 30 * HOUR_US
         first = mine.search("harbour gauge")
-        (body,) = (
-            event.body
-            for number in range(mine.log.partitions)
-            for slot in mine.log.read(number, 0, 100, types=("recalled",))
-            if (event := decode(slot.payload)).id == first.recall_id
-        )
+        (body,) = (event.body for event in events_of(mine.log) if event.id == first.recall_id)
         assert isinstance(body, Recalled) and body.now == clock.now - clock.now % HOUR_US
         then = format_time(clock.now)
         clock.now += 50 * HOUR_US

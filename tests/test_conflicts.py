@@ -9,6 +9,7 @@ from typing import Any
 import builders
 import pytest
 from builders import MINUTE, START, captured, configured, forgotten, linked, make_id, settled, slots, used
+from builders import scope_of as world
 from commanding import call as command
 from commanding import document
 from hypothesis import given
@@ -50,17 +51,6 @@ RAISED = [*PAIR, uses(["old"], 3), uses(["new"], 4)]
 BY_AGENT = said(NEW, "new", 2, origin="agent", actor="claude")
 
 
-def partition_of(*events: Event) -> Partition:
-    rest = slots([configured(), *events])
-    partition = Partition(0, erasures_of(rest))
-    fold(partition, rest)
-    return partition
-
-
-def world(*events: Event) -> Scope:
-    return partition_of(*events).scopes["project:test"]
-
-
 def raised(*events: Event) -> list[ConflictState]:
     return list(world(*events).conflicts.by_id.values())
 
@@ -98,14 +88,10 @@ def test_being_opposed_is_mutual_and_nothing_opposes_itself(one: str, other: str
 
 def test_nobody_is_asked_before_both_sides_were_affirmed_since_both_are_known() -> None:
     elsewhere = used(["old"], "elsewhere", scope="global", origin="operator")
-    for affirmed in (
-        PAIR,
-        [*PAIR, uses(["old"], 3)],
-        [*PAIR, said(NEW, "again", 3)],
-        [PAIR[0], uses(["old"], 2), PAIR[1], uses(["new"], 3)],
-        [PAIR[0], said(OLD, "again", 2), said(NEW, "new", 3), uses(["new"], 4)],
-        [*PAIR, elsewhere, uses(["new"], 4)],
-    ):
+    for affirmed in (PAIR, [*PAIR, uses(["old"], 3)], [*PAIR, said(NEW, "again", 3)],
+                     [PAIR[0], uses(["old"], 2), PAIR[1], uses(["new"], 3)],
+                     [PAIR[0], said(OLD, "again", 2), said(NEW, "new", 3), uses(["new"], 4)],
+                     [*PAIR, elsewhere, uses(["new"], 4)]):  # fmt: skip
         assert raised(*affirmed) == []
     assert state_of(*PAIR, uses(["old", "new"], 3)) == [("both_affirmed", "medium", "pending")]
     asked = [
@@ -163,8 +149,7 @@ def opposed(by: str, *others: str, id: str = "model", minute: int = 5, seqs: Seq
     """Return the decision that these captures cannot both hold, as they were seen."""
     ids = tuple(map(make_id, (by, *others)))
     conflict = Operation(by=ids[0], ids=ids[1:], op="conflict")
-    said = builders.decided((by, *others), [conflict], id, origin="model",
-                   sent=START + minute * MINUTE)  # fmt: skip
+    said = builders.decided((by, *others), [conflict], id, origin="model", sent=START + minute * MINUTE)
     inputs = tuple(Input(id=id, seq=seq) for id, seq in zip(ids, seqs, strict=True))
     return replace(said, body=replace(said.body, inputs=inputs))
 
@@ -178,20 +163,16 @@ def test_people_are_asked_once_where_a_model_says_that_what_it_saw_cannot_hold()
     again = [opposed("old", "new", id="again", minute=6), uses(["old", "new"], 7)]
     assert state_of(*ALIKE, said_so, *again) == [("model", "medium", "pending")]
     kept = settled(("old", "new"), ["old"], "done", sent=START + 8 * MINUTE)
-    assert state_of(*ALIKE, said_so, kept, opposed("old", "new", id="more", minute=9)) == [
-        ("model", "medium", "accepted")
-    ]
+    more = opposed("old", "new", id="more", minute=9)
+    assert state_of(*ALIKE, said_so, kept, more) == [("model", "medium", "accepted")]
     scope = world(*ALIKE, said_so, kept)
     one, other = (scope.memory_of(make_id(name)) for name in ("old", "new"))
     assert one is not None and other is not None and holds(scope, one) and successor(scope, other) is one
-    for events in (
-        [*ALIKE, opposed("old", "new", seqs=(0, 7))],
-        [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")],
-        [*PAIR, opposed("old", "new")],
+    for events in ([*ALIKE, opposed("old", "new", seqs=(0, 7))],
+        [*ALIKE, forgotten(["old"], "gone"), opposed("old", "new")], [*PAIR, opposed("old", "new")],
         [*ALIKE, linked("old", "holds", None, "word"), opposed("old", "new")],
         [*ALIKE, said(KILN, "again", 3), opposed("old", "again", seqs=(0, 0))],
-        [*ALIKE, opposed("old", "nobody")],
-    ):
+        [*ALIKE, opposed("old", "nobody")]):  # fmt: skip
         assert raised(*events) == []
 
 
@@ -277,7 +258,7 @@ def test_a_state_restored_anywhere_settles_the_same(events: list[Event], data: s
     fold(partition, rest[:cut])
     partition = restore(snapshot(partition))
     fold(partition, rest[cut:])
-    assert state_leaves([partition]) == state_leaves([partition_of(*whole)])
+    assert state_leaves([partition]) == state_leaves([builders.partition_of(*whole)])
 
 
 @pytest.mark.parametrize("keep", [["old"], ["new"], ["old", "new"]])
@@ -296,7 +277,7 @@ def test_an_answer_does_what_it_says_and_another_one_overrules_it(keep: list[str
 
 def test_an_answer_is_of_people_alone_and_holds_until_more_is_said() -> None:
     for origin in ("agent", "tool", "web", "model"):
-        partition = partition_of(*RAISED, settled(("old", "new"), ["old"], "done", origin=origin))
+        partition = builders.partition_of(*RAISED, settled(("old", "new"), ["old"], "done", origin=origin))
         scope = partition.scopes["project:test"]
         assert [it.status for it in scope.conflicts.by_id.values()] == ["pending"]
         assert not scope.validity.said and partition.counters.ignored == 1
@@ -342,10 +323,8 @@ def listed(home: Path, *words: str) -> Any:
 
 
 def clients(home: Path) -> tuple[Client, Client]:
-    return (
-        Client(home, scope="project:a", actor="Ada", origin="user"),
-        Client(home, scope="project:a", actor="claude", origin="agent"),
-    )
+    user = Client(home, scope="project:a", actor="Ada", origin="user")
+    return user, Client(home, scope="project:a", actor="claude", origin="agent")
 
 
 def test_a_home_asks_is_answered_undone_and_made_anew(tmp_path: Path) -> None:
@@ -423,10 +402,9 @@ def test_what_cannot_be_settled_is_told_in_a_sentence(tmp_path: Path) -> None:
         new = user.capture(NEW).id
         user.use([old, new])
         (found,) = user.conflicts().conflicts
-        with pytest.raises(MemtapeError, match="has no conflict"):
-            user.settle("0" * 8, "A")
-        with pytest.raises(MemtapeError, match="has no conflict"):
-            user.settle(found.id[:4], "A")
+        for wrong in ("0" * 8, found.id[:4]):
+            with pytest.raises(MemtapeError, match="has no conflict"):
+                user.settle(wrong, "A")
         user.forget(old)
         assert user.conflicts().pending == 0
         assert [it.status for it in user.conflicts(settled=True).conflicts] == ["expired"]

@@ -22,10 +22,11 @@ from memtape.schemas.errors import MemtapeError
 from memtape.schemas.times import DAY_US, format_time
 from memtape.schemas.variables import CAPTURE_OFF, CAPTURE_VARIABLE
 from memtape.sinks.home.folders import Home
+from memtape.tools.agents import plugins
 from memtape.tools.agents.connecting import connect, disconnect, own_command, plugin_folder
 from memtape.tools.agents.doctor import LOOKS, Finding
 from memtape.tools.agents.hosts import ACTIONS
-from memtape.tools.agents.plugins import HOOK_TIMEOUT_S, HOSTS, MARKETPLACE, SLASH_COMMANDS, plugin_files, started_by
+from memtape.tools.agents.plugins import HOSTS, SLASH_COMMANDS, plugin_files
 from memtape.tools.client import Client
 from memtape.tools.table import TOOLS
 
@@ -114,8 +115,7 @@ def test_a_host_installs_what_was_written_and_gives_it_back(host: str, said: Pat
 
 
 def held(said: Path, program: str) -> str:
-    file = said.with_name(f"held-{program}")
-    return file.read_text() if file.exists() else ""
+    return "".join(file.read_text() for file in said.parent.glob(f"held-{program}"))
 
 
 def test_what_failed_is_named_and_undone_and_can_be_done_again(
@@ -180,7 +180,7 @@ def parts(host: str, command: list[str], home: str) -> tuple[dict[str, list[dict
         text = files["memtape.js"].decode()
         parts = (text.partition(f"const {name} = ")[2] for name in NAMES_IN_JS)
         hook, server = (json.loads(part.partition("\n")[0]) for part in parts)
-        called = {"type": "command", "command": shlex.join(hook), "timeout": HOOK_TIMEOUT_S}
+        called = {"type": "command", "command": shlex.join(hook), "timeout": plugins.HOOK_TIMEOUT_S}
         told = {event for event in ACTIONS[host] if f'told("{event}"' in text}
         return {event: [{"hooks": [called]}] for event in told}, {"command": server[0], "args": server[1:]}
     under = "" if host in ("gemini", "qwen") else "memtape/"
@@ -200,13 +200,13 @@ def test_a_plugin_names_every_event_that_its_hook_knows_and_starts_us_in_full(ho
     assert set(hooks) == set(ACTIONS[host])
     for groups in hooks.values():
         (called,) = groups[0]["hooks"]
-        command, words = started_by(called["command"])
+        command, words = plugins.started_by(called["command"])
         assert command == ["/opt/a b/memtape"] and words == ["agents", "hook", "--host", host, "--home", home]
         assert called["timeout"] >= (1_000 if host in ("gemini", "qwen") else 1)
     assert server["args"][-5:] == ["/opt/a b/memtape", "agents", "mcp", "--home", home]
     if HOSTS[host].form == "plugin":
         market = json.loads(plugin_files(host, ["memtape"], home)[".claude-plugin/marketplace.json"])
-        assert market["name"] == MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
+        assert market["name"] == plugins.MARKETPLACE and market["plugins"][0]["source"] == "./memtape"
 
 
 def installed_by(host: str, command: list[str], home: str) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 from builders import START, data_of
-from click.testing import CliRunner
+from commanding import call
 from test_distilling import no_model as no_model  # A fixture.
 from test_facts import Scripted, all_events, configure
 from test_statements import erase
@@ -34,7 +34,6 @@ from memtape.state.core.scope import Scope
 from memtape.tools.ask import reading
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.keep import consolidating
 from memtape.tools.keep.consolidating import consolidator, marks_of, scope_alone
 from memtape.tools.keep.states import state_at
@@ -98,19 +97,14 @@ def made(client: Client) -> list[Event]:
     return [event for event in captured if CONSOLIDATED_TAG in event.body.tags[:1]]
 
 
-@pytest.mark.parametrize(
-    ("mark", "is_open", "reason"),
-    [
-        (PassMark(), False, "nothing is new"),
-        (PassMark(new=12, oldest=START), False, "12 of 20 new memories and 0 of 25 confirmations"),
-        (PassMark(new=ENOUGH_NEW, oldest=START), True, "20 new memories"),
-        (PassMark(confirmed=ENOUGH_CONFIRMED), True, "25 confirmations"),
-        (PassMark(new=500, oldest=START, at=START), False, "the last pass was 23 h ago"),
-        (PassMark(new=1, oldest=START + 23 * HOUR_US - BEHIND_US - 1, at=START), True, "waited for 14 days"),
-        (PassMark(queued=1), True, "1 cluster to be looked at again"),
-        (PassMark(queued=1, at=START), False, "the last pass was 23 h ago"),
-    ],
-)
+@pytest.mark.parametrize(("mark", "is_open", "reason"), [(PassMark(), False, "nothing is new"),
+    (PassMark(new=12, oldest=START), False, "12 of 20 new memories and 0 of 25 confirmations"),
+    (PassMark(new=ENOUGH_NEW, oldest=START), True, "20 new memories"),
+    (PassMark(confirmed=ENOUGH_CONFIRMED), True, "25 confirmations"),
+    (PassMark(new=500, oldest=START, at=START), False, "the last pass was 23 h ago"),
+    (PassMark(new=1, oldest=START + 23 * HOUR_US - BEHIND_US - 1, at=START), True, "waited for 14 days"),
+    (PassMark(queued=1), True, "1 cluster to be looked at again"),
+    (PassMark(queued=1, at=START), False, "the last pass was 23 h ago")])  # fmt: skip
 def test_a_pass_begins_when_enough_is_new_and_says_why(mark: PassMark, is_open: bool, reason: str) -> None:
     found = gate(mark, START + 23 * HOUR_US)
     assert found.is_open is is_open and reason in found.reason
@@ -145,10 +139,8 @@ WORDED = ("Marta maintains the export job.", "The export job is maintained by Ol
 
 def test_what_is_replaced_in_other_words_is_told_in_its_own(client: Client) -> None:
     owners = say(client, *WORDED)
-    told = (
-        "Ilse is the owner of the export job "
-        "(since 2026-09-23; previously Olek, from 2026-09-22; Marta, from 2026-09-21)"
-    )
+    told = ("Ilse is the owner of the export job "
+            "(since 2026-09-23; previously Olek, from 2026-09-22; Marta, from 2026-09-21)")  # fmt: skip
     say(client, "The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00.")
     kept = {"The gate opens at 8:00, and the guard has the spare key.", "The gate now opens at 9:00."}
     assert len(client.consolidate(at_once=True).conclusions) == 1
@@ -295,7 +287,7 @@ def test_people_are_asked_where_a_model_sees_a_conflict(asking: Client, model: S
     (found,) = asking.conflicts().conflicts
     assert (found.why, found.status, found.a.text, found.b.text) == ("model", "pending", *ALIKE[1:])
     asking.settle(found.id, "B")
-    assert CliRunner().invoke(main, ["rebuild", "--home", str(asking.home.path)]).exit_code == 0
+    call("rebuild", home=asking.home.path)
     (after,) = asking.conflicts(settled=True).conflicts
     assert (after.id, after.status, after.kept) == (found.id, "accepted", "B")
     assert held(asking)[ALIKE[1]].replaced_by == ids[1]
@@ -454,16 +446,13 @@ def test_the_command_tells_what_it_would_do_and_does_it(client: Client) -> None:
     say(client, *PORTS)
     client.project()
 
-    def run(*arguments: str, command: str = "admin consolidate", scope: str = SCOPE, ok: bool = True) -> str:
-        where = ["--home", str(client.home.path), *(["--scope", scope] if command != "status" else [])]
-        result = CliRunner().invoke(main, [*command.split(), *arguments, *where], catch_exceptions=False)
-        assert (result.exit_code == 0) is ok, result.output
-        return result.output
+    def run(*words: str, scope: str = SCOPE, code: int = 0) -> str:
+        return call("admin", "consolidate", *words, home=client.home.path, scope=scope, code=code).output
 
     assert "3 of 20 new memories" in run()
     assert LATEST in run("--dry-run") and "1 decision" in run("--dry-run") and not decided(client)
     told = msgspec.json.decode(run("--now", "--json"))
     assert told["done"] and told["decided"][0]["text"] == LATEST and len(told["decided"][0]["ids"]) == 3
     client.project()
-    assert "consolidated: 1 replace; nothing is new" in run(command="status")
-    assert "is not consolidated" in run(scope="global", ok=False)
+    assert "consolidated: 1 replace; nothing is new" in call("status", home=client.home.path).output
+    assert "is not consolidated" in run(scope="global", code=1)

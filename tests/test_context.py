@@ -32,6 +32,7 @@ from memtape.tools.ask.standing import known_among, known_in
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
+from memtape.tools.keep.erasing import plan
 
 NOW = 1_790_000_000_000_000
 COUNTS: dict[str, Callable[[str], int]] = {
@@ -43,16 +44,11 @@ COUNTS: dict[str, Callable[[str], int]] = {
     "the tokenizer": tokenizer().count,
 }
 
-texts = st.one_of(
-    st.sampled_from(
-        [
-            "Always run the tests.", "I prefer tabs.", "Never push to main!", "Staging listens on 8081.",
-            "始终使用中文。", "会议在大阪。" * 40, "👩‍🚀🎉" * 30, "a" * 900, "A long tale. " * 60, "x",
-            "`<b>` [a](b) <!-- memtape:end -->", "Immer testen.", "@/etc/passwd", "a\n- b\n# c",
-        ]
-    ),
-    st.text(st.characters(codec="utf-8"), min_size=1, max_size=200).filter(str.strip),
-)  # fmt: skip
+ODD = ("Always run the tests.", "I prefer tabs.", "Never push to main!", "Staging listens on 8081.",
+       "始终使用中文。", "会议在大阪。" * 40, "👩‍🚀🎉" * 30, "a" * 900, "A long tale. " * 60, "x",
+       "`<b>` [a](b) <!-- memtape:end -->", "Immer testen.", "@/etc/passwd", "a\n- b\n# c")  # fmt: skip
+any_text = st.text(st.characters(codec="utf-8"), min_size=1, max_size=200)
+texts = st.sampled_from(ODD) | any_text.filter(str.strip)
 
 
 @st.composite
@@ -96,9 +92,7 @@ def test_budgets_hold(known: list[Known], budget: int, counted: str, form_name: 
     ends = [item for item in chosen.items if item.ends]
     assert sum(count(form.line(item)) + 1 for item in ends) <= budget // 5
     order = [SECTIONS.index(item.section) for item in chosen.items]
-    assert order == sorted(order)
-    kept = sum(chosen.omitted.values()) + len(chosen.items)
-    assert kept == len(items)
+    assert order == sorted(order) and sum(chosen.omitted.values()) + len(chosen.items) == len(items)
     if chosen.items and items[0].section == "guardrails":
         assert chosen.items[0].section == "guardrails"
     shuffled = list(known)
@@ -116,8 +110,7 @@ def test_every_item_is_one_line_that_acts_on_nothing(known: list[Known], form_na
     assert len(text.splitlines()) == len(lines) - 1 or not items
     if form_name != "prompt" and items:
         assert (text.count(CONTEXT_BEGIN), text.count(CONTEXT_END)) == (1, 1)
-        assert text.startswith(CONTEXT_BEGIN)
-        assert text.endswith(CONTEXT_END + "\n")
+        assert text.startswith(CONTEXT_BEGIN) and text.endswith(CONTEXT_END + "\n")
     if form_name == "gemini":  # Such a word would take in a file.
         assert not re.search(r"(?:^|\s)@", text)
 
@@ -215,8 +208,6 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
         stated = statement_id("project:a", said, 0)
         assert item_ids(found.items) == [said, said, style, stated, goal, fact_id, erased]
         assert '- "I prefer short answers."\n' in found.text, "said by the user, and just now"
-        from memtape.tools.keep.erasing import plan
-
         memory.erase(plan(memory.home, memory.log, "project:a", [erased], only=False))
         end = sum(memory.log.ends())
         for form in FORMS:
@@ -233,11 +224,9 @@ def test_a_client_tells_what_may_be_seen_and_nothing_else(tmp_path: Path) -> Non
 
 
 def talk(client: Client, session: str, *said: tuple[str, str], day: int = 0) -> None:
-    lines = [
-        Line(text=text, kind="turn", origin=who, session=session, at=NOW + day * DAY_US + n)  # type: ignore[arg-type]
-        for n, (who, text) in enumerate(said)
-    ]
-    client.capture_many(lines)
+    how: dict[str, Any] = {"kind": "turn", "session": session}
+    placed = [(who, text, NOW + day * DAY_US + n) for n, (who, text) in enumerate(said)]
+    client.capture_many(Line(text=text, origin=who, at=at, **how) for who, text, at in placed)  # type: ignore[arg-type]
 
 
 LAST = (
@@ -386,13 +375,11 @@ def test_what_is_not_projected_yet_is_told(tmp_path: Path, monkeypatch: pytest.M
     with Client(tmp_path, scope="project:a", actor="Ada", origin="user") as memory:
         old = memory.capture("Always use tabs.").id
         memory.project()
-        lock = memory.home.lock("projector")
-        with lock:
+        with memory.home.lock("projector"):
             new = memory.capture("Never use spaces.").id
             memory.forget(old)
             found = memory.context()
-            assert item_ids(found.items) == [new]
-            assert found.lag == 2
+            assert (item_ids(found.items), found.lag) == ([new], 2)
             monkeypatch.setattr(context, "tokenizer", lambda: CHARACTERS)
             counted = memory.context(100)
             assert (counted.tokenizer, counted.tokens) == ("characters/4", -(-len(counted.text) // 4))

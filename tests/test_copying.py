@@ -7,13 +7,16 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from builders import START, captured, erased, forgotten, recalled
 from click.testing import CliRunner, Result
+from commanding import call
 from forking import python
 from kafka_broker import Broker
+from test_logs import everything
 
 from memtape.schemas.errors import DamagedLog, LogExists, MemtapeError
 from memtape.schemas.log import Log, Position
@@ -66,10 +69,6 @@ def fill(log: Log, count: int = 30, start: int = 0) -> None:
     log.append_raw(3, [b"no event", b"", b'{"almost": 1}', b"\xff\xfe", b"null"])
 
 
-def everything(log: Log) -> list[list[bytes]]:
-    return [[slot.payload for slot in log.read(number, 0, 100_000)] for number in range(log.partitions)]
-
-
 def state_hash(folder: Path, log: Log) -> str:
     home = Home(folder)
     with Owner(home, log) as owner:
@@ -80,7 +79,7 @@ def state_hash(folder: Path, log: Log) -> str:
 
 
 def copy_command(*words: str) -> Result:
-    return CliRunner().invoke(main, ["admin", "copy", *words])
+    return call("admin", "copy", *words, code=None)
 
 
 def test_a_copy_is_the_same_log(source: EmbeddedLog, tmp_path: Path) -> None:
@@ -146,8 +145,7 @@ def test_a_place_where_something_else_stands_is_refused_and_not_changed(
     before = path.read_bytes()
     with pytest.raises(MemtapeError) as refusal:
         copy_log(source, str(path))
-    assert isinstance(refusal.value, (LogExists, DamagedLog))
-    assert refusal.value.hint
+    assert isinstance(refusal.value, (LogExists, DamagedLog)) and refusal.value.hint
     assert path.read_bytes() == before
 
 
@@ -181,8 +179,7 @@ def test_a_slot_that_was_erased_after_it_was_copied_is_named(source: EmbeddedLog
 
 
 def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, tmp_path: Path) -> None:
-    result = copy_command("--to", str(tmp_path / "other"), "--json")
-    said = json.loads(result.stdout)
+    said = json.loads(copy_command("--to", str(tmp_path / "other"), "--json").stdout)
     assert said["log_id"] == source.log_id
     assert (said["slots"], said["copied"], said["behind"]) == (sum(source.ends()), sum(source.ends()), 0)
     assert said["place"] == str(tmp_path / "other" / "log.db")
@@ -194,9 +191,6 @@ def test_the_command_says_what_it_copied_and_how_to_use_it(source: EmbeddedLog, 
     for to in ("kafka:/localhost:9092/t", "kafka://ada:secret@localhost:9092/t", "https://example.org/x"):
         refused = copy_command("--to", to)
         assert (refused.exit_code, "secret" in refused.output) == (1, False)
-
-
-# On a broker
 
 
 @pytest.mark.slow
@@ -298,10 +292,7 @@ def test_what_another_process_writes_into_the_copy_is_found(
 
 def test_a_copy_is_named_by_what_is_erased_and_can_be_erased_as_told(home: Path, tmp_path: Path) -> None:
     """The home remembers both ends, so that a home whose log was moved names the place it was moved from."""
-
-    def run(*words: str) -> Result:
-        return CliRunner().invoke(main, [*words, "--scope", "project:a"])
-
+    run = partial(call, scope="project:a", code=None)
     text = "The codename is Zebrafish-Quokka."
     id = json.loads(run("capture", text, "--json").stdout)["id"]
     other, file, gone = tmp_path / "other", tmp_path / "memory.db", tmp_path / "gone.db"

@@ -6,12 +6,14 @@ import inspect
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import data_of
-from click.testing import CliRunner, Result
+from commanding import call as command
+from commanding import document
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
@@ -23,7 +25,6 @@ from memtape.tools.agents import hooks
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import call
 
 PORT = "The staging database listens on port 5433."
@@ -110,11 +111,8 @@ def test_what_was_said_last_is_put_right_without_a_recall(client: Client) -> Non
     turn(client, "Actually the port is 5434.")
     client.project()
     assert RIGHT in [result.text for result in client.search("staging database port").results]
-    assert not any(
-        result.text == "Actually the port is 5434."
-        for result in client.search("port", 20).results
-        if result.kind == "fact"
-    )
+    assert not any(result.text == "Actually the port is 5434."
+                   for result in client.search("port", 20).results if result.kind == "fact")  # fmt: skip
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -178,9 +176,8 @@ def corrected_home(client: Client) -> tuple[str, str]:
     return old, client.search("staging database port").results[0].id
 
 
-def erase(client: Client, *words: str) -> Result:
-    where = ["--home", str(client.home.path), "--scope", client.scope]
-    return CliRunner().invoke(main, ["erase", *words, *where])
+def erase(client: Client, *words: str, code: int = 0) -> str:
+    return command("erase", *words, home=client.home.path, scope=client.scope, code=code).output
 
 
 @pytest.mark.parametrize("is_asked", [False, True])
@@ -188,25 +185,25 @@ def test_a_correction_goes_with_what_it_corrects_where_asked(client: Client, is_
     old, right = corrected_home(client)
     asked = (right,) if is_asked else ("--yes",)
     ends = client.log.ends()
-    refused = erase(client, old)
-    assert refused.exit_code == 1 and "--keep-corrections" in refused.output and client.log.ends() == ends
-    assert f"{right}  {RIGHT}" in refused.output
+    refused = erase(client, old, code=1)
+    assert "--keep-corrections" in refused and client.log.ends() == ends
+    assert f"{right}  {RIGHT}" in refused
     # What was asked for itself is no correction to keep.
-    assert erase(client, old, *asked).exit_code == 0
+    erase(client, old, *asked)
     assert client.search("staging database port").results == []
 
 
 def test_a_correction_that_is_kept_outlives_what_it_corrects(client: Client) -> None:
     old, right = corrected_home(client)
     for _ in range(2):  # Called again, as after a kill, it is kept once.
-        erased = erase(client, old, "--keep-corrections")
-        assert "Erased" in erased.output, erased.output
+        done = command("erase", old, "--keep-corrections", home=client.home.path, scope=SCOPE, code=None)
+        assert "Erased" in done.output, done.output
     (kept,) = client.search("staging database port").results
     assert kept.id != right and kept.text == RIGHT and kept.origin == "user" and kept.actor == "Ada"
     shown = client.show(kept.id).memory
     assert shown is not None and shown.status != "deprecated" and client.verify().ok
     person = next(event for event in events_of(client.log) if event.id == kept.id).refs
-    assert erase(client, *person).exit_code == 0
+    erase(client, *person)
     assert client.search("staging database port").results == []
 
 
@@ -260,11 +257,9 @@ def test_what_was_said_between_two_forgettings_and_comes_later_stays_hidden(pers
 
 
 def test_commands_and_tools_tell_that_a_capture_is_hidden(person: Client) -> None:
-    where = ["--home", str(person.home.path), "--scope", SCOPE]
-    told = CliRunner().invoke(main, ["capture", SAID, *where]).output
-    id = told.split()[0]
-    assert "hidden" in told and f"memtape restore {id}" in told
-    assert json.loads(CliRunner().invoke(main, ["capture", SAID, "--json", *where]).output)["hidden"] is True
+    told = command("capture", SAID, home=person.home.path, scope=SCOPE).output
+    assert "hidden" in told and f"memtape restore {told.split()[0]}" in told
+    assert document("capture", SAID, home=person.home.path, scope=SCOPE)["hidden"] is True
     with Client(person.home, scope=SCOPE, log=person.log) as agent:
         said = call(agent, "add_memory", {"text": SAID})
         assert "Remembered" not in said and "restore_memory" in said
@@ -276,10 +271,10 @@ OTHER = "The gauge reads 7."
 
 
 def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(person: Client) -> None:
-    where = ["--home", str(person.home.path), "--scope", SCOPE]
     with Client(person.home, scope=SCOPE, origin="agent", log=person.log) as agent:
         before = agent.capture("The staging database listens on port 5432.").id
-        told = CliRunner().invoke(main, ["update", before, SAID, "--origin", "agent", *where]).output
+        words = ("update", before, SAID, "--origin", "agent")
+        told = command(*words, home=person.home.path, scope=SCOPE).output
         assert "hidden" in told and "memtape restore" in told and not is_found(agent)
         assert any(it.id == before for it in agent.search("staging port", quiet=True).results)
         said = call(agent, "update_memory", {"id": before, "text": SAID})
@@ -296,18 +291,15 @@ def test_an_update_to_what_was_forgotten_replaces_nothing_until_it_is_restored(p
 def test_an_import_ends_no_ban_and_counts_what_is_hidden(person: Client, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    kept, at = [{"id": "m-1", "memory": SAID}, {"id": "m-2", "memory": OTHER}], str(notes / "memory.json")
-    (notes / "memory.json").write_text(json.dumps(kept))
-    where = [at, "--home", str(person.home.path), "--scope", SCOPE, "--format", "mem0"]
-
-    def imported(*words: str) -> Any:
-        return json.loads(CliRunner().invoke(main, ["import", *where, "--json", *words]).output)
-
+    kept, at = [{"id": "m-1", "memory": SAID}, {"id": "m-2", "memory": OTHER}], notes / "memory.json"
+    at.write_text(json.dumps(kept))
+    words, where = ("import", at, "--format", "mem0"), {"home": person.home.path, "scope": SCOPE}
+    imported = partial(document, *words, **where)
     for again in ([], ["--reread"]):
         summary = imported(*again)
         assert summary["hidden"] == len(summary["hidden_ids"]) == 1, again
         assert not is_found(person)
-    assert "memtape restore" in CliRunner().invoke(main, ["import", *where, "--reread"]).output
+    assert "memtape restore" in command(*words, "--reread", **where).output
     person.restore(summary["hidden_ids"][0])
     assert is_found(person)
     assert imported("--reread")["hidden"] == 0
@@ -326,12 +318,11 @@ def test_a_prompt_ends_the_ban_and_the_import_of_an_old_session_does_not(
         client.forget(client.capture(said).id)
         if is_old:
             file = transcript(tmp_path, ("s-1", 1, said))  # Months ago.
-            words = ["import", str(file), "--home", str(person.home.path)]
-            assert CliRunner().invoke(main, words).exit_code == 0
+            command("import", file, home=person.home.path)
         else:
             told = {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(tmp_path)}
             told["prompt"] = said
             hooks.run("claude", person.home.path, json.dumps(told).encode())
-        assert CliRunner().invoke(main, ["run", "--once", "--home", str(person.home.path)]).exit_code == 0
+        command("run", "--once", home=person.home.path)
         found = [it.kind for it in client.search("staging port", quiet=True).results if "5433" in it.text]
     assert found == (["turn"] if is_old else ["fact"])  # Which a fact of the same words stands for.

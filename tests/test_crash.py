@@ -26,7 +26,8 @@ from typing import NamedTuple
 import crash
 import pytest
 from builders import captured, forgotten
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commanding import call as command
 from forking import python
 from met import missing
 from soaked import soaked
@@ -43,7 +44,6 @@ from memtape.sinks.home.folders import Home
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.sinks.tables import Shard
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.keep import verify as verifying
 from memtape.tools.keep.owner import Owner
 from memtape.tools.keep.verify import verify
@@ -51,8 +51,6 @@ from memtape.tools.keep.verify import verify
 RENAMES = ("before a page is renamed", "before a snapshot is renamed", "before the pointer is renamed")
 WAIT_S = 300.0
 """How long something may take that always comes, on a machine that does much else."""
-
-
 # Decodes an event in several threads of a process that has never seen one, as the workers of a projector do.
 FIRST_EVENTS_CODE = """
 import sys, threading
@@ -81,14 +79,10 @@ def strace() -> str:
 def child() -> Iterator[subprocess.Popen[bytes]]:
     """A projector of the harness that has imported what it needs, ended with the test."""
     process = crash.start_child()
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
     yield process
     process.kill()
     process.communicate()
-
-
-# Killed projectors
 
 
 @pytest.mark.slow
@@ -148,9 +142,6 @@ def test_a_table_whose_maker_was_killed_is_made_again(
     assert verify(home, log).ok
 
 
-# Threads that begin together
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("times", soaked((2, 30), 2))
 def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
@@ -159,9 +150,6 @@ def test_threads_that_meet_their_first_event_at_once_live(times: int) -> None:
         process = python(FIRST_EVENTS_CODE, stderr=subprocess.PIPE)
         said = process.communicate()[1]
         assert process.returncode == 0, (process.returncode, said)
-
-
-# Stopped projectors
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -189,8 +177,7 @@ def test_a_stopped_projector_keeps_its_lock_and_a_killed_one_does_not(home: Home
             pass
         assert refusal.value.pid == holder.pid
         second = subprocess.run([*command, "--once"], capture_output=True, text=True, timeout=WAIT_S)
-        assert second.returncode == 1
-        assert f"pid {holder.pid}" in second.stderr
+        assert second.returncode == 1 and f"pid {holder.pid}" in second.stderr
         # Capturing and asking need no lock, and see each other.
         with Client(home.path, scope="project:a", log=log) as client:
             client.capture("The lighthouse is green.")
@@ -241,8 +228,6 @@ def test_a_projector_stopped_within_an_epoch_is_named_to_who_wants_whole_epochs(
     assert verify(home, log).ok
 
 
-# --- Disks that fail or fill up, and a damaged log ---
-
 ERRORS = ("ENOSPC", "EIO", "EROFS")
 WRITING_CALLS = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")
 CAPTURES = 4
@@ -279,9 +264,6 @@ try:
 except MemtapeError as refusal:
     os.write(1, b"refused - %s\\n" % str(refusal).encode())
 """
-
-
-# Producers
 
 
 class Tried(NamedTuple):
@@ -355,15 +337,11 @@ def test_no_capture_is_acknowledged_whose_write_failed(
             tries += pool.map(attempt, (first, first + step))
             if not tries[-1].hits:
                 break
-    assert not tries[-1].hits
-    assert len(tries[-1].took) == CAPTURES
+    assert not tries[-1].hits and len(tries[-1].took) == CAPTURES
     refused = sum(bool(tried.refusals) for tried in tries)
     assert all("cannot be used" in refusal for tried in tries for refusal in tried.refusals)
     if call == "pwrite64":
         assert refused > CAPTURES // step
-
-
-# Projectors
 
 
 def run_failing(
@@ -435,13 +413,8 @@ def test_a_projector_whose_writes_fail_ends_with_an_error_and_the_next_is_right(
     assert whole == vault_bytes(other)
 
 
-# A damaged log
-
-
 def call(home: Home, *words: str) -> Result:
-    result = CliRunner().invoke(main, [*words, "--home", str(home.path)])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
+    return command(*words, home=home.path, code=None)
 
 
 def refused(result: Result, *expected: str) -> None:
@@ -449,8 +422,7 @@ def refused(result: Result, *expected: str) -> None:
     assert result.exit_code == 1, result.output
     sentence, _, hint = result.stderr.removeprefix("Error: ").partition("\n")
     assert all(word in sentence for word in expected), result.stderr
-    assert hint.strip()
-    assert len(result.stderr) < 500
+    assert hint.strip() and len(result.stderr) < 500
 
 
 def watermark(home: Home, partition: int = P) -> int:
@@ -482,23 +454,22 @@ def test_a_damaged_slot_is_named_and_nothing_is_projected_past_it(home: Home, co
     for _ in range(2):
         refused(call(home, "run", "--once"), *named)
         assert projected <= watermark(home) <= projected + 20
-    refused(call(home, "log", "--partition", str(P), "--from", "0", "--limit", "10000"), *named)
-    refused(call(home, "log", "--scope", A, "--limit", "30"), *named)
-    refused(call(home, "rebuild"), *named)
+    whole = ("log", "--partition", str(P), "--from", "0", "--limit", "10000")
+    for words in (whole, ("log", "--scope", A, "--limit", "30"), ("rebuild",)):
+        refused(call(home, *words), *named)
     # What stands before it is served, and is still what the log says.
     assert home.current().number == 1
     verdict = json.loads(call(home, "verify", "--json").stdout)
-    assert verdict["ok"]
     found = call(home, "search", "port staging", "--quiet", "--scope", "project:b")
-    assert found.exit_code in (0, 1)
+    assert verdict["ok"] and found.exit_code in (0, 1)
     shard = Shard(home.current().shard(P), P)
     texts = {row.text for kind in (MemoryRow, TurnRow) for row in shard.rows(kind)}
     assert not any(text.startswith("later") and int(text.split()[1]) >= 20 for text in texts if text)
     assert verdict["state_hash"] == before.state_hash or watermark(home) > projected
     # Damage below the watermark is only met by who reads it again.
     flip(home.log_path, 5, column)
-    refused(call(home, "verify"), f"Slot 5 of partition {P}")
-    refused(call(home, "rebuild"), f"Slot 5 of partition {P}")
+    for verb in ("verify", "rebuild"):
+        refused(call(home, verb), f"Slot 5 of partition {P}")
     assert home.current().number == 1
 
 

@@ -89,10 +89,8 @@ def test_words_of_one_family_hold_of_a_question_what_a_text_has_not() -> None:
 def test_a_search_serves_the_later_value_and_marks_the_earlier(tmp_path: Path) -> None:
     with Client(tmp_path, scope="project:p", origin="user") as client:
         texts = "Our kiln is fired by Marta.", "Ines fires our kiln."
-        older, newer = (
-            client.capture_many([Line(text=text, kind="fact", at=AT + n * DAY_US)])[0].id
-            for n, text in enumerate(texts)
-        )
+        lines = [Line(text=text, kind="fact", at=AT + n * DAY_US) for n, text in enumerate(texts)]
+        older, newer = (receipt.id for receipt in client.capture_many(lines))
         client.project()
         found = client.search("Who fires our kiln?").results
         assert [(it.id, it.newer) for it in found] == [(newer, None), (older, newer)]
@@ -128,11 +126,8 @@ def test_a_value_of_one_thing_is_not_older_than_that_of_another(one: str, other:
             assert any(it.above for it in placed) is is_marked
 
 
-PROMPTS = (
-    "Which port does the staging database listen on?",
-    "What was the port of the staging database again?",
-    "staging database port?",
-)
+PROMPTS = ("Which port does the staging database listen on?",
+           "What was the port of the staging database again?", "staging database port?")  # fmt: skip
 ASKED, SAID = "staging database port", data_of("asking")
 
 
@@ -212,14 +207,9 @@ def test_each_that_yields_stands_below_all_that_answer_it_and_others_stay(
             assert lowered[n] == scores[n], "what nothing answers stays where it is"
 
 
-@pytest.mark.parametrize("text", [*PROMPTS, *SAID["asks"]])
-def test_a_question_only_asks(text: str) -> None:
-    assert only_asks(text)
-
-
-@pytest.mark.parametrize("text", SAID["tells"])
-def test_what_tells_something_does_not_only_ask(text: str) -> None:
-    assert not only_asks(text)
+@pytest.mark.parametrize("text", [*PROMPTS, *SAID["asks"], *SAID["tells"]])
+def test_a_question_only_asks_and_what_tells_something_does_not(text: str) -> None:
+    assert only_asks(text) is (text not in SAID["tells"])
 
 
 @given(st.text(max_size=200))

@@ -55,14 +55,9 @@ def _flip(path: Path) -> None:
 
 DAMAGES = {"emptied": _empty, "cut": _cut, "flipped": _flip, "deleted": Path.unlink}
 NEWEST = "newest deleted"
-KEPT = [
-    ("memories", "_versions/*.manifest", "emptied"),
-    ("tombstones", "data/*.lance", "flipped"),
-    ("edges", "_transactions/*.txn", "flipped"),
-    ("vectors-*", "_versions/*.manifest", "cut"),
-    ("", BESIDE[1], "emptied"),
-    ("", BESIDE[2], "deleted"),
-]
+KEPT = [("memories", "_versions/*.manifest", "emptied"), ("tombstones", "data/*.lance", "flipped"),
+        ("edges", "_transactions/*.txn", "flipped"), ("vectors-*", "_versions/*.manifest", "cut"),
+        ("", BESIDE[1], "emptied"), ("", BESIDE[2], "deleted")]  # fmt: skip
 CASES = [(table, files, damage) for table in TABLES for files in FILES for damage in DAMAGES]
 CASES += [(table, FILES[0], NEWEST) for table in TABLES]
 CASES += [("", files, damage) for files in BESIDE for damage in DAMAGES]
@@ -122,18 +117,12 @@ def call(*words: str) -> Any:
 def ask_everything() -> list[Any]:
     fact, scope = captured("x", "f1").id, ("--scope", A)
     position = ("--as-of", "0:9")
-    return [
-        call(*words)
-        for words in (
-            ("status",), ("context", *scope), ("show", fact, *scope),
-            ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
-            ("show", "--edges", fact, *scope), ("show", "--edges", *scope),
-            ("admin", "diff", "0:3", "0:9", *scope),
-            ("search", "lighthouse", *scope, *position), ("status", *position),
-            ("admin", "embedder", "status"),
-            ("log", *scope), ("verify",),
-        )
-    ]  # fmt: skip
+    asked = (("status",), ("context", *scope), ("show", fact, *scope), ("verify",), ("log", *scope),
+             ("search", "lighthouse", "--quiet", *scope), ("show", "--why", fact, *scope),
+             ("show", "--edges", fact, *scope), ("show", "--edges", *scope), ("status", *position),
+             ("admin", "diff", "0:3", "0:9", *scope), ("search", "lighthouse", *scope, *position),
+             ("admin", "embedder", "status"))  # fmt: skip
+    return [call(*words) for words in asked]
 
 
 def sound(home: Home) -> str:

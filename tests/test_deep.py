@@ -9,13 +9,12 @@ from pathlib import Path
 
 import met
 import pytest
-from builders import MINUTE, START, captured, configured, recalled, slots, used
+from builders import MINUTE, START, captured, recalled, scope_of, used
 from commanding import call as command
 from commanding import document
 from corpora import Document, corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import replay
 from test_distilling import no_model as no_model  # A fixture.
 
 from memtape.schemas.errors import BadAnswer, BudgetSpent, MemtapeError, ModelTimeout
@@ -58,9 +57,8 @@ def test_looks_are_ordered(seen: list[dict[Spot, float]], lent: dict[Spot, float
     assert list(order.items()) == list(rules.merged(seen, lent, sorted(kinds)).items())
 
 
-graphs = st.dictionaries(
-    st.integers(0, 200), st.lists(st.tuples(st.integers(0, 200), st.floats(-1, 2)), max_size=12), max_size=120
-)
+leads = st.lists(st.tuples(st.integers(0, 200), st.floats(-1, 2)), max_size=12)
+graphs = st.dictionaries(st.integers(0, 200), leads, max_size=120)
 
 
 @given(graphs, st.lists(st.integers(0, 200), max_size=40))
@@ -92,10 +90,8 @@ def field(corpus: Corpus, texts: Sequence[str], among: Among = lambda places: pl
 def fields_of(*scopes: Sequence[str]) -> list[rules.Field]:
     fields = []
     for number, texts in enumerate(scopes):
-        documents = [
-            Document(text, "s", "Ada", True, False, NOW + n * 1_000_000, "turn", f"{number}-{n:02}")
-            for n, text in enumerate(texts)
-        ]
+        placed = [(text, NOW + n * 1_000_000, f"{number}-{n:02}") for n, text in enumerate(texts)]
+        documents = [Document(text, "s", "Ada", True, False, at, "turn", id) for text, at, id in placed]
         fields.append(field(corpus_of(documents), texts))
     return fields
 
@@ -340,8 +336,8 @@ def tree(home: Path) -> Iterator[tuple[Client, dict[str, str]]]:
             ("people", "# People\n\nWho does what.", None),
             ("ledger", "# Which databases hold the ledger\n\nAsk Tom.", "storage"),
         ):
-            pages[name] = client.tree.new(name, text, under=above).id
-        client.tree.link("ledger", "far")
+            pages[name] = client.new_page(name, text, under=above).id
+        client.link_pages("ledger", "far")
         client.project()
         yield client, pages
 
@@ -360,20 +356,14 @@ def test_the_tree_is_walked_and_pages_lead_along_their_links(tmp_path: Path) -> 
 
 def edges_of(*events: Event) -> dict[tuple[int, int], tuple[int, int]]:
     facts = [captured(f"Fact {name} {name}", name) for name in ("heron", "otter", "lynx", "marten")]
-    (state,) = replay(slots([configured(), *facts, *events])).partitions.values()
-    pairs = state.scopes["project:test"].edges.pairs
+    pairs = scope_of(*facts, *events).edges.pairs
     return {pair: (edge.weight, edge.count) for pair, edge in pairs.items()}
 
 
-@pytest.mark.parametrize(
-    ("kept", "looks", "edges"),
-    [
-        ("heron lynx marten", ("heron otter", "lynx", "marten"), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
-        ("heron lynx", (), {}),
-        ("heron otter", ("heron otter",), {}),
-        ("nobody heron lynx", ("heron nobody", "lynx heron", "nobody"), {(0, 2): ONE // 2}),
-    ],
-)
+@pytest.mark.parametrize(("kept", "looks", "edges"),
+    [("heron lynx marten", ("heron otter", "lynx", "marten"), {(0, 2): ONE // 2, (0, 3): ONE // 3}),
+    ("heron lynx", (), {}), ("heron otter", ("heron otter",), {}),
+    ("nobody heron lynx", ("heron nobody", "lynx heron", "nobody"), {(0, 2): ONE // 2})])  # fmt: skip
 def test_looks_link_what_they_saw(
     kept: list[object], looks: tuple[list[object], ...], edges: dict[tuple[int, int], int]
 ) -> None:

@@ -149,12 +149,9 @@ def composed(tmp_path: Path) -> Iterator[Broker]:
     model = make_broker(tmp_path)  # It skips where there is no Kafka.
     ports = free_ports(3)
     own, host, controller = (f"127.0.0.1:{port}" for port in ports)
-    changed = {
-        "listeners": f"CONTROLLER://{controller},MEMORY://{own},HOST://{host}",
+    changed = {"listeners": f"CONTROLLER://{controller},MEMORY://{own},HOST://{host}",
         "advertised.listeners": f"MEMORY://{own},HOST://{host}",
-        "controller.quorum.voters": f"1@{controller}",
-        "log.dirs": str(tmp_path / "data"),
-    }
+        "controller.quorum.voters": f"1@{controller}", "log.dirs": str(tmp_path / "data")}  # fmt: skip
     assert changed.keys() <= settings().keys()
     text = "".join(f"{name}={value}\n" for name, value in (settings() | changed).items())
     (tmp_path / "server.properties").write_text(text)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from builders import captured
 from commanding import call, document
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -46,13 +47,6 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield client
 
 
-def body_of(text: str, path: str | None = "guide.md") -> Captured:
-    return Captured(
-        branch=None, importance_given=None, kind="document", media=(), part=None, path=path, source=None,
-        tags=(), text=text,
-    )  # fmt: skip
-
-
 def events(client: Client) -> list[Event]:
     """Return the captures of the scope as they stand on the log."""
     return [event for event in events_of(client.log) if event.type == "captured"]
@@ -71,11 +65,13 @@ def test_any_text_reads_back_from_its_parts_which_overlap_no_more_than_they_may(
     for one, next in pairwise(cuts(text)):
         assert one.start < next.start <= one.end < next.end
         assert one.end - next.start <= MAX_OVERLAP_CHARS
-    made = parts_of(body_of(text), SCOPE, DOCUMENT)
+    body = captured(text, kind="document", path="guide.md").body
+    assert isinstance(body, Captured)
+    made = parts_of(body, SCOPE, DOCUMENT)
     if len(text) <= MAX_PART_CHARS or not text.strip():
         assert made == []
         return
-    assert made == parts_of(body_of(text), SCOPE, DOCUMENT)
+    assert made == parts_of(body, SCOPE, DOCUMENT)
     placed = [(said.text, place_in(said.path)) for _, said in made]
     assert joined((said, place) for said, place in placed if place) == text
     ids = [id for _, place in placed if place for id in place.ids(SCOPE)]
@@ -103,12 +99,9 @@ def test_cuts_are_at_sentences_and_parts_say_their_titles() -> None:
     assert not any("no title\n\n" in part.partition("\n\n")[0] for part in said)
 
 
-@given(
-    st.none() | st.text(min_size=1, max_size=50),
-    st.integers(1, 9_999).flatmap(lambda count: st.tuples(st.integers(1, count), st.just(count))),
-    st.integers(0, 10**9),
-    st.integers(1, 1_000),
-)
+@given(st.none() | st.text(min_size=1, max_size=50),
+       st.integers(1, 9_999).flatmap(lambda count: st.tuples(st.integers(1, count), st.just(count))),
+       st.integers(0, 10**9), st.integers(1, 1_000))  # fmt: skip
 def test_a_place_reads_back(path: str | None, numbers: tuple[int, int], start: int, length: int) -> None:
     place = Place(path, *numbers, start, start + length, DOCUMENT)
     assert place_in(str(place)) == place
@@ -134,10 +127,9 @@ def test_a_short_document_is_whole_a_blank_one_refused_and_a_secret_redacted(cli
     id = client.capture("Short.", "document").id
     assert [body.part for body in bodies(client)] == [None]
     assert client.whole(id).text == "Short."
-    with pytest.raises(InvalidEvent):
-        client.capture(" \n" * 2_000, "document")
-    with pytest.raises(InvalidEvent):
-        client.capture("half \ud800 " * 500, "document")
+    for wrong in (" \n" * 2_000, "half \ud800 " * 500):
+        with pytest.raises(InvalidEvent):
+            client.capture(wrong, "document")
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     text = GUIDE[:3_000] + f" The token is {secret}. " + GUIDE[3_000:]
     whole = client.whole(client.capture(text, "document").id)

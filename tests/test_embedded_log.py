@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -135,13 +135,8 @@ def path(tmp_path: Path) -> Path:
 @contextmanager
 def edited(path: Path) -> Iterator[sqlite3.Connection]:
     """A plain connection to a log that nobody has open."""
-    db = sqlite3.connect(path)
-    with db:
+    with closing(sqlite3.connect(path)) as db, db:
         yield db
-    db.close()
-
-
-# Processes
 
 
 @pytest.mark.slow
@@ -183,20 +178,14 @@ def test_a_killed_producer_loses_nothing_that_it_acknowledged(
         batches += [[decode(payload).id for payload in line.split(b"\t")] for line in lines]
         with source.open("rb") as file:
             producer = start(PRODUCER, path, stdin=file)
-        assert producer.stdout is not None
-        assert producer.stdout.readline() == b"ready\n"
+        assert producer.stdout is not None and producer.stdout.readline() == b"ready\n"
         time.sleep(rng.uniform(0, 0.03))
         producer.send_signal(signal.SIGKILL)
         taken |= acknowledged(producer.communicate(timeout=300)[0])
     log = EmbeddedLog(path)
-    stands = {
-        event.id: Position(partition, offset)
-        for partition in range(16)
-        for offset, event in enumerate(events(log, partition))
-        if event.type == "captured"
-    }
-    assert len(taken) > kills
-    assert taken.items() <= stands.items()
+    stands = {event.id: Position(partition, offset) for partition in range(16)
+              for offset, event in enumerate(events(log, partition)) if event.type == "captured"}  # fmt: skip
+    assert len(taken) > kills and taken.items() <= stands.items()
     # What was not acknowledged stands whole or not at all, and is at most one batch for each kill.
     assert all(len({id in stands for id in batch}) == 1 for batch in batches)
     assert sum(batch[0] in stands and batch[0] not in taken for batch in batches) <= kills
@@ -222,9 +211,6 @@ def test_processes_that_make_the_same_log_at_once_make_one(start: Start, tmp_pat
         log.close()
     for opener in openers:
         opener.communicate(timeout=300)
-
-
-# Damage
 
 
 @pytest.mark.parametrize("column", ["payload", "digest", "salt", "all of it"])
@@ -284,9 +270,7 @@ def test_any_flipped_bit_of_the_file_is_found_or_changes_nothing(path: Path) -> 
     assert refused
 
 
-@pytest.mark.parametrize(
-    "content", [b"This is no database.\n" * 100, bytes(range(256)) * 32, b"SQLite format 3\0" * 64]
-)
+@pytest.mark.parametrize("content", [b"No base.\n" * 100, bytes(range(256)) * 32, b"SQLite format 3\0" * 64])
 def test_a_file_that_is_no_database_is_left_alone(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(DamagedLog, match=re.escape(str(path))):
@@ -306,12 +290,6 @@ def test_last_slots_that_are_missing_are_missed_by_whoever_asks_for_the_end(path
         with pytest.raises(DamagedLog, match="from 2 to 5"):
             asked()
     log.close()
-
-
-# Files
-
-
-# Every connection
 
 
 def pragmas(log: EmbeddedLog) -> dict[str, object]:
@@ -343,8 +321,7 @@ def test_what_was_blanked_is_nowhere_in_the_files(path: Path, tmp_path: Path, se
         gone += [re.search(rb"swordfish\d+q", slot.payload)[0] for slot in slots]  # type: ignore[index]
     log.close()
     assert [file.name for file in tmp_path.iterdir()] == ["log.db"]
-    assert gone
-    assert not [word for word in gone if word in path.read_bytes()]
+    assert gone and not [word for word in gone if word in path.read_bytes()]
 
 
 # Opens the log, says how many slots it has, and is the last to have it open, as far as SQLite can tell.
@@ -370,7 +347,6 @@ def test_who_reads_a_logs_files_keeps_its_locks(path: Path, start: Start) -> Non
         assert passer_by.wait() == 0
         assert int(said) == sum(log.ends()) == 16 + 2 + number
     log.close()
-    again = EmbeddedLog(path)
-    assert sum(again.ends()) == 20
-    again.close()
+    with closing(EmbeddedLog(path)) as again:
+        assert sum(again.ends()) == 20
     assert not path.with_name("log.db-wal").exists()

@@ -117,11 +117,6 @@ def fails_on(bad: str, outcome: Any, server: Server) -> Callable[[list[str], Bas
     return lambda texts, _: outcome if bad in texts else (200, server.good(texts))
 
 
-def on_beta(server: Server, script: Any) -> Callable[[list[str], BaseHTTPRequestHandler], Any]:
-    """Return a script that answers well but for requests in which `beta` stands."""
-    return lambda texts, it: script(texts, it) if "beta" in texts else (200, server.good(texts))
-
-
 def spoilt(server: Server, change: Callable[[dict[str, Any]], Any]) -> Callable[[list[str], Any], Any]:
     """Return a script that answers with what a change makes of the good answer."""
 
@@ -131,9 +126,6 @@ def spoilt(server: Server, change: Callable[[dict[str, Any]], Any]) -> Callable[
         return 200, answer if changed is None else changed
 
     return script
-
-
-# --- Vectors come back for the texts they are of ---
 
 
 def test_vectors_of_every_size_are_read(server: Server) -> None:
@@ -164,16 +156,10 @@ def test_texts_that_cannot_be_asked_about_fail_unsent(server: Server, embedder: 
         embedder.embed_query(" ")
 
 
-# --- One bad vector fails alone, at once ---
-
-
-NO_VECTORS = {
-    "NaN": [[float("nan")] * 8],
-    "NaN or infinity": [[1.0] * 7 + [float("inf")], [1e300] * 8, [10**400] * 8],
-    "all zeros": [[0.0] * 8],
-    "dimensions instead of 8": [[1.0] * 7, []],
-    "no list of numbers": [[[1.0] * 8], ["1"] * 8, [True] * 8, None, "words"],
-}
+NO_VECTORS = {"NaN": [[float("nan")] * 8],
+              "NaN or infinity": [[1.0] * 7 + [float("inf")], [1e300] * 8, [10**400] * 8],
+              "all zeros": [[0.0] * 8], "dimensions instead of 8": [[1.0] * 7, []],
+              "no list of numbers": [[[1.0] * 8], ["1"] * 8, [True] * 8, None, "words"]}  # fmt: skip
 
 
 def test_a_vector_that_is_none_fails_alone(server: Server, embedder: HttpEmbedder) -> None:
@@ -204,9 +190,6 @@ def test_an_endpoint_that_has_no_vector_for_anything_is_no_failure_of_texts(
     assert is_vector_of(embedder.embed_query("alpha"), "alpha")
 
 
-# --- What may pass is asked again; what does not is asked text by text ---
-
-
 def cut_off(_: list[str], handler: BaseHTTPRequestHandler) -> None:
     """Close the connection without an answer."""
     handler.connection.shutdown(socket.SHUT_RDWR)
@@ -223,27 +206,24 @@ def half_an_answer(_: list[str], handler: BaseHTTPRequestHandler) -> None:
 
 
 MADE = {"index": 7, "embedding": [1.0] * 8}
-UNUSABLE = {
-    "500": lambda _texts, _handler: (500, {"error": "?"}),
-    "503": lambda _texts, _handler: (503, b""),
-    "garbage": lambda _texts, _handler: (200, b"<html>busy</html>"),
-    "deep": lambda _texts, _handler: (200, b"[" * 100_000),
-    "a list": lambda _texts, _handler: (200, []),
-    "no data": lambda _texts, _handler: (200, {"data": 5}),
-    "entries of text": lambda texts, _handler: (200, {"data": ["x"] * len(texts)}),
-    "too few": lambda texts, _handler: (200, {"data": [MADE] * (len(texts) - 1)}),
-    "too many": lambda texts, _handler: (200, {"data": [MADE | {"index": None}] * (len(texts) + 1)}),
-    "an index twice": lambda texts, _handler: (200, {"data": [MADE] * len(texts)}),
-    "cut off": cut_off,
-    "half": half_an_answer,
-}
+ANSWERS: dict[str, Callable[[int], tuple[int, Any]]] = {
+    "500": lambda count: (500, {"error": "?"}), "503": lambda count: (503, b""),
+    "garbage": lambda count: (200, b"<html>busy</html>"), "deep": lambda count: (200, b"[" * 100_000),
+    "a list": lambda count: (200, []), "no data": lambda count: (200, {"data": 5}),
+    "entries of text": lambda count: (200, {"data": ["x"] * count}),
+    "too few": lambda count: (200, {"data": [MADE] * (count - 1)}),
+    "too many": lambda count: (200, {"data": [MADE | {"index": None}] * (count + 1)}),
+    "an index twice": lambda count: (200, {"data": [MADE] * count}),
+}  # fmt: skip
+UNUSABLE: dict[str, Any] = {name: lambda texts, _, it=it: it(len(texts)) for name, it in ANSWERS.items()}
+UNUSABLE |= {"cut off": cut_off, "half": half_an_answer}
 
 
 @pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
 def test_after_three_failures_texts_are_asked_one_by_one_and_the_bad_one_fails_alone(
     server: Server, embedder: HttpEmbedder, script: Any
 ) -> None:
-    server.always = on_beta(server, script)
+    server.always = lambda texts, it: script(texts, it) if "beta" in texts else (200, server.good(texts))
     first, bad, last = embedder.embed_each(["alpha", "beta", "gamma"])
     assert is_vector_of(first, "alpha") and is_vector_of(last, "gamma")
     assert isinstance(bad, EmbeddingFailure) and bad.reason and "beta" not in bad.reason
@@ -285,9 +265,6 @@ def test_an_endpoint_that_asks_to_wait_is_waited_for_up_to_a_minute(
     assert len(waits) == 1 and least_s <= waits[0] <= most_s
 
 
-# --- What asking again cannot change ---
-
-
 def test_a_refused_key_or_model_is_an_error_at_once_and_a_refused_text_fails_alone(
     server: Server, embedder: HttpEmbedder, waits: list[float]
 ) -> None:
@@ -317,9 +294,6 @@ def test_an_endpoint_that_changes_its_model_is_not_believed(server: Server, embe
     server.scripts = [spoilt(server, lambda answer: answer | {"model": "other"})]
     with pytest.raises(MemtapeError, match="answers as other"):
         list(embedder.embed_each(["alpha"]))
-
-
-# --- The key ---
 
 
 def test_the_key_is_sent_and_never_shown(
@@ -353,8 +327,6 @@ def test_a_base_url_becomes_an_endpoint() -> None:
         assert found is not None and found.url == endpoint
 
 
-# --- Which one is in effect ---
-
 TABLE = """
 auto 1111 http | auto 1110 http | auto 1101 http | auto 1100 http | auto 1011 http degraded
 auto 1010 local warned | auto 1001 http degraded | auto 1000 floor warned | auto 0011 local | auto 0010 local
@@ -387,9 +359,6 @@ def test_nothing_heavy_is_loaded_before_an_embedder_is_made() -> None:
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub", "httpx"}
     assert set(run.stdout.split()) & heavy == set()
-
-
-# --- A local model ---
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -19,6 +18,8 @@ import numpy as np
 import pytest
 from builders import START, captured, erased, make_id, recalled
 from click.testing import CliRunner
+from commanding import call as command
+from commanding import document as call
 from hypothesis import given
 from hypothesis import strategies as st
 from met import events_of
@@ -168,8 +169,7 @@ def test_of_many_waiting_texts_none_has_its_vector_made_twice(monkeypatch: pytes
     again.try_again(0)
     work(again, later := Failing(), 3)
     assert sorted(embedder.texts) == sorted([*(f"fact {number} of many" for number in range(30)), *" " * 3])
-    assert later.texts == [" "]
-    assert len(recorded(log)) == 30 + MAX_ATTEMPTS
+    assert later.texts == [" "] and len(recorded(log)) == 30 + MAX_ATTEMPTS
 
 
 def test_many_waiting_texts_of_a_partition_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,8 @@ def test_many_waiting_texts_of_a_partition_hold_up_no_other(monkeypatch: pytest.
         log.append([captured(f"fact {number}", scope=A, sent=START + number)])
     worker = EmbedQueue(log, KEY, MemoryMarks())
     worker.look()
-    other = next(scope for scope in (B, "project:c", "project:d") if partition_of(scope, 2) != partition_of(A, 2))
+    own, others = partition_of(A, 2), (B, "project:c", "project:d")
+    other = next(scope for scope in others if partition_of(scope, 2) != own)
     log.append([captured("just said", scope=other, sent=START + 99)])
     worker.look()
     worker.embed(embedder, 1, START)
@@ -216,17 +217,13 @@ def test_what_is_embedded_are_the_texts_of_the_state(order: list[int], batch: in
     """Repetitions, captures to `global` by others than operators, what stands astray, what is erased."""
     log, embedder, marks = MemoryLog(2), Failing(), MemoryMarks()
     derived = msgspec.structs.replace(captured("derived", scope=A, sent=START), refs=(make_id("one"),))
-    events = [
-        captured("one", scope=A, sent=START),
-        captured("repeated", "one", scope=A, sent=START),
-        captured("elsewhere", "one", scope=B, sent=START),
-        captured("not yours", scope="global", origin="agent", sent=START),
-        captured("ours", scope="global", origin="operator", sent=START),
-        recalled([], "taken", scope=A, sent=START),
-        captured("under a taken id", "taken", scope=A, sent=START),
-        derived,
-        erased(["one"], "gone", scope=A, origin="operator", sent=START),
-    ]
+    events = [captured("one", scope=A, sent=START), captured("repeated", "one", scope=A, sent=START),
+              captured("elsewhere", "one", scope=B, sent=START),
+              captured("not yours", scope="global", origin="agent", sent=START),
+              captured("ours", scope="global", origin="operator", sent=START),
+              recalled([], "taken", scope=A, sent=START),
+              captured("under a taken id", "taken", scope=A, sent=START), derived,
+              erased(["one"], "gone", scope=A, origin="operator", sent=START)]  # fmt: skip
     for place in order:
         log.append_raw(partition_of(events[place].scope or "", 2), [encode(events[place])])
         if between:
@@ -242,9 +239,6 @@ def test_what_is_embedded_are_the_texts_of_the_state(order: list[int], batch: in
         assert sorted(embedder.texts) == sorted(had)
     for scope in states:
         assert scope.embeddings.vectors.get(KEY, {}).keys() == scope.captures.by_seq.keys()
-
-
-# --- Settings on a log ---
 
 
 def test_a_change_comes_to_stand_in_every_partition(tmp_path: Path) -> None:
@@ -283,9 +277,6 @@ def test_what_a_machine_does_follows_from_its_embedder_and_the_log() -> None:
         assert plan(settings, [settings], own) == planned
 
 
-# --- A home, an endpoint, and the commands ---
-
-
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Home:
     variables = {"HOME": str(tmp_path / "home"), "EMBEDDER": "auto"}
@@ -293,13 +284,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> Hom
     for name, value in variables.items():
         monkeypatch.setenv(f"MEMTAPE_{name}", value)
     return Home(tmp_path / "home")
-
-
-def call(*words: str) -> dict[str, Any]:
-    outcome = CliRunner().invoke(main, [*words, "--json"])
-    assert outcome.exit_code == 0, outcome.output
-    document: dict[str, Any] = json.loads(outcome.stdout)
-    return document
 
 
 def said(*texts: str) -> None:
@@ -313,11 +297,10 @@ def test_an_endpoint_that_is_gone_leaves_texts_found_by_words_and_is_caught_up(s
     call("run", "--once")
     server.always = lambda texts, handler: (503, {"error": "away"})
     said("The tide tables are in the attic.")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.exit_code == 0 and "found by words" in outcome.stderr
+    assert "found by words" in command("run", "--once").stderr
     state = call("admin", "embedder", "status")
     assert (state["degraded"], state["waiting"]) == (True, 1)
-    assert "DEGRADED" in CliRunner().invoke(main, ["status"]).output
+    assert "DEGRADED" in command("status").output
     (found, *_) = call("search", "tide tables", "--scope", A)["results"]
     assert found["text"] == "The tide tables are in the attic."
     server.always = None
@@ -335,8 +318,8 @@ def test_a_text_is_found_by_its_recorded_vector(home: Home, server: Server) -> N
     assert call("search", question, "--scope", A, "--without", "dense")["results"] == []
     assert call("admin", "compare", "--scope", A, "--retriever", "dense")["recalls"]
     server.always = lambda texts, handler: (503, {"error": "away"})
-    outcome = CliRunner().invoke(main, ["search", "tide tables", "--scope", A])
-    assert outcome.exit_code == 0 and "by words alone" in outcome.stderr and "attic" in outcome.stdout
+    outcome = command("search", "tide tables", scope=A)
+    assert "by words alone" in outcome.stderr and "attic" in outcome.stdout
 
 
 def test_erasing_takes_the_vector_too(home: Home) -> None:
@@ -392,8 +375,6 @@ def test_a_change_that_is_killed_goes_on_to_the_same_state(
     assert len({event.refs[0] for event in recorded(EmbeddedLog(home.log_path))}) == texts
     assert settings_on(EmbeddedLog(home.log_path)).embedder == "tiny-embed@tiny-embed/8"
 
-
-# --- An embedder that fails or changes while somebody runs, and going back ---
 
 TINY = "tiny-embed@tiny-embed/8"
 
@@ -499,16 +480,15 @@ def test_run_once_exits_1_where_a_person_has_to_decide(
     running.step()
     said("One more.")
     server.always = lambda *_: (503, b"")
-    assert CliRunner().invoke(main, ["run", "--once"]).exit_code == 0, "an outage passes"
+    command("run", "--once")  # An outage passes.
     server.always = (lambda *_: (401, b"")) if wrong == "no key" else None
     if wrong == "no endpoint":
         monkeypatch.delenv(URL_VARIABLE)
         monkeypatch.setenv("MEMTAPE_EMBEDDER", "http")
     elif wrong == "another model":
         monkeypatch.setenv(MODEL_VARIABLE, "another-model")
-    outcome = CliRunner().invoke(main, ["run", "--once"])
-    assert outcome.exit_code == 1 and "set" in outcome.stderr.lower()
-    assert CliRunner().invoke(main, ["run", "--once", "--no-embed"]).exit_code == 0
+    assert "set" in command("run", "--once", code=1).stderr.lower()
+    command("run", "--once", "--no-embed")
 
 
 @pytest.mark.parametrize("how", ["asked", "a day later", "nobody knows of the last time"])
@@ -542,9 +522,6 @@ def test_what_was_refused_is_tried_again(running: Running, server: Server, home:
         assert (state["embedded"], state["failed"], state["waiting"]) == (3, 0, 0)
         assert call("verify")["ok"]
         call("rebuild")
-
-
-# --- Another shell changes the embedder while `run` goes on ---
 
 
 def in_another_shell(*words: str, **variables: str) -> str:
@@ -590,9 +567,6 @@ def test_a_take_over_that_was_killed_halfway_is_brought_to_its_end(running: Runn
     assert {configured_on(log, number)[-1].settings.embedder for number in range(log.partitions)} == {FLOOR}
 
 
-# --- Going back ---
-
-
 @pytest.mark.usefixtures("own_choice")
 def test_going_back_from_the_floor_uses_the_endpoint(running: Running, home: Home, server: Server) -> None:
     running.step()
@@ -615,9 +589,6 @@ def test_going_back_from_the_floor_uses_the_endpoint(running: Running, home: Hom
     assert call("verify")["ok"]
 
 
-# --- A home without a text, and a machine without the model ---
-
-
 def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Home, server: Server) -> None:
     state = call("admin", "embedder", "set", "http", "--fold-cosine", "70")
     assert (state["configured"], state["next"]) == (TINY, None)
@@ -629,8 +600,6 @@ def test_an_embedder_takes_over_at_once_exactly_where_nothing_was_said(home: Hom
     state = call("admin", "embedder", "set", "http")
     assert (state["configured"], state["next"]) == (FLOOR, TINY), "what was said waits for its vectors"
 
-
-# --- Quantised vectors are exact ---
 
 COMPONENTS = st.one_of(
     st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-9, 9).map(float), st.just(0.0)

@@ -12,7 +12,8 @@ from typing import Any
 import crash
 import pytest
 from builders import START, captured, forgotten, make_id, recalled
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commanding import call
 from met import events_of
 from soaked import soaked
 from test_erase import SCOPE, TEXT, erase, remains
@@ -25,7 +26,6 @@ from memtape.sinks.home.unerased import commands_that_finish
 from memtape.sinks.logs.embedded import EmbeddedLog
 from memtape.tools.agents.doctor import _erasures
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.keep import erasing, scrubbing
 from memtape.tools.keep.verify import verify
 
@@ -118,7 +118,7 @@ CANARIES = [make_id(f"canary {number}") for number in range(3)]
 
 
 def finish(home: Home, *words: str) -> Result:
-    return CliRunner().invoke(main, ["erase", *words, "--home", str(home.path)])
+    return call("erase", *words, home=home.path, code=None)
 
 
 def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishes_it(
@@ -130,7 +130,7 @@ def test_status_and_doctor_tell_an_erasure_that_is_not_finished_and_what_finishe
         patched.setattr(erasing, "scrub_as_owner", killed)
         erase(client, id)
     told = f"memtape erase {id} --scope {SCOPE}"
-    finding, shown = _erasures(home), CliRunner().invoke(main, ["status", "--home", str(home.path)]).output
+    finding, shown = _erasures(home), call("status", home=home.path).output
     assert finding.state == "to do" and f"`{told}` finishes it" in finding.todo
     assert f"`{told}` finishes it" in shown and "1 erasure not finished" in shown
     kept = home.erasures / f"{id}.json"
@@ -204,7 +204,7 @@ def test_words_that_living_texts_say_are_named_with_ids_and_nothing_is_gone_for_
     needles = erase(client, id).after.needles
     assert needles.shared == {"violetmarmalade": (other,)}
     third = client.capture("The cellar code is violetmarmalade.").id
-    said = CliRunner().invoke(main, ["erase", third, "--home", str(client.home.path), "--scope", SCOPE])
+    said = call("erase", third, home=client.home.path, scope=SCOPE, code=None)
     assert "Erased for good" not in said.output and f"violetmarmalade  {other}" in said.output
     assert "Not gone for good" in said.output and "Erase those texts too" in said.output
     assert erase(client, other).after.needles.shared == {}

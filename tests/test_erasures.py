@@ -50,14 +50,11 @@ def histories(draw: st.DrawFn) -> tuple[list[Event], list[str]]:
 
 
 # B joined A, C joined B's memory since its canonical text was B's, and was never like A; then B is erased.
-CHAIN = [
-    captured("The staging database listens on port 5433", 0, origin="agent"),
+CHAIN = [captured("The staging database listens on port 5433", 0, origin="agent"),
     captured("The staging db listens on port 5433", 1, origin="operator", sent=START + MINUTE),
     captured("the staging db listens on port 5433.", 2, origin="user", sent=START + 2 * MINUTE),
-    forgotten([1], "f", sent=START + 3 * MINUTE),
-    recalled([1], "r", session="s1", sent=START + 4 * MINUTE),
-    captured("The staging database listens on port 5433", 3, origin="agent", session="s1"),
-]
+    forgotten([1], "f", sent=START + 3 * MINUTE), recalled([1], "r", session="s1", sent=START + 4 * MINUTE),
+    captured("The staging database listens on port 5433", 3, origin="agent", session="s1")]  # fmt: skip
 
 
 @given(histories())
@@ -70,12 +67,9 @@ def test_erasing_is_folding_a_log_whose_slots_are_blank(history: tuple[list[Even
 
 
 # The third derives from the first only by way of the second, whose body may be gone by then.
-DERIVED = [
-    erased([0], "e"),
-    captured("The staging database is called Harbour.", 0),
-    replace(captured("It is called Harbour.", 1), refs=(make_id(0),)),
-    replace(captured("Harbour.", 2), refs=(make_id(1),)),
-]
+DERIVED = [erased([0], "e"), captured("The staging database is called Harbour.", 0),
+           replace(captured("It is called Harbour.", 1), refs=(make_id(0),)),
+           replace(captured("Harbour.", 2), refs=(make_id(1),))]  # fmt: skip
 
 
 @given(builders.histories())
@@ -137,7 +131,7 @@ def test_what_derives_from_an_erased_event_is_erased_however_late_it_comes() -> 
     third = replace(captured("Said of the second.", "third"), refs=(make_id("second"),))
     apart = captured("Something else.", "apart")
     said = [first, erased(["first"], "e"), second, third, apart]
-    (state,) = replay(slots([configured(), *said])).partitions.values()
+    state = builders.partition_of(*said)
     assert [it.id for it in state.scopes["project:test"].captures.by_seq.values()] == [make_id("apart")]
 
 

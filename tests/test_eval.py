@@ -12,16 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtape.schemas.times import format_time
-from memtape.state.ranking.evaluation import (
-    EvaluatedQuestion,
-    PlainBm25,
-    PlainCosine,
-    overlap,
-    percentile,
-    recall,
-    reciprocal_rank_fusion,
-    summary,
-)
+from memtape.state.ranking import evaluation as ev
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.measure.corpus import read_corpus
@@ -112,16 +103,16 @@ def test_what_was_asked_is_asked_again(tmp_path: Path) -> None:
 def test_measures_say_what_they_mean() -> None:
     sessions = {"a": "s", "b": "s", "c": "t"}
     asked = [
-        EvaluatedQuestion("x", ("a", "c"), ("b", "a"), sessions, 2),
-        EvaluatedQuestion("y", ("c",), ("b", "a", "z", "q", "r", "c"), sessions, 4),
+        ev.EvaluatedQuestion("x", ("a", "c"), ("b", "a"), sessions, 2),
+        ev.EvaluatedQuestion("y", ("c",), ("b", "a", "z", "q", "r", "c"), sessions, 4),
     ]
-    told = summary(asked, (1, 5, 10))
+    told = ev.summary(asked, (1, 5, 10))
     assert told["turn"] == {"1": 0, "5": 0.25, "10": 0.75}
     assert told["session"] == {"1": 0.25, "5": 0.25, "10": 0.75}
     at_10 = {"1": 0, "5": 0, "10": 1}
     assert told["by_category"]["y"] == {"questions": 1, "turn": at_10, "session": at_10}
     assert told["latency_ms"] == {"p50": 2, "p95": 4}
-    assert overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and overlap((), (), 5) == 1
+    assert ev.overlap(("a", "b"), ("b", "c", "d"), 2) == 0.5 and ev.overlap((), (), 5) == 1
 
 
 WORDS = st.lists(st.text(max_size=2), max_size=6)
@@ -129,18 +120,18 @@ WORDS = st.lists(st.text(max_size=2), max_size=6)
 
 @given(WORDS, WORDS, st.integers(1, 9))
 def test_measures_stay_in_their_bounds(first: list[str], second: list[str], cut: int) -> None:
-    assert 0 <= recall(first, second[:cut]) <= recall(first, second) <= 1
-    assert 0 <= overlap(list(dict.fromkeys(first)), list(dict.fromkeys(second)), cut) <= 1
+    assert 0 <= ev.recall(first, second[:cut]) <= ev.recall(first, second) <= 1
+    assert 0 <= ev.overlap(list(dict.fromkeys(first)), list(dict.fromkeys(second)), cut) <= 1
     lengths = list(map(len, first))
-    assert percentile(lengths, 100) == max(lengths, default=0) >= percentile(lengths, 50)
+    assert ev.percentile(lengths, 100) == max(lengths, default=0) >= ev.percentile(lengths, 50)
 
 
 def test_the_baselines_are_plain() -> None:
-    bm25 = PlainBm25(["kayaks", "the kayak", "kayak kayak river river river", ""])
+    bm25 = ev.PlainBm25(["kayaks", "the kayak", "kayak kayak river river river", ""])
     assert bm25.rank("KAYAK!", 5) == [1, 2] and bm25.rank("?", 5) == []
-    cosine = PlainCosine(np.array([[3, 0], [0, 0], [2, 2], [-1, 0]], np.int16))
+    cosine = ev.PlainCosine(np.array([[3, 0], [0, 0], [2, 2], [-1, 0]], np.int16))
     assert cosine.rank(np.array([1, 0], np.int16), 3) == [0, 2, 3] and cosine.rank(None, 3) == []
-    assert reciprocal_rank_fusion([[1, 2], [2, 3]], 2) == [2, 1]
+    assert ev.reciprocal_rank_fusion([[1, 2], [2, 3]], 2) == [2, 1]
 
 
 def plain(turns: list[dict[str, object]], evidence: object = ("1",), **more: object) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import met
 import pytest
 from builders import START, captured
-from click.testing import CliRunner
+from commanding import call, document
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
@@ -36,7 +37,6 @@ from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.project import scope_of_folder
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.doors.cli import main
 from memtape.tools.keep import facts
 from memtape.tools.keep.facts import FactAsker, facts_of, prompt_for
 
@@ -108,9 +108,6 @@ def outcomes(client: Client) -> dict[str, int]:
     return model_use(client.home, now_us()).windows
 
 
-# --- Windows ---
-
-
 def turn(n: int, sent: int, chars: int = 20, origin: Origin = "user") -> Event:
     return captured("x" * chars, n, "turn", sent=sent, origin=origin, scope=SCOPE, session="s")
 
@@ -150,9 +147,6 @@ def test_a_window_ends_by_number_length_or_quiet() -> None:
         (answered[:1], START + UNANSWERED_US - 1, False),  # An agent at work is no quiet.
     ):
         assert windows(turns, lambda _: False, now) == [tuple(turns)] * is_over
-
-
-# --- Answers ---
 
 
 def test_answers_are_read_leniently_and_held_to_what_was_asked() -> None:
@@ -195,9 +189,6 @@ def test_the_prompt_asks_for_what_is_kept() -> None:
     asked = " ".join(prompt_for("").split())
     assert ", ".join(facts.CATEGORIES) in asked
     assert f"at most {facts.MOST} objects" in asked and f"at most {facts.MOST_CHARS // 2} characters" in asked
-
-
-# --- The worker ---
 
 
 def test_a_fact_is_captured_with_what_the_model_said_of_it(client: Client, model: Scripted) -> None:
@@ -374,9 +365,6 @@ def test_old_talk_is_left_to_who_asks_for_its_session(client: Client, model: Scr
     assert texts(of_model(client)) == ["Ada lives in Oslo.", SAYS]
 
 
-# --- Budget, steps and gate ---
-
-
 def test_a_budget_is_held_and_what_it_left_is_asked_about_later(client: Client, model: Scripted) -> None:
     configure(client.home, model, "calls_per_day = 1\n")
     said(client, *(f"Message number {n}." for n in range(12)))
@@ -421,15 +409,11 @@ def test_an_endpoint_that_tells_nonsense_of_its_tokens_tells_nothing(client: Cli
     assert (use.total.calls, use.total.tokens) == (5, 0)
 
 
-# --- Who asks ---
-
-
 def test_a_run_has_facts_taken_and_status_counts_it(client: Client, model: Scripted) -> None:
     said(client, *(f"Message number {n}." for n in range(6)))
-    done = CliRunner().invoke(main, ["run", "--once", "--json", "--home", str(client.home.path)])
-    assert done.exit_code == 0 and json.loads(done.stdout)["distilled"] == 1, done.output
+    assert document("run", "--once", home=client.home.path)["distilled"] == 1
     assert SAYS in [result.text for result in client.search("staging port").results]
-    status = CliRunner().invoke(main, ["status", "--home", str(client.home.path)]).stdout
+    status = call("status", home=client.home.path).stdout
     assert "1 call, " in status and "1 kept" in status
     assert "120 tokens today, of at most 200 calls, 1,000,000 characters;" in status
 
@@ -437,22 +421,19 @@ def test_a_run_has_facts_taken_and_status_counts_it(client: Client, model: Scrip
 def test_the_command_does_a_session_again(client: Client, model: Scripted) -> None:
     said(client, *(f"Message number {n}." for n in range(8)), at=START)
 
-    def command(*words: str) -> Any:
-        return CliRunner().invoke(main, ["admin", "distill", "s", *words, "--home", str(client.home.path)])
-
     replies = iter([json.dumps([GOOD]), "prose"])
     model.script = lambda prompt: next(replies)
-    done = command()
-    assert done.exit_code == 1 and SAYS in done.stdout and "no list of facts" in done.stderr
+    command = partial(call, "admin", "distill", "s", home=client.home.path)
+    done = command(code=1)
+    assert SAYS in done.stdout and "no list of facts" in done.stderr
     model.script = lambda prompt: json.dumps([GOOD | {"text": "It ends well."}])
-    done = command("--json")
-    assert done.exit_code == 0 and json.loads(done.stdout)["asked"] == 1
+    assert json.loads(command("--json").stdout)["asked"] == 1
     assert "Asked 0 times about 8 messages: 0 new facts." in command().stdout
     assert "Asked 2 times about 8 messages: 2 new facts." in command("--again").stdout
-    nobody = CliRunner().invoke(main, ["admin", "distill", "other", "--home", str(client.home.path)])
-    assert nobody.exit_code == 1 and "Nothing was said in a session other" in nobody.stderr
+    nobody = call("admin", "distill", "other", home=client.home.path, code=1)
+    assert "Nothing was said in a session other" in nobody.stderr
     client.home.settings_path.write_text("")
-    assert "No model is named" in command().stderr
+    assert "No model is named" in command(code=None).stderr
 
 
 def test_the_end_of_a_session_has_its_last_facts_taken(home: Path, project: Path, model: Scripted) -> None:
@@ -469,7 +450,7 @@ def test_the_end_of_a_session_has_its_last_facts_taken(home: Path, project: Path
 def test_without_a_model_nothing_is_asked_or_written(tmp_path: Path) -> None:
     with Client(tmp_path / "home", scope=SCOPE, origin="user", session="s") as client:
         said(client, *(f"Message number {n}." for n in range(12)))
-        done = CliRunner().invoke(main, ["run", "--once", "--home", str(client.home.path)])
-        assert done.exit_code == 0 and of_model(client) == []
+        call("run", "--once", home=client.home.path)
+        assert of_model(client) == []
         assert not client.home.windows_path.exists() and not client.home.model_use_path.exists()
         assert client.status().model.total == UseAmounts()

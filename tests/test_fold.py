@@ -9,6 +9,7 @@ import builders
 import msgspec
 import pytest
 from builders import MINUTE, START, TINY, captured, configured, embedded, make_id, pack, recalled, slots
+from builders import scope_of as world
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,18 +17,12 @@ from memtape.schemas.events import Event
 from memtape.schemas.lanes import unasked_lanes
 from memtape.schemas.rows import Change, MemoryRow
 from memtape.schemas.settings import Settings
-from memtape.state.core.partition import Partition, fold, restore, snapshot
+from memtape.state.core.partition import fold, restore, snapshot
 from memtape.state.core.scope import Scope
 from memtape.state.fold.candidates import Candidates
 from memtape.state.fold.near_verbatim import same_specifics, specifics
 from memtape.state.subjects.recalls import SESSIONS
 from memtape.state.views.rows import row_of
-
-
-def world(*events: Event, settings: Settings | None = None) -> Scope:
-    partition = Partition(0)
-    fold(partition, slots([configured(settings), *events]))
-    return partition.scopes["project:test"]
 
 
 def dense(*events: Event, settings: Settings | None = None) -> Scope:
@@ -58,13 +53,10 @@ def test_the_canonical_text_is_the_most_trusted_then_the_latest() -> None:
     later = captured("the repository uses tabs", 2, origin="agent", sent=START + MINUTE)
     assert only(world(captured("The repo uses tabs", 1, origin="user"), later)).text == "The repo uses tabs"
     row = only(world(captured("Use tabs", 1), captured("use tabs", 2, sent=START + MINUTE)))
-    assert row.text == "use tabs"
-    assert row.id == make_id(1)
+    assert (row.text, row.id) == ("use tabs", make_id(1))
 
 
 ECHO: dict[str, Any] = {"session": "s", "origin": "agent", "sent": START + 2 * MINUTE}
-
-
 ECHOES: list[dict[str, Any]] = [{}, {"origin": "tool"}, {"origin": "model"}, {"sent": START + 31 * MINUTE}]
 NO_ECHOES: list[dict[str, Any]] = [
     {"origin": "user"}, {"origin": "operator"}, {"session": "another"}, {"session": None},
@@ -134,9 +126,8 @@ def test_dead_members_are_never_name_canonical_or_candidate() -> None:
 
 
 def test_global_belongs_to_operators() -> None:
-    partition = Partition(0)
     events = [captured(f"from {it}", it, scope="global", origin=it) for it in ("agent", "operator")]
-    fold(partition, slots([configured(), *events]))
+    partition = builders.partition_of(*events)
     scope = partition.scopes["global"]
     assert [scope.captures.body(it).text for it in scope.captures.by_seq.values()] == ["from operator"]
     assert partition.counters.ignored == 1
@@ -148,8 +139,7 @@ def test_recalls_are_kept_of_the_sessions_that_recalled_last_also_after_a_restor
     shown = [recalled(["it"], f"r{n}", session=f"s{n}", sent=START + n) for n in range(SESSIONS)]
     again = recalled(["it"], "again", session="s0", sent=START + SESSIONS)
     more = recalled(["it"], "more", session="another", sent=START + SESSIONS)
-    partition = Partition(0)
-    fold(partition, slots([configured(), said, *shown, again]))
+    partition = builders.partition_of(said, *shown, again)
     other = restore(snapshot(partition))
     for state in (partition, other):
         fold(state, slots([more], start=SESSIONS + 3))
@@ -163,9 +153,8 @@ def test_recalls_are_kept_of_the_sessions_that_recalled_last_also_after_a_restor
 
 
 def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
-    partition = Partition(0)
     first = captured("Use tabs.", 1)
-    fold(partition, slots([configured(), first, first, captured("Use spaces.", 1)]))
+    partition = builders.partition_of(first, first, captured("Use spaces.", 1))
     counters = partition.counters
     assert (counters.events, counters.duplicates, counters.divergent) == (1, 1, 1)
     assert partition.scopes["project:test"].seq == 1
@@ -173,9 +162,8 @@ def test_a_second_event_of_an_id_is_counted_and_changes_nothing() -> None:
 
 @given(st.integers(-9, 9), st.integers(-9, 9))
 def test_a_time_makes_no_repetition_another_event(given: int, again: int) -> None:
-    partition = Partition(0)
     repeated = captured("Use tabs.", 1, at=START + again, sent=START + 7)
-    fold(partition, slots([configured(), captured("Use tabs.", 1, at=START + given), repeated]))
+    partition = builders.partition_of(captured("Use tabs.", 1, at=START + given), repeated)
     assert (partition.counters.duplicates, partition.counters.divergent) == (1, 0)
 
 
@@ -266,8 +254,6 @@ TEXTS = st.sampled_from(
     (FACT, AGAIN, OTHER, RESTATED, "a deploy takes five minutes", "five builds take a minute", LONG,
      f"{LONG} every 5 minutes", f"That {LONG[4:]}"),
 )  # fmt: skip
-
-
 PUT = st.lists(st.tuples(st.integers(0, 9), TEXTS, VECTORS), max_size=25)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import START, captured, erased
+from forking import python
 from test_damaged_views import _empty
 
 from memtape.schemas.rows import made_from
@@ -31,13 +30,9 @@ from memtape.tools.keep.states import state_at
 from memtape.tools.keep.waiting import told_of_folding
 
 SCOPE = "project:harbour"
-SAID = (
-    "The port of the gauge is {}.",
-    "Always measure the tide before boat {}.",
-    "In all my projects, use British spelling, rule {}.",
-    "We moved the crane to berth {}.",
-    "The pilot boat {} needs paint.",
-)
+SAID = ("The port of the gauge is {}.", "Always measure the tide before boat {}.",
+        "In all my projects, use British spelling, rule {}.", "We moved the crane to berth {}.",
+        "The pilot boat {} needs paint.")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +119,10 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
         listed = [of.proposals(), of.stale(9), of.read(edges_of), of.edges(), of.conflicts().conflicts]
         return [*pages, *listed, of.context(500, since=0).items]
 
-    steps = (
-        lambda ids: client.capture(rng.choice(SAID).format(rng.randint(10, 99))),
-        lambda ids: client.forget(rng.choice(ids)),
-        lambda ids: client.use(rng.sample(ids, 2)),
-        lambda ids: client.capture("Never mention the crane again.", kind="turn"),
-        lambda ids: client.project(),
-    )
+    steps = (lambda ids: client.capture(rng.choice(SAID).format(rng.randint(10, 99))),
+             lambda ids: client.forget(rng.choice(ids)), lambda ids: client.use(rng.sample(ids, 2)),
+             lambda ids: client.capture("Never mention the crane again.", kind="turn"),
+             lambda ids: client.project())  # fmt: skip
     for number in range(8):
         steps[number % 5]([result.id for result in client.recent(20)])
         again = asked(client)
@@ -139,7 +131,6 @@ def test_what_is_worked_out_once_is_what_whoever_comes_new_works_out(client: Cli
             assert asked(fresh) == again, number
 
 
-ROOT = Path(__file__).resolve().parent.parent
 A = "project:a"
 READERS, ROUNDS, TEXTS = 3, 6, 12
 
@@ -169,11 +160,8 @@ def view_names(home: Home) -> list[str]:
 
 @pytest.mark.slow
 def test_readers_of_one_past_position_at_once_all_find_it(home: Home) -> None:
-    command = [sys.executable, "-c", READER, str(home.path)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    asked: Any = {"text": True, "bufsize": 1, "env": environment}
-    readers = [subprocess.Popen(command, **asked, **pipes) for _ in range(READERS)]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    readers = [python(READER, home.path, text=True, bufsize=1, **pipes) for _ in range(READERS)]
     first = 2  # Behind the settings and the tick.
     try:
         for number in range(1, ROUNDS + 1):

@@ -21,6 +21,7 @@ import transcripts as t
 from forking import PATIENT, memtape
 from soaked import soaked
 from test_hooks import ANSWER, FIELD, PROMPT, ROOT, Live, events_of, hook, told
+from test_hooks import connected as connected  # A fixture.
 from test_warm import PORT, QUESTION, WAIT_S, Ready, handed, said, until, warm
 
 from memtape import __version__
@@ -69,11 +70,6 @@ sys.stdin.read()
 server.stop()
 """
 """A server that dies at a moment of its first hook."""
-
-
-@pytest.fixture(autouse=True)
-def connected(home: Path) -> None:
-    Home(home)
 
 
 @contextmanager
@@ -126,9 +122,8 @@ def test_a_server_does_what_the_hook_would_do(host: str, home: Path, project: Pa
     alone = [patient(home, host, call) for call in calls]
     with server(other):
         served = [patient(other, host, call) for call in calls]
-    assert [plain(event) for event in events_of(home, project, "captured")] == [
-        plain(event) for event in events_of(other, project, "captured")
-    ]
+    ours, theirs = (events_of(it, project, "captured") for it in (home, other))
+    assert list(map(plain, ours)) == list(map(plain, theirs))
     assert served == alone and b"tide alerts" in alone[-1] and b"5433" in alone[0]
     assert not latest_errors(other, 5) and not latest_errors(home, 5)
 
@@ -147,15 +142,9 @@ def test_what_a_server_died_with_is_captured_once(moment: str, home: Path, proje
 SAID = [("user", "yes"), ("assistant", "Done."), ("user", "yes"), ("assistant", "Done."), ("user", "yes")]
 
 
-@pytest.mark.parametrize(
-    ("host", "moment", "late"),
-    soaked(
-        product(HOSTS, ("asked", "before", "after"), (False, True)),
-        ("claude", "after", False),
-        ("codex", "before", True),
-        ("gemini", "after", True),
-    ),
-)
+@pytest.mark.parametrize(("host", "moment", "late"),
+    soaked(product(HOSTS, ("asked", "before", "after"), (False, True)), ("claude", "after", False),
+    ("codex", "before", True), ("gemini", "after", True)))  # fmt: skip
 def test_turns_count_once_when_killed(host: str, moment: str, late: bool, home: Path, project: Path) -> None:
     """Each turn meets a server that dies, and has its row in the transcript before its hook or after."""
     live = Live(host, home, project)
@@ -193,16 +182,10 @@ def test_slow_servers_capture_nothing(home: Path, project: Path, monkeypatch: py
     assert started == ["--stay"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "serves"),
-    [
-        ({"USER": "somebody"}, False),
-        ({"GIT_CEILING_DIRECTORIES": "/nowhere"}, False),
-        ({"PATH": f"/nowhere{os.pathsep}{os.environ['PATH']}"}, True),
-        ({"GIT_EDITOR": "true", "LANG": "C"}, True),
-        ({"version": "0.0.0"}, False),
-    ],
-)
+@pytest.mark.parametrize(("variables", "serves"), [({"USER": "somebody"}, False),
+    ({"GIT_CEILING_DIRECTORIES": "/nowhere"}, False),
+    ({"PATH": f"/nowhere{os.pathsep}{os.environ['PATH']}"}, True),
+    ({"GIT_EDITOR": "true", "LANG": "C"}, True), ({"version": "0.0.0"}, False)])  # fmt: skip
 def test_a_hook_of_another_environment_or_version_does_its_work_itself(
     variables: dict[str, str], serves: bool, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,16 +292,13 @@ def worked(project: Path) -> list[dict[str, Any]]:
     for number, (id, name, given, output, failed) in enumerate(calls):
         call = [{"type": "tool_use", "id": id, "name": name, "input": given}]
         result = [{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]
-        rows += [
-            row(project, "assistant", f"a{id}", call, 2 + number),
-            row(project, "user", f"r{id}", result, 3 + number),
-        ]
+        rows.append(row(project, "assistant", f"a{id}", call, 2 + number))
+        rows.append(row(project, "user", f"r{id}", result, 3 + number))
     return [*rows, row(project, "assistant", "z1", [{"type": "text", "text": "One test fails."}], 9)]
 
 
 @pytest.fixture
 def transcript(home: Path, project: Path) -> Path:
-    Home(home)
     path = home.parent / "projects" / "p" / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(t.lines(worked(project)))
@@ -330,7 +310,7 @@ def called(project: Path, transcript: Path, event: str, **more: Any) -> dict[str
 
 
 def turns(home: Path, project: Path) -> list[tuple[str, str]]:
-    said = [event for event in events_of(home, project, "captured") if isinstance(event.body, Captured)]
+    said = events_of(home, project, "captured")
     return [(event.actor.name, event.body.text) for event in said if isinstance(event.body, Captured)]
 
 
@@ -351,11 +331,8 @@ def subagent(transcript: Path, project: Path) -> Path:
 def test_what_an_agent_did_is_captured_once(home: Path, project: Path, transcript: Path) -> None:
     ready = HookResponder(home)
     with warm(home, ready):
-        patient(
-            home,
-            "claude",
-            called(project, transcript, "UserPromptSubmit", prompt="Round the prices once.", prompt_id="p-1"),
-        )
+        said = {"prompt": "Round the prices once.", "prompt_id": "p-1"}
+        patient(home, "claude", called(project, transcript, "UserPromptSubmit", **said))
         assert acts(home, project) == []
         patient(home, "claude", called(project, transcript, "Stop", last_assistant_message="One test fails."))
         until(lambda: len(acts(home, project)) == 2)
@@ -364,10 +341,8 @@ def test_what_an_agent_did_is_captured_once(home: Path, project: Path, transcrip
         until(lambda: len(turns(home, project)) == 5)
     ready.close()
     hook(home, "claude", called(project, transcript, "SessionEnd", reason="exit"))
-    assert acts(home, project) == [
-        "edited cart/prices.py",
-        "tested with `pytest -q`: failed (exit 1): 1 failed, 4 passed",
-    ]
+    tested = "tested with `pytest -q`: failed (exit 1): 1 failed, 4 passed"
+    assert acts(home, project) == ["edited cart/prices.py", tested]
     assert ("claude-code ab1", "The vouchers round twice.") in turns(home, project)
     assert len(turns(home, project)) == 5 and not latest_errors(home, 5)
 

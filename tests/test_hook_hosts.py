@@ -53,11 +53,9 @@ FIRSTS = soaked(product((False, True), FIRST), (False, "qwen"), (True, "opencode
 def test_first_prompts_are_told_all(host: str, served: bool, home: Path, project: Path) -> None:
     def given() -> list[bool]:
         calls = ["UserPromptSubmit", "UserPromptSubmit", "PreCompact", "UserPromptSubmit", "UserPromptSubmit"]
-        answers = [
-            patient(home, host, told(project, event, prompt=f"Please look into file number {number}."))
-            for number, event in enumerate(calls)
-        ]
-        return [FACT.encode() in answered for answered in answers]
+        prompts = [{"prompt": f"Please look into file number {number}."} for number in range(5)]
+        said = [told(project, event, **its) for event, its in zip(calls, prompts, strict=True)]
+        return [FACT.encode() in patient(home, host, data) for data in said]
 
     with server(home) if served else nullcontext():
         assert given() == [True, False, False, True, False]
@@ -93,15 +91,10 @@ def test_an_answer_written_late_is_captured(served: bool, home: Path, project: P
     assert isinstance(event.body, Captured) and event.body.text == "On port 5433."
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([("user.message", "a"), ("tool.execution_start", ""), ("assistant.message", "b")], "b"),
-        ([("user.message", "a"), ("assistant.message", "I look."), ("tool.execution_start", "")], ""),
-        ([("assistant.message", "old"), ("user.message", "a")], ""),
-        ([], ""),
-    ],
-)
+@pytest.mark.parametrize(("rows", "expected"),
+    [([("user.message", "a"), ("tool.execution_start", ""), ("assistant.message", "b")], "b"),
+    ([("user.message", "a"), ("assistant.message", "I look."), ("tool.execution_start", "")], ""),
+    ([("assistant.message", "old"), ("user.message", "a")], ""), ([], "")])  # fmt: skip
 def test_the_last_answer_of_a_prompt(rows: list[tuple[str, str]], expected: str, tmp_path: Path) -> None:
     path = events_file(tmp_path, *rows)
     assert copilot_answer(path, 0) == expected
@@ -126,11 +119,8 @@ EDITS = {"copilot": ("Edit", "path"), "opencode": ("edit", "filePath"), "qwen": 
 
 
 def acted(home: Path, project: Path) -> list[tuple[str, str, str | None]]:
-    return [
-        (event.actor.origin, event.body.text, event.body.path)
-        for event in events_of(home, project, "captured")
-        if isinstance(event.body, Captured) and event.body.text != FACT
-    ]
+    said = [(it.actor.origin, it.body) for it in events_of(home, project, "captured")]
+    return [(who, it.text, it.path) for who, it in said if isinstance(it, Captured) and it.text != FACT]
 
 
 DOING = soaked(product((False, True), HEARD), (False, "opencode"), (True, "copilot"), (False, "qwen"))

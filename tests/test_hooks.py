@@ -88,19 +88,21 @@ def events_of(home: Path, project: Path, *types: str) -> list[Event]:
     return [event for event in said if not types or event.type in types]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("--what", "x", "-z", "y"), ("--profile", "none such"), ("--home", __file__), ("--home", "gone"), ("--json",), ()],
-)
+WORDS = [("--what", "x", "-z", "y"), ("--json",), (), ("--profile", "none such"), ("--home", __file__),
+         ("--home", "gone")]  # fmt: skip
+"""A home is found by those of the first three, and not by the others."""
+
+
+@pytest.mark.parametrize("words", WORDS)
 def test_no_words_make_the_command_of_a_hook_fail(words: tuple[str, ...], tmp_path: Path) -> None:
-    env = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
-    env.pop("MEMTAPE_HOME", None)
-    said = json.dumps(told(tmp_path, "UserPromptSubmit", prompt="The dock light is green from now on.")).encode()
+    env = {name: value for name, value in os.environ.items() if name != "MEMTAPE_HOME"}
+    env |= {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    said = json.dumps(told(tmp_path, "UserPromptSubmit", prompt="The light is green from now on.")).encode()
     command = [*PLAIN, "agents", "hook", "--host", "claude", *words]
     done = subprocess.run(command, input=said, capture_output=True, env=env, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     # A home that is named and gone is not made again; the user's own one is.
-    assert (tmp_path / "data").exists() is (words in ((), ("--json",), ("--what", "x", "-z", "y")))
+    assert (tmp_path / "data").exists() is (words in WORDS[:3])
     assert not (tmp_path / "gone").exists()
 
 

@@ -48,7 +48,8 @@ def test_a_program_remembers_asks_and_decides(http: httpx.Client, tmp_path: Path
     found = asked(http, "search", query="staging port", kinds=["fact"])
     assert [it["id"] for it in found["results"]] == [id] and found["recall_id"]
     assert asked(http, "show", id=id[:13])["memory"]["actor"] == "script"
-    assert asked(http, "forget", id=id)["ids"] == [id] and asked(http, "search", query="staging")["results"] == []
+    assert asked(http, "forget", id=id)["ids"] == [id]
+    assert asked(http, "search", query="staging")["results"] == []
     assert asked(http, "restore", id=id) == {"ids": [id]}
     with Client(tmp_path, scope=HERE) as client:
         assert client.show(id).memory.origin == "agent"  # type: ignore[union-attr]
@@ -78,8 +79,8 @@ def test_a_body_that_is_too_large_is_not_read(http: httpx.Client, monkeypatch: p
 def test_no_project_is_shown_another(http: httpx.Client, tmp_path: Path) -> None:
     id = asked(http, "capture", scope=ELSEWHERE, text="The xylophone of Brunhilde is in the attic.")["id"]
     asked(http, "capture", text="The harbour is open.")
-    needed = {"query": "xylophone", "id": id, "ids": [id], "text": "x", "around": "1d", "before": "1d", "after": "0s",
-              "conflict": id, "keep": "A", "by": id, "name": "x"}  # fmt: skip
+    needed = {"query": "xylophone", "id": id, "ids": [id], "text": "x", "around": "1d", "before": "1d",
+              "after": "0s", "conflict": id, "keep": "A", "by": id, "name": "x"}  # fmt: skip
     for method, verb in verbs().items():
         given = {name: needed[name] for name in verb.asks.__struct_fields__ if name in needed}
         if method not in ("capture", "rename", "finish"):

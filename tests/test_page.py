@@ -39,7 +39,7 @@ from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.page.acting import ACTIONS, MOST_IDS
+from memtape.tools.page import acting
 from memtape.tools.page.drawing import VIEWS
 
 NOWHERE = "00000000-0000-8000-8000-000000000000"
@@ -160,10 +160,10 @@ def test_projects_do_not_mix(tmp_path: Path) -> None:
 def test_the_tree_is_drawn_and_a_deep_search_tells_its_steps(tmp_path: Path) -> None:
     with Client(tmp_path, scope=SCOPE, origin="user") as client:
         client.capture("The winch of the slipway takes 4 tonnes.")
-        client.tree.new("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
-        client.tree.new("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
-        client.tree.new("alone", "Nobody leads here.")
-        client.tree.link("_root", "alone", "child", undo=True)
+        client.new_page("slipway", "# The slipway\n\n<b>Where boats are drawn up.</b>")
+        client.new_page("slipway/winch", "The winch takes 4 tonnes.", under="slipway")
+        client.new_page("alone", "Nobody leads here.")
+        client.link_pages("_root", "alone", "child", undo=True)
         client.project()
     with served(tmp_path) as page:
         drawn = page.get("/tree").text
@@ -202,8 +202,8 @@ def test_what_is_done_is_asked_first_and_is_undone_by_its_button(own: Page, do: 
         assert not is_so()
         asks, done = asked_and_done(own, do, [id], reason="it is gone")
         assert "The kettle of the harbour office is blue." in asks and "1 capture" in done and is_so()
-        assert f"{ACTIONS[ACTIONS[do].undo].name}" in own.get("/memory", id=id).text
-        own.act(ACTIONS[do].undo, [id])
+        assert f"{acting.ACTIONS[acting.ACTIONS[do].undo].name}" in own.get("/memory", id=id).text
+        own.act(acting.ACTIONS[do].undo, [id])
         assert not is_so()
         reasons = [raw for raw in own.get("/memory", id=id).text.splitlines() if "it is gone" in raw]
         assert bool(reasons) == (do == "forget")
@@ -217,7 +217,7 @@ def test_many_are_done_at_once_or_none_and_all_with_some_words_come_back(own: Pa
         before = own.ends()
         assert own.act("forget", [*ids, NOWHERE]).status_code == 404 and own.ends() == before
         assert own.act("forget", []).status_code == 400
-        assert own.act("forget", [str(number) for number in range(MOST_IDS + 1)]).status_code == 400
+        assert own.act("forget", [str(number) for number in range(acting.MOST_IDS + 1)]).status_code == 400
         assert "2 captures" in shown(own.act("forget", ids))
         assert own.ends() != before and all(client.show(id).hidden for id in ids)
         client.forget(other)
@@ -252,7 +252,7 @@ def test_conflicts_and_rules_are_settled_and_settled_anew(own: Page) -> None:
 
 
 def test_erasing_is_a_command_and_no_action_and_who_goes_back_stays_on_the_page(page: Page) -> None:
-    assert not {"erase", "erased", "purge"} & ACTIONS.keys()
+    assert not {"erase", "erased", "purge"} & acting.ACTIONS.keys()
     assert page.act("erase", [NOWHERE]).status_code == 400
     with page.client() as client:
         id = client.recent(1)[0].id

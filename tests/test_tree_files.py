@@ -13,7 +13,7 @@ from soaked import soaked
 from tables import table
 from test_vault_people import Killed, killed_at
 
-from memtape.schemas.events import Captured, Edited, Event, Linked, edit_of
+from memtape.schemas.events import Captured, Edited, Event, Linked
 from memtape.sinks.home.folders import Home
 from memtape.sinks.page_files import kept, zone_problems
 from memtape.tools.agents.doctor import LOOKS
@@ -29,8 +29,8 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     """A home with two pages, one below the other, as files."""
     monkeypatch.delenv("MEMTAPE_SESSION", raising=False)
     with Client(tmp_path / "home", scope=SCOPE, actor="Ada", origin="user") as made:
-        made.tree.new("deploy", "We deploy on Tuesdays.", edit_of(title="Deploying"))
-        made.tree.new("deploy/staging", "Staging listens on port 5433.")
+        made.new_page("deploy", "We deploy on Tuesdays.", title="Deploying")
+        made.new_page("deploy/staging", "Staging listens on port 5433.")
         project(made)
         yield made
 
@@ -72,10 +72,10 @@ def events(client: Client, type: type[Captured | Edited | Linked]) -> list[Event
 
 
 def test_a_changed_text_is_the_next_version_upon_the_one_that_was_seen(client: Client) -> None:
-    first = client.tree.show("deploy").row.version
+    first = client.read_page("deploy").row.version
     change(client, "deploy", ("Tuesdays", "Wednesdays"))
     project(client)
-    shown = client.tree.show("deploy")
+    shown = client.read_page("deploy")
     assert shown.text == "We deploy on Wednesdays." and not shown.row.diverged
     assert [it.origin for it in shown.history] == ["user", "user"]
     edit = events(client, Edited)[-1].body
@@ -92,22 +92,22 @@ def test_front_matter_is_taken_field_by_field_and_what_is_unknown_word_for_word(
         ("children:\n", "routing_hints:\n  - when deployed\nedges:\n  - depends_on: backups\nchildren:\n"),
     )
     project(client)
-    shown = client.tree.show("deploy")
+    shown = client.read_page("deploy")
     assert (shown.row.title, shown.row.hints, shown.row.refs) == ("No", ("when deployed",), ("a.md",))
     assert [(it.relation, it.name, it.is_there) for it in shown.edges] == [("depends_on", "backups", False)]
     assert shown.rest == "css: [wide]\n# mine\nwhen: 2026-01-02"
     assert shown.rest in file(client, "deploy").read_text()
     change(client, "deploy", ('title: "No"\n', ""), ("  - page: deploy/staging\n", ""), ("# mine\n", ""))
     project(client)
-    shown = client.tree.show("deploy")
+    shown = client.read_page("deploy")
     assert shown.row.title == "deploy" and not shown.below and "# mine" not in shown.rest
     for slug in ("deploy/live", "deploy/test"):
-        client.tree.new(slug, f"The port of {slug}.")
+        client.new_page(slug, f"The port of {slug}.")
     project(client)
     one, other = "  - page: deploy/live\n", "  - page: deploy/test\n"
     change(client, "deploy", (one + other, other + one))
     project(client)
-    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/test", "deploy/live"]
+    assert [it.name for it in client.read_page("deploy").below] == ["deploy/test", "deploy/live"]
     settled(client)
 
 
@@ -115,7 +115,7 @@ def test_front_matter_that_is_no_yaml_loses_nothing(client: Client) -> None:
     mine = change(client, "deploy", ("title: ", "title: [never closed\nx: "), ("Tuesdays", "Fridays"))
     mine = file(client, "deploy").read_text()
     project(client)
-    shown = client.tree.show("deploy")
+    shown = client.read_page("deploy")
     assert shown.text == "We deploy on Fridays." and shown.row.title == "Deploying"
     (name,) = kept(client.home)
     assert (client.home.path / name).read_text() == mine
@@ -135,14 +135,14 @@ def test_front_matter_that_is_no_yaml_loses_nothing(client: Client) -> None:
 
 @pytest.mark.parametrize("name", ["release", "Release notes", "a/b/release"])
 def test_a_page_that_was_renamed_on_disk_has_another_slug(client: Client, name: str) -> None:
-    id = client.tree.show("deploy").row.id
+    id = client.read_page("deploy").row.id
     file(client, name).parent.mkdir(parents=True, exist_ok=True)
     file(client, "deploy").rename(file(client, name))
     project(client)
     slug = name.replace(" ", "-").lower()
-    shown = client.tree.show(slug)
+    shown = client.read_page(slug)
     assert shown.row.id == id and shown.text == "We deploy on Tuesdays." and len(shown.history) == 1
-    assert [it.name for it in client.tree.listed()] == sorted(["_root", "deploy/staging", slug])
+    assert [it.name for it in client.pages()] == sorted(["_root", "deploy/staging", slug])
     assert file(client, slug).exists() and not file(client, "deploy").exists() and not kept(client.home)
     settled(client)
 
@@ -154,13 +154,13 @@ def test_a_file_or_a_copy_that_a_person_puts_there_is_a_page_of_its_own(client: 
     file(client, "Ünterwegs").write_text("# On the way\n\nTwo trains.\n")
     (file(client, "x").parent / ".hidden.md").write_text("Not mine to read.")
     project(client)
-    shown = client.tree.show("deploy/on-call")
+    shown = client.read_page("deploy/on-call")
     assert (shown.text, shown.row.title, shown.row.summary) == ("Ada is.", "On call", "Who is on call.")
     assert [(it.relation, it.name) for it in shown.edges] == [("related", "deploy")]
-    assert [it.name for it in client.tree.show("deploy").below] == ["deploy/staging", "deploy/on-call"]
-    assert client.tree.show("unterwegs").row.title == "On the way"
+    assert [it.name for it in client.read_page("deploy").below] == ["deploy/staging", "deploy/on-call"]
+    assert client.read_page("unterwegs").row.title == "On the way"
     assert not file(client, "deploy/On call").exists() and not kept(client.home)
-    copy, whole = client.tree.show("release"), client.tree.show("deploy")
+    copy, whole = client.read_page("release"), client.read_page("deploy")
     assert (copy.text, whole.text) == ("We deploy on Sundays.", "We deploy on Tuesdays.")
     assert copy.row.id != whole.row.id
     settled(client)
@@ -172,7 +172,7 @@ def test_windows_changes_nothing_and_a_deleted_file_is_written_again(client: Cli
     project(client)
     assert sum(client.log.ends()) == end and not kept(client.home)
     settled(client)
-    id = client.tree.show("deploy/staging").row.id
+    id = client.read_page("deploy/staging").row.id
     before = file(client, "deploy/staging").read_bytes()
     file(client, "deploy/staging").unlink()
     (note,) = project(client)
@@ -201,10 +201,10 @@ def test_a_text_that_the_log_has_lost_is_kept_beside(client: Client, tmp_path: P
         assert any("the log lacks the text" in note and "deploy (yours).md" in note for note in notes)
         assert not file(again, "deploy/staging (yours)").exists() or log_is == "gone"
         if log_is == "older":
-            assert again.tree.show("deploy").text == "We deploy on Tuesdays."
+            assert again.read_page("deploy").text == "We deploy on Tuesdays."
             beside.replace(file(again, "deploy"))  # As the note says.
             project(again)
-            assert again.tree.show("deploy").text == "We deploy on Wednesdays."
+            assert again.read_page("deploy").text == "We deploy on Wednesdays."
             settled(again)
 
 
@@ -213,14 +213,14 @@ def test_two_people_who_edit_one_zone_are_both_heard(client: Client) -> None:
     project(client)
     file(client, "deploy").write_text(seen.replace("Tuesdays", "Sundays"))
     project(client)
-    shown = client.tree.show("deploy")
+    shown = client.read_page("deploy")
     assert shown.row.diverged and {it.stands for it in shown.history} == {"current", "beside", "before"}
     text = file(client, "deploy").read_text()
     mine, _, other = text.partition("## Another version")
     assert "We deploy on Sundays." in mine and "We deploy on Saturdays." in other
     change(client, "deploy", ("Sundays.\n<!--", "Sundays and Saturdays.\n<!--"))
     project(client)
-    assert not client.tree.show("deploy").row.diverged
+    assert not client.read_page("deploy").row.diverged
     settled(client)
 
 
@@ -234,7 +234,7 @@ def test_what_cannot_be_taken_is_kept_beside_and_told(client: Client, odd: str) 
     change(client, "deploy", *pairs)
     mine = file(client, "deploy").read_text()
     project(client)
-    assert client.tree.show("deploy").text == f"We deploy on {day}." and not client.tree.problems()
+    assert client.read_page("deploy").text == f"We deploy on {day}." and not client.check_tree().problems
     assert [told in problem for problem in zone_problems(client.home)] == [True] * bool(told)
     beside = [(client.home.path / name).read_text() for name in kept(client.home)]
     assert (mine in beside) is bool(beside) is bool(told)
@@ -244,10 +244,10 @@ def test_what_cannot_be_taken_is_kept_beside_and_told(client: Client, odd: str) 
 def test_secrets_are_taken_out_and_private_parts_kept_beside(client: Client) -> None:
     change(client, "deploy", ("Tuesdays.", "Tuesdays. token ghp_" + "a1B2c3D4" * 4 + "abcd"))
     project(client)
-    assert "ghp_" not in client.tree.show("deploy").text and "ghp_" not in file(client, "deploy").read_text()
+    assert "ghp_" not in client.read_page("deploy").text and "ghp_" not in file(client, "deploy").read_text()
     change(client, "deploy", ("We deploy", "<private>Never say so.</private> We deploy"))
     project(client)
-    assert "Never say so" not in client.tree.show("deploy").text
+    assert "Never say so" not in client.read_page("deploy").text
     assert any("Never say so" in (client.home.path / name).read_text() for name in kept(client.home))
 
 
@@ -265,8 +265,8 @@ def test_a_kill_loses_nothing_and_says_nothing_twice(client: Client, step: int) 
     client.home.remove_unfinished()
     project(client)
     project(client)
-    assert {it.name for it in client.tree.listed()} == {"_root", "deploy", "staging", "new-page"}
-    shown = client.tree.show("deploy")
+    assert {it.name for it in client.pages()} == {"_root", "deploy", "staging", "new-page"}
+    shown = client.read_page("deploy")
     assert (shown.text, shown.row.title) == ("We deploy on Saturdays.", "Releases") and not shown.row.diverged
     texts = [event.body.text for event in events(client, Captured) if isinstance(event.body, Captured)]
     assert sorted(texts) == sorted({*texts}) and len(texts) == 4
@@ -276,10 +276,10 @@ def test_a_kill_loses_nothing_and_says_nothing_twice(client: Client, step: int) 
 
 def test_nothing_is_taken_in_global(client: Client) -> None:
     with Client(client.home, scope="global", origin="operator") as everywhere:
-        everywhere.tree.new("rules", "Tests first.")
+        everywhere.new_page("rules", "Tests first.")
         project(everywhere)
         path = Home(client.home.path).scope_folder("global") / "pages" / "rules.md"
         path.write_text(path.read_text().replace("Tests first.", "Tests last."))
         project(everywhere)
-        assert everywhere.tree.show("rules").text == "Tests first." and "Tests first." in path.read_text()
+        assert everywhere.read_page("rules").text == "Tests first." and "Tests first." in path.read_text()
         assert any("Tests last." in (client.home.path / name).read_text() for name in kept(client.home))

@@ -14,7 +14,6 @@ from typing import Any
 import click
 
 from memtape.tools.ask.metrics import METRICS
-from memtape.tools.ask.tree import Tree
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import LONGEST_CHARS, main
@@ -70,24 +69,21 @@ def client() -> str:
     """Return the client, then its methods in the groups of the commands, each with its arguments and what it does."""
     by_hand = (Client, Client.capture, Client.capture_many, Client.project, Client.erase, Client.close)
     parts = [_described(method, method.__name__) for method in by_hand]
+    known = dict[str, None]()
     for group, names in TITLES.items():
-        told = [_method(method, VERBS[name]) for method, name in METHODS.items() if name.partition(" ")[0] in names]
+        own = {method: name for method, name in METHODS.items() if name.partition(" ")[0] in names}
+        told = [_method(method, VERBS[name], known) for method, name in own.items()]
         parts += [f"## {group.partition(',')[0]}", *told] if told else []
-    parts.append("## Pages")
-    parts.append(f"`tree`: {inspect.getdoc(Client.tree)}")
-    parts += [
-        _described(method, f"tree.{name}")
-        for name, method in vars(Tree).items()
-        if inspect.isfunction(method) and name not in ("state", "folded") and not name.startswith("_")
-    ]
     return "\n\n".join(parts) + "\n"
 
 
-def _method(name: str, verb: Verb) -> str:
-    """Return a method that is made from the table: its arguments, what it does, and what each argument says."""
+def _method(name: str, verb: Verb, known: dict[str, None]) -> str:
+    """Return a method of the table: its arguments, what it does, and each argument that is not `known` yet."""
     fields = fields_of(verb.asks)
     shown = [field.name if field.required else f"{field.name}={_default(field.default)}" for field in fields]
     told = [f"- `{it.name}`: {it.help}" for it in fields if it.help and it.name not in COMMON_FIELDS]
+    told = [line for line in told if line not in known]
+    known |= dict.fromkeys(told)
     result = verb.run.__annotations__["return"]
     about = re.sub(r"\s*\n(?!\n)\s*", " ", inspect.getdoc(verb.run) or "").strip()
     return "\n\n".join(filter(None, (f"**`{name}({', '.join(shown)}) -> {result}`**", about, "\n".join(told))))

@@ -37,8 +37,6 @@ from memtape.tools.world import World
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from memtape.tools.ask.tree import Tree
-
 
 class Client(World):
     """A client of a home, for one actor in one scope: a writer that also reads. For one thread at a time.
@@ -77,21 +75,10 @@ class Client(World):
         self.is_confined = confined or options.get("scope") is not None
         self.wakes = wakes
 
-    @property
-    def tree(self) -> Tree:
-        """The tree of pages of the scope, to be read and changed."""
-        from memtape.tools.ask.tree import Tree
-
-        return Tree(self)
-
     def project(self, on_progress: Callable[[int], None] | None = None) -> int:
         """Bring the views up to date and return how many events were read. Raises `Locked`."""
         check_kept(self.home, "A projection")
         return self.reader.project(on_progress)
-
-    def catch_up(self) -> None:
-        """Project pending events if quick and no other process does; else start a background projector."""
-        self.reader.catch_up(self.scope)
 
     def close(self) -> None:
         """Close the log, unless given by the caller."""

@@ -17,11 +17,14 @@ from memtape.schemas.events import (
 )
 from memtape.schemas.lanes import Lane
 from memtape.schemas.log import Log
-from memtape.schemas.rows import MemoryRow, TurnRow
+from memtape.schemas.rows import (
+    MemoryRow,
+    TurnRow,
+)
 from memtape.schemas.settings import Settings
 from memtape.sinks.home.folders import Home
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.archived import Aging, ArchivedNow, ArchiveList
+from memtape.tools.ask.archived import ArchiveList
 from memtape.tools.ask.as_of import Diff
 from memtape.tools.ask.conflicts import Answered, ConflictList
 from memtape.tools.ask.context import ProjectContext
@@ -30,7 +33,14 @@ from memtape.tools.ask.looking import EdgeList, Given, Session
 from memtape.tools.ask.results import Answer, Result
 from memtape.tools.ask.standing import Order
 from memtape.tools.ask.status import Stats, Status
-from memtape.tools.ask.tree import Tree
+from memtape.tools.ask.tree import (
+    DrawnTree,
+    LinkSaid,
+    ListedNode,
+    PageShown,
+    TreeCheck,
+    Written,
+)
 from memtape.tools.capture.writing import WriterOptions
 from memtape.tools.keep.consolidating import Consolidated
 from memtape.tools.keep.embedding import EmbedderState
@@ -39,6 +49,10 @@ from memtape.tools.keep.refolding import Refolded
 from memtape.tools.keep.verify import Verification
 from memtape.tools.verb import (
     Asks,
+)
+from memtape.tools.verbs.archiving import (
+    Aging,
+    ArchivedNow,
 )
 from memtape.tools.verbs.capturing import UseReceipt
 from memtape.tools.verbs.deciding import DecidedIds, ReplacedMemory
@@ -65,10 +79,7 @@ class Client(World):
         wakes: bool = True,
         **options: Unpack[WriterOptions],
     ) -> None: ...
-    @property
-    def tree(self) -> Tree: ...
     def project(self, on_progress: Callable[[int], None] | None = None) -> int: ...
-    def catch_up(self) -> None: ...
     def close(self) -> None: ...
     def __enter__(self) -> Client: ...
     def __exit__(self, *_: object) -> None: ...
@@ -276,12 +287,92 @@ class Client(World):
         """
     def resume(self) -> ProjectChange:
         """Go on with it: what was archived with it is found again."""
+    def draw_tree(self, page: str = "_root", depth: int = 6, limit: int = 50) -> DrawnTree:
+        """Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.
+
+        page: The page at the top.
+        depth: How far down.
+        limit: The most below one page.
+        """
+    def read_page(self, page: str = "_root") -> PageShown:
+        """Show a page: text, child pages, links, backlinks and versions.
+
+        page: The slug or id of a page; _root is the top.
+        """
+    def pages(self) -> list[ListedNode]:
+        """List all pages of the project by their slugs."""
+    def check_tree(self, fix: bool = False, yes: bool = False) -> TreeCheck:
+        """List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.
+
+        With --fix, links to missing pages and links that close a circle end, and an unreachable page is put
+        below another. No text is changed, and no page is removed.
+
+        fix: Mend what can be mended, after you have said yes.
+        yes: Do not ask.
+        """
+    def new_page(
+        self,
+        slug: str,
+        text: str = "",
+        under: str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        hints: Sequence[str] = (),
+        refs: Sequence[str] = (),
+    ) -> Written:
+        """Write a page: TEXT, or stdin; at a terminal your editor opens. At most 64 KiB of Markdown.
+
+        slug: The slug of a page, as deploy/staging.
+        text: The page, as Markdown. At most 64 KiB.
+        under: The page above; by default from the slug, or _root.
+        title: What it is called; by default its first heading.
+        summary: What it says in short; by default its first sentence.
+        hints: A question that leads here.
+        refs: A file, URL or id that it tells of.
+        """
+    def edit_page(
+        self,
+        page: str,
+        text: str | None = None,
+        base: str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        hints: Sequence[str] = (),
+        refs: Sequence[str] = (),
+    ) -> Written:
+        """Give a page another text: TEXT, or with - stdin; at a terminal your editor opens.
+
+        With --title and the like alone the text stays. All versions are kept. If the page has another version
+        by now than --base, or than the one in your editor, both stand until somebody has seen both.
+
+        page: The slug or id of a page; _root is the top.
+        text: The whole page as it is to be.
+        base: The version on which the text builds, else the current.
+        title: What it is called; by default its first heading.
+        summary: What it says in short; by default its first sentence.
+        hints: A question that leads here.
+        refs: A file, URL or id that it tells of.
+        """
+    def move_page(self, page: str, slug: str | None = None, under: str | None = None) -> Written:
+        """Give a page another slug, or put it below another page, or both. Links to it follow.
+
+        page: The slug or id of a page; _root is the top.
+        slug: Its new slug.
+        under: The only page below which it stands from now on.
+        """
+    def link_pages(self, page: str, to: str, relation: str = "related", undo: bool = False) -> LinkSaid:
+        """Link a page to another. As a child the other stands below it. TO may be a slug without a page.
+
+        page: The slug or id of a page; _root is the top.
+        relation: As what.
+        undo: End this link.
+        """
     def archive(self, ids: Sequence[str], reason: str | None = None) -> ArchivedNow:
         """Archive memories or turns: searches, starts and MEMORY.md leave them out, and the log keeps them.
 
-        Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a
-        document only the named part is archived. Texts archived with their project come back by `memtape
-        project finish --undo`.
+        Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. Of a document
+        only the named part is archived. Texts archived with their project come back by `memtape project
+        finish --undo`.
 
         ids: The ids of memories or turns.
         reason: Why, for whoever looks later.
@@ -302,14 +393,14 @@ class Client(World):
         purged: What has left the views too, and can come back.
         """
     def lifecycle(self, dry_run: bool = False, at: str | None = None, limit: int = 20) -> Aging:
-        """Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.
+        """Say how many texts of this project stand in which tier, and when the clock last ticked.
 
         A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the
         state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none
         came before it. --set is for people: --origin user at a terminal.
 
         dry_run: Say what the next pass would move, and why the rest stays.
-        at: The dry run is of a pass at this later time, as ISO 8601.
+        at: The dry run is of a pass at this later time.
         limit: The most groups that are told.
         """
     def verify(self, repair: bool = False) -> Verification:

@@ -34,14 +34,14 @@ INDEX: dict[str, dict[str, str]] = {
         "project adopt": "",
     },
     "pages": {
-        "tree draw": "",
-        "tree show": "",
-        "tree list": "",
-        "tree check": "",
-        "tree new": "",
-        "tree edit": "",
-        "tree move": "",
-        "tree link": "",
+        "tree draw": "draw_tree",
+        "tree show": "read_page",
+        "tree list": "pages",
+        "tree check": "check_tree",
+        "tree new": "new_page",
+        "tree edit": "edit_page",
+        "tree move": "move_page",
+        "tree link": "link_pages",
     },
     "archiving": {
         "archive": "archive",
@@ -121,13 +121,7 @@ METHODS = {method: name for verbs in INDEX.values() for name, method in verbs.it
 """The verbs by the client's method."""
 
 
-OVER_HTTP = {
-    "capture": "capture",
-    "read_page": "tree show",
-    "new_page": "tree new",
-    "edit_page": "tree edit",
-    **METHODS,
-}
+OVER_HTTP = {"capture": "capture", **METHODS}
 """The verbs by their names over HTTP; the door leaves out what is not of one project."""
 TOOLS = {
     "add_memory": "capture",

@@ -1,4 +1,4 @@
-"""The past: the views at a position or a time, replayed into a small cached view, and the changes between two.
+"""The past: the views at a position or a time, replayed and cached, and the changes between two.
 
 A position is a vector of offsets; a partition that is not named counts up to its end. As of a time T means,
 in each partition, the events before its first event with `sent` after T.
@@ -50,7 +50,8 @@ def parse_position(text: str, log: Log, now_us: int) -> Positions:
         if partition not in positions or offset > positions[partition]:
             end = positions.get(partition)
             said = f"ends at {end}" if end is not None else "does not exist"
-            raise OffsetOutOfRange(f"There is no position {partition}:{offset}: partition {partition} {said}.")
+            told = f"There is no position {partition}:{offset}: partition {partition} {said}."
+            raise OffsetOutOfRange(told)
         positions[partition] = offset
     return positions
 
@@ -63,8 +64,8 @@ def time_asked(text: str, now_us: int) -> int | None:
 class PastViews:
     """The views of a home at past positions, made at the first use and cached.
 
-    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. Folders are made
-    under a lock, the watermark last; a folder without a watermark is made again.
+    The name of a folder is a digest of all inputs of its rows, so a folder is right for any reader. It is
+    made under a lock, the watermark last; without one it is made again.
     """
 
     def __init__(self, home: Home, log: Log, positions: Positions, time: int | None = None) -> None:
@@ -89,7 +90,7 @@ class PastViews:
                 shard = Shard(shard.path, partition)
             if basis_of(self._log, partition) == basis:
                 break
-            _remove(shard.path)  # Something was erased just now, and what took that away may not have seen this.
+            _remove(shard.path)  # Something was erased just now, perhaps not in here.
         with suppress(FileNotFoundError):
             shard.path.touch()
             self._given[shard.path] = shard.path.stat().st_ino
@@ -156,8 +157,8 @@ def diff(home: Home, log: Log, first: str, second: str, scope: str | None) -> Di
         told = f"The second position is before the first in partition {wrong[0]}."
         raise MemtapeError(told, "Give the earlier one first.")
     build = home.current()
-    moved = [number for number in sorted(before) if before[number] != after[number]]
-    numbers = moved if scope is None else [number for number in moved if number == partition_of(scope, log.partitions)]
+    own = range(log.partitions) if scope is None else (partition_of(scope, log.partitions),)
+    numbers = [number for number in own if before[number] != after[number]]
 
     def changes_in(number: int) -> Changes:
         state = state_at(log, build, number, before[number])

@@ -1,8 +1,8 @@
 """What waits for people: the conflicts of a scope, and the rules proposed to people, with their answers.
 
-`state/views/proposals.py` defines proposals. Accepting captures a rule's words in the target scope, under the id
-of the proposal. Declining forgets this id, so that a later capture under the id stays hidden. Neither changes the
-memories in which the rule was found.
+`state/views/proposals.py` defines proposals. Accepting captures a rule's words in the target scope, under the
+id of the proposal. Declining forgets this id, so that a later capture under the id stays hidden. Neither
+changes the memories in which the rule was found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured, Forgotten, Kind, Origin, Restored
-from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, TombstoneRow, by_weight, made_from
+from memtape.schemas.rows import ConflictRow, ConflictStatus, ConflictWhy, Severity, TombstoneRow, made_from
+from memtape.schemas.rows import by_weight as weight_of
 from memtape.schemas.scopes import GLOBAL, scopes_read
 from memtape.sinks.search_index import OpenIndex
 from memtape.state.index.parts import EVERY_TEXT
@@ -88,7 +89,8 @@ class ConflictList(msgspec.Struct, frozen=True, kw_only=True):
 def conflicts_of(retriever: Retriever, scope: str, every: bool) -> ConflictList:
     """Return the conflicts of a scope and of `global`: those that wait for people, or all if `every`."""
     read = {name: retriever.found(name, EVERY_TEXT) for name in scopes_read(scope)}
-    rows = sorted((row for found, _ in read.values() for row in found.opened.rows(ConflictRow)), key=by_weight)
+    rows = [row for found, _ in read.values() for row in found.opened.rows(ConflictRow)]
+    rows.sort(key=weight_of)
     shown = [row for row in rows if every or row.status == "pending"]
     return ConflictList(
         scope=scope,
@@ -157,17 +159,17 @@ def _answers_in(retriever: Retriever, into: str) -> Callable[[Proposal], Answere
 
 
 def _held(known: list[Known], into: str) -> dict[str, None]:
-    """Return the valid memories of `global`, or the instructions of a project, in the normal form of instructions."""
+    """Return the valid memories of `global`, or a project's instructions, in the normal form of these."""
     valid = [it for it in known if it.valid_to is None]
     told = [it for it in valid if it.kind != "turn"] if into == GLOBAL else instructions_of(valid)[0]
     return {same_instruction(it.text): None for it in told}
 
 
 def meant(proposals: list[tuple[Proposal, Answered]], given: str) -> tuple[Proposal, Answered]:
-    """Return the proposal that an id or its beginning means. Raises `NotFound`, and `MemtapeError` where several do."""
+    """Return the proposal of an id or its beginning. Raises `NotFound`, and `MemtapeError` for several."""
     number = begun_by(given, ((it[0].id, number) for number, it in enumerate(proposals)))
     if number is None:
-        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape settle` lists those that wait.")
+        raise NotFound(f"No rule that waits is called {given[:60]}.", "`memtape settle` lists those.")
     return proposals[number]
 
 

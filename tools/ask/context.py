@@ -33,7 +33,7 @@ from memtape.state.views.context import (
     left_out_by,
 )
 from memtape.state.views.proposals import Proposal
-from memtape.tools.ask.conflicts import answers_of, opposed_pairs, waiting
+from memtape.tools.ask.conflicts import Answered, answers_of, opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
 from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.ordering import mark_of_turn
@@ -97,18 +97,19 @@ def context_of(
 ) -> ProjectContext:
     """Return the context of a scope and of `global` in at most so many tokens.
 
-    The end of `session`, the caller's, is left out. With `since`, a time in microseconds, the context has only newer
-    texts, and none of the session. The lines `last` stand at its end, unless the budget has no room. Raises
-    `MemtapeError` for an invalid budget or form.
+    The end of `session`, the caller's, is left out. With `since`, a time in microseconds, there are only
+    newer texts, and none of the session. The lines `last` stand at its end, unless the budget has no room.
+    Raises `MemtapeError` for an invalid budget or form.
     """
     if not 1 <= budget_tokens <= MAX_BUDGET_TOKENS:
-        raise MemtapeError(f"A budget of {budget_tokens} is not between 1 and {MAX_BUDGET_TOKENS:,}.", "Give another.")
+        raise MemtapeError(f"A budget of {budget_tokens} is not 1 to {MAX_BUDGET_TOKENS:,}.", "Give another.")
     if form not in FORMS:
         raise MemtapeError(f"There is no form {form!r}.", f"The forms are {', '.join(FORMS)}.")
     counted = tokenizer()
     read = [retriever.found(name) for name in scopes_read(scope)]
     now = retriever.now([view for _, view in read])
-    items = _items([found for found, _ in read], retriever.standing_pages(scope).get(THREADS, ""), now, session)
+    page = retriever.standing_pages(scope).get(THREADS, "")
+    items = _items([found for found, _ in read], page, now, session)
     if since is not None:
         rows = (row for found, _ in read for row in (*found.known(), *found.captured))
         own = {row.id for row in rows if _is_of(row, session)}
@@ -116,8 +117,7 @@ def context_of(
     written = _form(form, scope, now, NOTE if since is None else NEWS)
     if form == "prompt" and since is None:
         conflicts = sum(waiting(found.opened) for found, _ in read)
-        rules = [rule for rule, answer in answers_of(retriever, scope) if answer == "waits"]
-        waits = _waits(read[0][1].life, conflicts, rules)
+        waits = _waits(read[0][1].life, conflicts, answers_of(retriever, scope))
         written = written._replace(end="".join(f"\n{line}" for line in waits))
     if last and counted.count(end := "".join(f"\n{line}" for line in last)) < budget_tokens // 2:
         written = written._replace(end=written.end + end)
@@ -138,7 +138,7 @@ def context_of(
     )
 
 
-def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterator[str]:
+def _waits(life: LifeMark, conflicts: int, answers: Sequence[tuple[Proposal, Answered]]) -> Iterator[str]:
     """Yield a line for each kind of thing that waits for a person."""
     if life.state == "finished":
         yield (
@@ -147,13 +147,10 @@ def _waits(life: LifeMark, conflicts: int, rules: Sequence[Proposal]) -> Iterato
         )
     if conflicts:
         yield f"{many(conflicts, 'conflict waits', 'conflicts wait')} for the user: memtape settle"
-    doubted = sum(rule.is_doubted for rule in rules)
-    if everywhere := len(rules) - doubted:
-        told = many(everywhere, "rule for all projects waits", "rules for all projects wait")
-        yield f"{told} for the user: memtape settle"
-    if doubted:
-        told = many(doubted, "rule that may be pasted waits", "rules that may be pasted wait")
-        yield f"{told} for the user: memtape settle"
+    for is_doubted, what in ((False, "for all projects"), (True, "that may be pasted")):
+        if count := sum(answer == "waits" and rule.is_doubted is is_doubted for rule, answer in answers):
+            told = many(count, f"rule {what} waits", f"rules {what} wait")
+            yield f"{told} for the user: memtape settle"
 
 
 TURNS_LOOKED_AT = 500
@@ -174,14 +171,15 @@ def _items(read: Sequence[ScopeTexts], page: str, now: int, session: str | None)
         items = items_of(
             known, now, last, {pair: waits for found in read for pair, waits in opposed_pairs(found.opened)}
         )
-        return [*items, *(_open_items(read[0].latest_turns(TURNS_LOOKED_AT), known, items, page, now) if page else ())]
+        turns = read[0].latest_turns(TURNS_LOOKED_AT) if page else ()
+        return [*items, *_open_items(turns, known, items, page, now)]
 
     asked = [pair for found in read for pair in opposed_pairs(found.opened)]
     return read[0].once.of("items", (now, session, page, *asked, *(found.texts for found in read)), make)
 
 
 def _open_items(
-    rows: Sequence[MemoryRow | TurnRow], known: Sequence[Known], items: Sequence[ContextItem], page: str, now: int
+    rows: Sequence[MemoryRow | TurnRow], known: list[Known], items: list[ContextItem], page: str, now: int
 ) -> Iterator[ContextItem]:
     """Yield the turns on the page of open threads, the latest first, without those an item already tells.
 
@@ -205,7 +203,8 @@ def _placed(retriever: Retriever, items: Sequence[ContextItem]) -> Iterator[Cont
         if item.section == "tasks" and _line(item.text) in written.get(THREADS, ""):
             yield replace(item, page=THREADS)
             continue
-        yield replace(item, page=next((path for path, said in written.items() if tells_of(said, item.id)), ""))
+        paths = (path for path, said in written.items() if tells_of(said, item.id))
+        yield replace(item, page=next(paths, ""))
 
 
 def _line(text: str) -> str:
@@ -230,10 +229,11 @@ def _form(name: FormName, scope: str, now: int, note: str = NOTE) -> Form:
     if name == "prompt":
         headings = {section: f"{title}:" for section, title in HEADINGS.items()}
         begin = f"Memory of {scope} on {format_day(now)}. {note}"
-        # No text can break out of a JSON string.
-        return Form(
-            begin, "", headings, lambda item: _line_of(item, now, lambda it: orjson.dumps(it).decode()[1:-1], '"')
-        )
+
+        def quoted(text: str) -> str:
+            return orjson.dumps(text).decode()[1:-1]  # No text can break out of a JSON string.
+
+        return Form(begin, "", headings, lambda item: _line_of(item, now, quoted, '"'))
     title = "# Memory" if name == "gemini" else "## Memory"
     begin = f"{CONTEXT_BEGIN}\n{title} of {escape(scope)} on {format_day(now)}\n\n{note}"
     level = "##" if name == "gemini" else "###"

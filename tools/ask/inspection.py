@@ -1,4 +1,4 @@
-"""Opening of one memory, of all events behind it, and of a whole document. The state of a home is in `status`."""
+"""Opening of one memory, of all events behind it, and of a whole document."""
 
 from __future__ import annotations
 
@@ -63,9 +63,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
             return "forgotten, or says what was forgotten twice"
         place = place_in(row.path)
         file = (row.path if place is None else place.path) or row.source or "file"
-        return (
-            f"withdrawn: its source {one_line(file, 200)} says it no longer since {format_time(self.withdrawn_at)[:10]}"
-        )
+        day = format_time(self.withdrawn_at)[:10]
+        return f"withdrawn: its source {one_line(file, 200)} says it no longer since {day}"
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +81,7 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory's name and scope, every event behind it in the order of the log, and how it has aged, if it ages."""
+    """A memory's name and scope, every event behind it in the order of the log, and its aging, if it ages."""
 
     id: str
     scope: str
@@ -150,7 +149,8 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     if isinstance(found, Event):
         assert found.scope is not None
         how = "waiting" if _is_waiting(retriever, found) else "purged"
-        return Explained(id=id, scope=found.scope, events=tuple(_captures(log, found.scope, (id,), "capture", how)))
+        behind = tuple(_captures(log, found.scope, (id,), "capture", how))
+        return Explained(id=id, scope=found.scope, events=behind)
     partition = partition_of(found.scope, log.partitions)
     if isinstance(found, MemoryRow):
         ties = [("member", member) for member in found.members] + [("echo", echo) for echo in found.echoes]
@@ -158,9 +158,9 @@ def explained(retriever: Retriever, scope: str, id: str) -> Explained:
     else:
         ties = [("turn", MemberRow(found.id, "said", 0, found.offset_of))]
         name, ids = found.id, (found.id,)
-    events = [
-        _behind(log.read(partition, tie.offset, 1)[0], part, tie.how, tie.similarity / 10_000) for part, tie in ties
-    ]
+    slots = (log.read(partition, tie.offset, 1)[0] for _, tie in ties)
+    joined_by = zip(slots, ties, strict=True)
+    events = [_behind(slot, part, tie.how, tie.similarity / 10_000) for slot, (part, tie) in joined_by]
     events += _tombstones(log, partition, found.scope, ids)
     return Explained(id=name, scope=found.scope, events=tuple(sorted(events, key=lambda event: event.offset)))
 
@@ -194,7 +194,8 @@ def _withdrawn_at(log: Log, scope: str, ids: tuple[str, ...]) -> int | None:
 
 def _tombstones(log: Log, partition: int, scope: str, ids: tuple[str, ...]) -> Iterator[Behind]:
     for slot, event in events_between(log, partition, 0, sys.maxsize, scope, _HIDING):
-        if isinstance(event.body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(event.body.ids):
+        body = event.body
+        if isinstance(body, (Forgotten, Restored, Withdrawn)) and not set(ids).isdisjoint(body.ids):
             yield _behind(slot, "tombstone", event.type)
 
 
@@ -235,8 +236,10 @@ def whole_document(retriever: Retriever, scope: str, asked: str) -> Whole:
         more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
         hidden = next((id for id, why in missing.items() if why == _HIDDEN), None)
         restore = "" if hidden is None else f"`memtape restore {hidden}` shows a hidden one."
-        named = ", ".join(f"part {place.ids(scope).index(id) + 1} ({why})" for id, why in [*missing.items()][:NAMED])
-        raise MemtapeError(f"Of {place.count:,} parts of this document these are missing: {named}{more}.", restore)
+        numbers = {id: number for number, id in enumerate(place.ids(scope), start=1)}
+        named = ", ".join(f"part {numbers[id]} ({why})" for id, why in [*missing.items()][:NAMED])
+        told = f"Of {place.count:,} parts of this document these are missing: {named}{more}."
+        raise MemtapeError(told, restore)
     return Whole(id=place.document, scope=scope, path=place.path, parts=place.count, text=joined(parts))
 
 
@@ -246,14 +249,14 @@ def joined(parts: Iterable[tuple[str, Place]]) -> str:
     for text, place in parts:
         length = place.end - place.start
         if not place.start <= end < place.end or len(text) < length:
-            raise MemtapeError(f"Part {place.number} of the document does not go on where the one before ends.")
+            raise MemtapeError(f"Part {place.number} of the document does not go on where the last ends.")
         pieces.append(text[len(text) - length :][end - place.start :])
         end = place.end
     return "".join(pieces)
 
 
 def _parts(retriever: Retriever, scope: str, place: Place) -> tuple[list[tuple[str, Place]], dict[str, str]]:
-    """Return the parts of a document that are shown, in their order, and by id why each other one cannot be read."""
+    """Return the shown parts of a document in their order, and by id why each other one cannot be read."""
     log, found, ids = retriever.log, retriever.found(scope, EVERY_TEXT)[0], place.ids(scope)
     erased = erasures_of(log.erased(partition_of(scope, log.partitions))).named.get(scope, {})
     known = log.known(scope, ids)

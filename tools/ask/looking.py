@@ -1,13 +1,13 @@
-"""Browsing a scope without a question: latest texts, texts around a moment, sessions, edges, and lists for people.
+"""Browsing a scope without a question: latest texts, texts around a moment, sessions, edges, and lists.
 
-The memories that agents were given at a start, with a prompt or by a search, are told with their later use. A memory
-was used where a `used` event says so, or where the session's next turn of an agent carried it: it then has a use at
-the time of a statement in the turn. Nothing is ranked or changed here.
+The memories that agents were given at a start, with a prompt or by a search, are told with their later use. A
+memory was used where a `used` event says so, or where the session's next turn of an agent carried it: it then
+has a use at the time of a statement in the turn. Nothing is ranked or changed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -103,17 +103,6 @@ def sessions_of(retriever: Retriever, scope: str, limit: int) -> list[Session]:
     return [_session(found, scope, ordered[numbers == number]) for number in latest]
 
 
-def session_of(retriever: Retriever, scope: str, session: str) -> list[Result]:
-    """Return the turns of a session in their order. Raises `NotFound` where the scope shows none."""
-    found, view = retriever.found(scope)
-    number = found.texts.sessions.number_of(session)
-    ordered = _turns(found)
-    own = ordered[found.texts.sessions.number[ordered] == number] if number is not None else ordered[:0]
-    if not len(own):
-        raise NotFound(f"{scope} has no session {session[:60]}.", "`memtape log --sessions` shows their ids.")
-    return _told(found, own, retriever.now([view]))
-
-
 def check_limit(limit: int, most: int = MOST) -> None:
     """Raise `MemtapeError` for an invalid limit."""
     if not 1 <= limit <= most:
@@ -180,12 +169,11 @@ def pinned_of(retriever: Retriever, scope: str) -> list[MemoryRow | TurnRow]:
     for name in scopes_read(scope):
         opened = retriever.opened(name)
         slots = backwards(log, partition_of(name, log.partitions), name, ("pinned",))
-        events = (event_of(slot.payload) for slot in slots)
-        ids = dict.fromkeys(id for it in events if it is not None and isinstance(it.body, Pinned) for id in it.body.ids)
-        found = (row for id in ids for row in opened.rows_called(id))
-        rows |= {
-            row.id: row for row in found if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden
-        }
+        events = filter(None, (event_of(slot.payload) for slot in slots))
+        ids = dict.fromkeys(id for it in events if isinstance(it.body, Pinned) for id in it.body.ids)
+        for row in (row for id in ids for row in opened.rows_called(id)):
+            if isinstance(row, (MemoryRow, TurnRow)) and row.pinned and not row.hidden:
+                rows[row.id] = row
     return sorted(rows.values(), key=lambda row: (-row.at, row.id))
 
 
@@ -265,21 +253,14 @@ class _Of(NamedTuple):
     erasures: Erasures
 
 
-def given_of(
-    retriever: Retriever, scope: str, limit: int, session: str | None, since: int | None, by: Collection[By], words: str
-) -> list[Given]:
-    """Return the memories given to agents in a scope, the latest first, on some occasions.
+IsWanted = Callable[[By, Event, Recalled], bool]
 
-    They are of one session or any, since a time or ever, and with questions that have the casefolded `words`.
-    """
+
+def given_of(retriever: Retriever, scope: str, limit: int, since: int | None, fits: IsWanted) -> list[Given]:
+    """Return the wanted memories given to agents in a scope since a time, the latest first."""
     log = retriever.log
     of = [_read(retriever, log, name) for name in scopes_read(scope)]
-    wanted = (
-        (offset, event, body)
-        for offset, event, body in _recalls(log, of[0], since)
-        if session in (None, event.session) and _by(body) in by and words in body.query.casefold()
-    )
-    recalls = list(islice(wanted, limit))
+    recalls = list(islice((it for it in _recalls(log, of[0], since) if fits(_by(it[2]), *it[1:])), limit))
     first, partition = min((offset for offset, *_ in recalls), default=0), partition_of(scope, log.partitions)
     end = log.ends()[partition] if recalls else 0
     told = [event for _, event in events_between(log, partition, first, end, scope, ("used",))]
@@ -293,7 +274,7 @@ def _read(retriever: Retriever, log: Log, name: str) -> _Of:
 
 
 def _recalls(log: Log, of: _Of, since: int | None) -> Iterator[tuple[int, Event, Recalled]]:
-    """Yield the recalls of a scope since a time with their offsets, the latest first; those of shadows are left out."""
+    """Yield the recalls of a scope since a time with their offsets, the latest first, none of shadows."""
     for slot in backwards(log, partition_of(of.name, log.partitions), of.name, ("recalled",)):
         event = event_of(slot.payload)
         if event is None or not isinstance(event.body, Recalled) or of.erasures.covers(event):
@@ -341,7 +322,8 @@ def _memory(log: Log, of: Sequence[_Of], id: str, at: int, answered: list[int], 
     text, now, scope = _shown(of, id) or _hidden(log, of, id)
     use = of[0].uses.get(id if scope == of[0].name else other_row_id(id))
     used = True if told else _is_used(use, at, answered)
-    return GivenMemory(id=id, scope=scope, line=None if text is None else first_line(text), used=used, now=now)
+    line = None if text is None else first_line(text)
+    return GivenMemory(id=id, scope=scope, line=line, used=used, now=now)
 
 
 def _shown(of: Sequence[_Of], id: str) -> tuple[str | None, Since, str] | None:
@@ -429,7 +411,7 @@ class EdgeList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def edges_of(retriever: Retriever, scope: str, id: str | None = None, *, proposed: bool = False) -> EdgeList:
-    """Return the edges of a scope between visible memories, or the `proposed` ones, strong enough to be curated.
+    """Return the edges of a scope between visible memories, or the `proposed` ones, worth to be curated.
 
     With an id the edges start at the memory or turn of the id. Raises `NotFound`.
     """

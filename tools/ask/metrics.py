@@ -1,8 +1,8 @@
 """The metrics of a home in the format OpenMetrics, and their server on loopback for `memtape run`.
 
 Values from the log, watermarks and tallies are read at each scrape. Measurements of processes are in the
-home's samples. No table is read. `metrics.toml` describes each metric: `docs/metrics.md` is written from it, and
-tests compare dashboards and alerts with it.
+home's samples. No table is read. `metrics.toml` describes each metric: `docs/metrics.md` is written from it,
+and tests compare dashboards and alerts with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Literal, get_args
 
 import msgspec
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client import metrics_core as families
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from memtape.schemas.errors import MemtapeError
@@ -42,8 +42,9 @@ class MetricText(msgspec.Struct, frozen=True):
     source: Literal["log", "watermark", "home", "samples"] = "samples"
 
 
-METRICS = msgspec.toml.decode(Path(__file__).with_name("metrics.toml").read_bytes(), type=dict[str, MetricText])
-"""The metrics by name. A counter's samples end in `_total`, a histogram's in `_bucket`, `_count` and `_sum`."""
+_TOML = Path(__file__).with_name("metrics.toml").read_bytes()
+METRICS = msgspec.toml.decode(_TOML, type=dict[str, MetricText])
+"""The metrics by name. A counter's samples end in `_total`, a histogram's in `_bucket`, `_count`, `_sum`."""
 OTHER = "other"
 """Stands for a label's value that this version does not know."""
 REASONS = ("paused", "private as a whole", OF_HOST, TOOL_ERROR, BINARY)
@@ -58,16 +59,17 @@ def exposition(home: Home, log: Log, profile: str = "") -> tuple[bytes, str]:
     `log` is that of the home. Raises `DamagedViews` and `DamagedLog`.
     """
     state = Reader(home, log).held(lambda views: status(home, log, views, profile, letters=False))
-    families = list(_families(state, HomeCounts(home.path)))
+    told = list(_families(state, HomeCounts(home.path)))
     # Nothing else of a registry is asked, and one that is registered with collects once more, for the names.
-    body: bytes = generate_latest(SimpleNamespace(collect=lambda: families))  # type: ignore[no-untyped-call]
+    body: bytes = generate_latest(SimpleNamespace(collect=lambda: told))  # type: ignore[no-untyped-call]
     return body, CONTENT_TYPE_LATEST
 
 
-def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
+def _families(state: Status, samples: HomeCounts) -> Iterator[families.Metric]:
     for name, values in _values(state, samples).items():
         metric = METRICS[name]
-        family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+        is_counter = metric.kind == "counter"
+        family = families.CounterMetricFamily if is_counter else families.GaugeMetricFamily
         made = family(name, metric.help, labels=metric.labels)
         for labels, value in values.items():
             made.add_metric(labels, value)
@@ -78,7 +80,7 @@ def _families(state: Status, samples: HomeCounts) -> Iterator[Metric]:
 
 
 def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
-    """Return the metrics from the log and the watermarks, from a home's files, and from the samples of processes."""
+    """Return the metrics of the log and the watermarks, of a home's files, and of samples of processes."""
     kinds: tuple[HealthState, ...] = get_args(HealthState)
     views = {(its.view, str(its.partition)): its for its in state.views}
     decided, operations = [count.passes for count in state.scopes.values()], Counter[str]()
@@ -93,7 +95,7 @@ def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
         "memtape_redactions": {(): state.redacted},
         "memtape_lag_events": {key: its.lag_events for key, its in views.items()},
         "memtape_lag_seconds": {key: its.lag_s for key, its in views.items()},
-        "memtape_view_state": {(*key, kind): int(its.state == kind) for key, its in views.items() for kind in kinds},
+        "memtape_view_state": {(*at, it): int(its.state == it) for at, its in views.items() for it in kinds},
         "memtape_memories": {(): state.memories},
         "memtape_turns": {(): state.turns},
         "memtape_hidden": {(): state.hidden},
@@ -112,7 +114,7 @@ def _values(state: Status, samples: HomeCounts) -> dict[str, Values]:
         "memtape_paused": {(): len(state.paused)},
         "memtape_disk_bytes": {(kind,): size for kind, size in state.disk.items()},
         "memtape_recalls": {
-            (door, outcome): samples.sums("recall", door, outcome).samples for door in DOORS for outcome in OUTCOMES
+            (door, how): samples.sums("recall", door, how).samples for door in DOORS for how in OUTCOMES
         },
         "memtape_recall_results": {(door,): samples.sums("results", door).total for door in DOORS},
         "memtape_recall_duplicates": {(door,): samples.sums("duplicates", door).total for door in DOORS},
@@ -130,9 +132,9 @@ def _known(counts: Mapping[str, int], known: Collection[str]) -> Values:
     return found
 
 
-def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str]) -> HistogramMetricFamily:
+def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str]) -> families.Metric:
     metric, bounds_s = METRICS[name], BUCKETS_S[series]
-    made = HistogramMetricFamily(name, metric.help, labels=metric.labels)
+    made = families.HistogramMetricFamily(name, metric.help, labels=metric.labels)
     for label in labels:
         sums = samples.sums(series, label)
         buckets = [(str(bound), float(count)) for bound, count in zip(bounds_s, sums.at_most, strict=True)]
@@ -144,7 +146,7 @@ def _histogram(name: str, samples: HomeCounts, series: str, labels: Sequence[str
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
 OWN_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-"""The names by which this machine may be asked: a page of elsewhere that has a name point here has another."""
+"""The names by which this machine may be asked: a page of elsewhere comes by another."""
 
 
 @contextmanager
@@ -156,7 +158,6 @@ def served_metrics(home: Home, log: Log, port: int) -> Iterator[int]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-
             if self.headers.get("Host", "").rpartition(":")[0] not in OWN_HOSTS:
                 return self._answer(403, b"This is served to this machine alone.\n", "text/plain")
             if self.path.partition("?")[0] != PATH:
@@ -180,7 +181,8 @@ def served_metrics(home: Home, log: Log, port: int) -> Iterator[int]:
     try:
         server = ThreadingHTTPServer((LOOPBACK, port), Handler)
     except OSError as error:
-        raise MemtapeError(f"Port {port} cannot be had: {error.strerror}.", "Name another with --metrics.") from None
+        told = f"Port {port} cannot be had: {error.strerror}."
+        raise MemtapeError(told, "Name another with --metrics.") from None
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, name="metrics", daemon=True)
     thread.start()

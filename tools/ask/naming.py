@@ -1,4 +1,4 @@
-"""Resolution of an id or its beginning to an event, in some scopes or in the whole log, and of a scope to its state."""
+"""Resolution of an id or its beginning to an event of some scopes or any, and of a scope to its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NamedT = TypeVar("NamedT")
 
 LEAST_CHARS = 8
 LEAST_NEW_CHARS = 13
-"""Of an id of version 7 that much is a time, to the millisecond: fewer characters are those of all ids of a minute."""
+"""Of an id of version 7 so much is a time, to the millisecond: fewer are those of all ids of a minute."""
 SHOWN = 5
 _BEGINNING = re.compile(rf"[0-9a-f-]{{{LEAST_CHARS},36}}\Z")
 
@@ -78,7 +78,8 @@ def meant(log: Log, given: str, scopes: Sequence[str], types: Sequence[str]) -> 
         named = ", ".join(scope for scope, _ in found)
         raise MemtapeError(f"{given} stands in several scopes: {named}.", "Name one with --scope.")
     named = ", ".join(id for _, id in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
-    raise MemtapeError(f"{given} is the beginning of several ids: {named}.", "Give more of the one that is meant.")
+    told = f"{given} is the beginning of several ids: {named}."
+    raise MemtapeError(told, "Give more of the one that is meant.")
 
 
 def begun_by(given: str, named: Iterable[tuple[str, NamedT]]) -> NamedT | None:
@@ -100,7 +101,7 @@ def state_of(writer: Writer, name: str) -> Scope | None:
 
 
 def folded(writer: Writer, scope: str, id: str, state: Callable[[str], Scope | None]) -> tuple[str, Scope]:
-    """Return a whole id, and the state of the scope that it stands in, of those read in a scope. Raises `NotFound`.
+    """Return a whole id, and the state of its scope, of those read in a scope. Raises `NotFound`.
 
     `state` gives the state of a scope at the end of the log.
     """

@@ -65,7 +65,7 @@ def is_row_stale(row: MemoryRow, now: int) -> bool:
 
 
 def judged(result: Result, row: MemoryRow | TurnRow | Event, now: int) -> Result:
-    """Return a result with its polarity, its staleness at a time in microseconds, and marks that tell of both.
+    """Return a result with its polarity, its staleness at a time in microseconds, and marks of both.
 
     A turn of the tail is read for its polarity: that of anyone but people counts as a fact.
     """
@@ -91,7 +91,7 @@ def known_in(found: ScopeTexts, now: int) -> list[Known]:
 
 
 def known_among(rows: Sequence[MemoryRow | TurnRow], captured: Sequence[Event], now: int) -> Iterator[Known]:
-    """Yield rows and captures of a tail as a start knows them; of a memory that another stands for, nothing."""
+    """Yield rows and captures of a tail as a start knows them, but no memory for which another stands."""
     yield from _told(((row, None) for row in rows), now)
     for place, event in enumerate(captured):
         assert isinstance(event.body, Captured)

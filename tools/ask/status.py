@@ -1,7 +1,7 @@
 """The state of a whole home: the contents of its views, their health, the next step, and daily counts.
 
-The counts of a state come from the watermarks: no table and no index is opened, so that the duration is the same at any
-size. Daily counts come from the times of appending on the log, and from the memories of the views. They hold no text.
+The counts of a state come from the watermarks: no table and no index is opened, so that the duration is the
+same at any size. Daily counts come from the times of appending, and from the memories of the views.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import EVENT_TYPES, Captured, Embedded, Event, Recalled
 from memtape.schemas.lanes import State, shadow_of, unasked_by
 from memtape.schemas.log import Log, events_between
-from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark, made_from
+from memtape.schemas.rows import Counters, DeadLetter, LifeMark, MemoryRow, PassMark, ScopeHeld, Watermark
+from memtape.schemas.rows import made_from as copied
 from memtape.schemas.times import DAY_US, format_day
 from memtape.sinks.home.counts import FLUSHES, LEFT_OUT, LESSENED, HomeCounts
 from memtape.sinks.home.folders import Home, disk_of
@@ -138,6 +139,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
     for known in filter(None, marks.values()):
         _add(counters, known.counters)
     settings, states = local_settings(home), states_on(log)
+    budget = UseAmounts(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day)
     embedder = embedder_state(home, log, counters, opened=False)
     fault = embedder.warning if embedder.degraded else ""
     warnings = retriever.warnings(range(log.partitions))
@@ -152,7 +154,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
         embedder=embedder,
         lag=sum(its.lag_events for its in views if its.view == "rows"),
         warnings=warnings,
-        model_budget=UseAmounts(calls=settings.model.calls_per_day, characters=settings.model.characters_per_day),
+        model_budget=budget,
         positions={
             number: PartitionPosition(end=end, watermark=mark.offset if (mark := marks[number]) else 0)
             for number, end in enumerate(log.ends())
@@ -169,7 +171,7 @@ def status(home: Home, log: Log, retriever: Retriever, profile: str, *, letters:
 def _contents(
     retriever: Retriever, marks: Mapping[int, Watermark | None], gate_us: int | None, *, letters: bool
 ) -> dict[str, Any]:
-    """Return the fields of a `Status` from the views by partition: counts by scope and in all, lives, dead letters.
+    """Return the fields of a `Status` from the views: counts by scope and in all, lives, dead letters.
 
     `gate_us` is the time for the state of the next passes, None without any.
     """
@@ -184,7 +186,7 @@ def _contents(
     for name, its in sorted(held.items()):
         passed = passes.get(name, PassMark())
         next_pass = "" if gate_us is None else gate(passed, gate_us).reason
-        scopes[name] = made_from(ScopeCount, its, passes=passed, next_pass=next_pass)
+        scopes[name] = copied(ScopeCount, its, passes=passed, next_pass=next_pass)
     return {
         "scopes": scopes,
         "memories": sum(its.memories for its in held.values()),
@@ -216,10 +218,10 @@ def _of_files(home: Home, now_us: int) -> dict[str, Any]:
     }
 
 
-def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fault: str = "") -> Iterator[Health]:
+def healths(home: Home, log: Log, retriever: Retriever, now_us: int, fault: str = "") -> Iterator[Health]:
     """Yield how each view of each partition stands that holds anything, or is to.
 
-    `embedder_fault` says why texts get no vectors.
+    `fault` says why texts get no vectors.
     """
     vault = None if home.is_nowhere else Vault(home)
     for number, end in enumerate(log.ends()):
@@ -229,26 +231,26 @@ def healths(home: Home, log: Log, retriever: Retriever, now_us: int, embedder_fa
         if mark is None and not lag:
             continue
         oldest = _sent(log, number, offset) if lag else None
-        yield health("rows", number, lag_events=lag, oldest_us=oldest, now_us=now_us, made=mark is not None, why=why)
+        at: dict[str, Any] = {"partition": number, "now_us": now_us}
+        yield health("rows", lag_events=lag, oldest_us=oldest, made=mark is not None, why=why, **at)
         if vault is not None:
             covered = vault.covered(number)
             behind = max(0, offset - covered)
             first = _sent(log, number, covered) if behind else oldest
-            yield health(
-                "pages", number, lag_events=lag + behind, oldest_us=first, now_us=now_us, made=covered > 0, why=why
-            )
+            yield health("pages", lag_events=lag + behind, oldest_us=first, made=covered > 0, why=why, **at)
         if mark is not None and (key := mark.embedder_next or mark.embedder) != FLOOR:
             asked = OffsetMarks(home.embedding_path, log).read(key) if mark.waiting else None
             first = None if asked is None else _sent(log, number, asked[number], ("captured",))
             left = mark.waiting and max(0, mark.waiting - _embedded_between(log, number, offset, end, key))
-            made, fault = bool(mark.counters.embedded.get(key)), embedder_fault if left else ""
-            yield health("vectors", number, lag_events=left, oldest_us=first, now_us=now_us, made=made, why=fault)
+            made, why = bool(mark.counters.embedded.get(key)), fault if left else ""
+            yield health("vectors", lag_events=left, oldest_us=first, made=made, why=why, **at)
 
 
 def _embedded_between(log: Log, number: int, offset: int, end: int, key: str) -> int:
     """Return the number of vectors of an embedder that a partition holds from an offset to an end."""
     bodies = (event.body for _, event in events_between(log, number, offset, end, types=("embedded",)))
-    return sum(isinstance(body, Embedded) and body.embedder == key and body.vector is not None for body in bodies)
+    own = (body for body in bodies if isinstance(body, Embedded) and body.embedder == key)
+    return sum(body.vector is not None for body in own)
 
 
 def _sent(log: Log, number: int, offset: int, types: tuple[str, ...] = LOUD_TYPES) -> int | None:
@@ -271,7 +273,7 @@ def next_steps(status: Status) -> list[str]:
     if conflicts := [scope for scope, count in status.scopes.items() if count.conflicts]:
         steps.append(f"Conflicts wait for you: `memtape settle --scope {conflicts[0]}` lists them.")
     if status.dead_letters:
-        steps.append("Events could not be read: upgrade Memtape, or look at them by `memtape log --partition`.")
+        steps.append("Events could not be read: upgrade Memtape, or look by `memtape log --partition`.")
     if status.paused:
         steps.append("Nothing is stored: `memtape agents resume` ends the pause.")
     if not status.events and not status.lag:
@@ -296,7 +298,8 @@ def counted(home: Home, log: Log, retriever: Retriever) -> Counters:
 def _add(counters: Counters, more: Counters) -> None:
     for field in Counters.__struct_fields__:
         own, other = getattr(counters, field), getattr(more, field)
-        setattr(counters, field, dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other)
+        both = dict(Counter(own) + Counter(other)) if isinstance(own, dict) else own + other
+        setattr(counters, field, both)
 
 
 def _lag(log: Log, number: int, end: int, mark: Watermark | None) -> int:
@@ -335,7 +338,7 @@ class DayStats(msgspec.Struct, kw_only=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """The days from the first to the last, each there; `before` is how many events of all kinds stood before them."""
+    """The days from the first to the last, and the number of events of all kinds `before` them."""
 
     scope: str | None
     before: int

@@ -23,9 +23,10 @@ WORDINGS_TOLD, WORDING_CHARS = 3, 200
 OLD_DAYS = 30
 """Unasked text of this age is shown with its day."""
 NAME_CHARS = 40
+SIZES = ("B", "kB", "MB", "GB", "TB")
 AWAY = (
-    "The broker of the log does not answer. What was captured waits in the spool of the home, and is delivered by the"
-    " next command that reaches the broker."
+    "The broker of the log does not answer. What was captured waits in the spool of the home, and is"
+    " delivered by the next command that reaches the broker."
 )
 _ID = lazy(r" by [0-9a-f]{8}-[0-9a-f-]{27}\b")
 _CONTRADICTS = lazy(r"\bcontradicts [0-9a-f]{8}-[0-9a-f-]{27}, which\b")
@@ -40,7 +41,8 @@ def told_who(actor: str, origin: Origin) -> str:
 
 def hidden_told(count: int, ids: Sequence[str]) -> str:
     """Return the message about hidden captures, empty for none; `ids` are the first of them."""
-    return f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore {ids[0]}" if count else ""
+    told = f"Hidden, since the same was forgotten: {count:,}. To show one: memtape restore"
+    return f"{told} {ids[0]}" if count else ""
 
 
 def told_day(at: int, now: int, *, always: bool = False) -> str:
@@ -70,12 +72,19 @@ def held(memories: int, turns: int) -> str:
     return f"{many(memories, 'memory', 'memories')}, {many(turns, 'turn')}"
 
 
+def size_told(size: float) -> str:
+    """Return a size in bytes in the largest unit with a value of at least one."""
+    unit = 0
+    while size >= 1_000 and unit < len(SIZES) - 1:
+        size, unit = size / 1_000, unit + 1
+    return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
+
+
 def lives_told(lives: Iterable[LifeMark]) -> str:
     """Return how far texts have aged, of some scopes together, in one line."""
     marks = list(lives)
-    mid, long, archived, purged, made = (
-        sum(getattr(mark, name) for mark in marks) for name in ("mid", "long", "archived", "purged", "summaries")
-    )
+    names = ("mid", "long", "archived", "purged", "summaries")
+    mid, long, archived, purged, made = (sum(getattr(mark, name) for mark in marks) for name in names)
     counts = [f"{mid:,} mid", f"{long:,} long", f"{archived - purged:,} archived"]
     counts += [f"{purged:,} purged"] if purged else []
     counts.append(many(made, "summary", "summaries"))
@@ -110,7 +119,8 @@ def said_of(event: Event) -> str:
     if isinstance(event.body, Decided) and event.body.reason is None:
         done = Counter(operation.op for operation in event.body.operations)
         told = ", ".join(f"{count:,} {op}" for op, count in done.items())
-        return f"of {many(len(event.body.inputs), 'memory', 'memories')}: {told}" if told else "the end of a pass"
+        inputs = many(len(event.body.inputs), "memory", "memories")
+        return f"of {inputs}: {told}" if told else "the end of a pass"
     reason = getattr(event.body, "reason", None)
     return f"reason: {one_line(reason, SAID_CHARS)}" if reason else ""
 

@@ -1,45 +1,107 @@
-"""The tree of pages: the tree below a page, one page with all its facts, the page of a name, and changes of pages.
+"""The tree of pages: the tree below a page, one page with all its facts, and changes of pages.
 
-Pages are read from the folded state, which has the latest events. A change against the form of the tree is refused; any
-other is put on the log at once. `state/subjects/pages.py` decides the meaning of a change.
+Pages are read from the folded state, which has the latest events. A change against the form of the tree is
+refused; any other is put on the log at once. `state/subjects/pages.py` decides the meaning of a change.
+`tools/verbs/pages.py` shows the answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import islice
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError, NotFound
-from memtape.schemas.events import CHILD, EDGES, MAX_TEXT_BYTES, NO_EDIT, Edited, Event, Linked, Origin, refs_of_edit
+from memtape.schemas.events import (
+    CHILD,
+    EDGES,
+    MAX_TEXT_BYTES,
+    NO_EDIT,
+    Edited,
+    Event,
+    Linked,
+    Origin,
+    edit_of,
+    refs_of_edit,
+)
 from memtape.schemas.ids import ROOT, SEGMENT_CHARS, SLUG_CHARS, is_slug, root_id, slug_of
 from memtape.schemas.rows import ListedPage, PageEnd, PageRow
 from memtape.state.core.scope import Scope
 from memtape.state.subjects.captures import TRUST
 from memtape.state.subjects.pages import NOBODY, Page
-from memtape.state.tree.checking import TreeProblem, check
-from memtape.state.views.tree_pages import (
-    backlinks_of,
-    edges_of,
-    listed_of,
-    name_of,
-    page_ids,
-    page_of,
-    page_row,
-    text_of,
-    way_down,
-)
+from memtape.state.tree import checking
+from memtape.state.views import tree_pages
+from memtape.state.views.tree_pages import name_of, page_of, page_row, text_of
 from memtape.tools.ask.naming import LEAST_CHARS, begun_by, state_of
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.profiles import check_storing
 from memtape.tools.capture.writing import Writer
+from memtape.tools.verb import Asks, Text, people, said
 
-DEPTH, PER_PAGE = 6, 50
-"""The default size of the drawn tree: pages down, and child pages of each page."""
-MOST_DEPTH = 100
 REF_CHARS = 300
+Title = Annotated[Text | None, Meta(description="What it is called; by default its first heading.")]
+Summary = Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")]
+Hints = Annotated[tuple[str, ...], people("A question that leads here.")]
+Refs = Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")]
+PageName = Annotated[str, said("The slug or id of a page; _root is the top.", 200)]
+
+
+class DrawAsks(Asks, frozen=True):
+    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT
+    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6
+    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50
+
+
+class PageAsks(Asks, frozen=True):
+    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = ROOT
+
+
+class NewPageAsks(Asks, frozen=True):
+    slug: Annotated[str, said("The slug of a page, as deploy/staging.", 200)]
+    text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
+    under: Annotated[str | None, people("The page above; by default from the slug, or _root.")] = None
+    title: Title = None
+    summary: Summary = None
+    hints: Hints = ()
+    refs: Refs = ()
+
+
+class EditPageAsks(Asks, frozen=True):
+    page: PageName
+    text: Annotated[str | None, said("The whole page as it is to be.", argument=True)] = None
+    base: Annotated[str | None, people("The version on which the text builds, else the current.")] = None
+    title: Title = None
+    summary: Summary = None
+    hints: Hints = ()
+    refs: Refs = ()
+
+
+class AgentEditPageAsks(Asks, frozen=True):
+    page: PageName
+    text: Annotated[str, Meta(description="The whole page as it is to be.")]
+    base: Annotated[str, said("The version that you read, as read_page named it.", 64)]
+
+
+class MovePageAsks(Asks, frozen=True):
+    page: PageName
+    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None
+    under: Annotated[str | None, said("The only page below which it stands from now on.")] = None
+
+
+class LinkPagesAsks(Asks, frozen=True):
+    page: PageName
+    to: str
+    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related"
+    undo: Annotated[bool, said("End this link.")] = False
+
+
+class CheckAsks(Asks, frozen=True):
+    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False
+    yes: Annotated[bool, said("Do not ask.")] = False
 
 
 class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,17 +139,11 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     stands: str
 
 
-class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """A reference of a page: a file, a URL or an id, with the text of a visible memory."""
-
-    name: str
-    text: str
-
-
 class PageShown(msgspec.Struct, frozen=True, kw_only=True):
-    """A page with its text, the pages below and above it, its links and backlinks, and its versions.
+    """A page with its text, the pages below it, its links and backlinks, and its versions, the latest first.
 
-    `rest` is front matter unknown to Memtape. The latest version comes first.
+    `rest` is front matter unknown to Memtape. `references` has files, URLs and ids, with texts of visible
+    memories.
     """
 
     row: PageRow
@@ -96,7 +152,7 @@ class PageShown(msgspec.Struct, frozen=True, kw_only=True):
     below: tuple[ListedPage, ...]
     edges: tuple[PageEnd, ...]
     backlinks: tuple[PageEnd, ...]
-    references: tuple[Reference, ...]
+    references: dict[str, str]
     history: tuple[Version, ...]
 
 
@@ -135,258 +191,254 @@ class LinkSaid(msgspec.Struct, frozen=True, kw_only=True):
     on: bool
 
 
-class Tree:
-    """The pages of a writer's scope, and their changes."""
+class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The problems of a tree, and those that were mended."""
 
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
+    problems: tuple[checking.TreeProblem, ...]
+    mended: tuple[checking.TreeProblem, ...] = ()
 
-    def draw(self, name: str = ROOT, depth: int = DEPTH, per_page: int = PER_PAGE) -> DrawnTree:
-        """Return the tree from a page down, and from the root also the pages that stand below none, by their slugs.
 
-        Raises `NotFound`.
-        """
-        rows = self._rows()
-        if not rows and name == ROOT:
-            return DrawnTree(scope=self._writer.scope, top=None, loose=(), pages=0)
-        by_slug = {row.slug: row for row in rows.values() if row.slug}
-        top = by_slug.get(name) or rows.get(name) or rows[meant(self.folded(name), name).id]
-        known = dict[str, None]()
-        drawn = _node(rows, top, depth, per_page, known)
-        parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
-        loose = islice(sorted(parentless, key=name_of), per_page) if top.slug == ROOT else ()
-        nodes = tuple(_node(rows, row, depth - 1, per_page, known) for row in loose)
-        return DrawnTree(
-            scope=self._writer.scope, top=drawn, loose=nodes, pages=sum(row.slug != ROOT for row in rows.values())
-        )
+def draw(world: Writer, asked: DrawAsks) -> DrawnTree:
+    """Return the tree from a page down, and from the root also the pages below none. Raises `NotFound`."""
+    rows = _rows(world)
+    if not rows and asked.page == ROOT:
+        return DrawnTree(scope=world.scope, top=None, loose=(), pages=0)
+    top, known = rows[_named(world, asked.page)[1].id], dict[str, None]()
+    drawn = _node(rows, top, asked.depth, asked.limit, known)
+    parentless = (row for row in rows.values() if row.slug != ROOT and not row.parents)
+    loose = islice(sorted(parentless, key=name_of), asked.limit) if top.slug == ROOT else ()
+    nodes = tuple(_node(rows, row, asked.depth - 1, asked.limit, known) for row in loose)
+    count = sum(row.slug != ROOT for row in rows.values())
+    return DrawnTree(scope=world.scope, top=drawn, loose=nodes, pages=count)
 
-    def show(self, name: str) -> PageShown:
-        """Return a page whole. Raises `NotFound`."""
-        scope = self.folded(name)
-        page = meant(scope, name)
-        row = page_row(scope, page.id)
-        assert row is not None
-        return PageShown(
-            row=row,
-            text=text_of(scope, page),
-            rest=str(page.told("rest", "")),
-            below=tuple(listed_of(scope, page)),
-            edges=tuple(edges_of(scope, page)),
-            backlinks=tuple(backlinks_of(scope, page)),
-            references=tuple(Reference(name=ref, text=_told(scope, ref)) for ref in row.refs),
-            history=tuple(_history(scope, page)),
-        )
 
-    def listed(self) -> list[ListedNode]:
-        """Return all pages by their slugs."""
-        found = (
-            ListedNode(name=name_of(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
-            for it in self._rows().values()
-        )
-        return sorted(found, key=lambda it: it.name)
+def show(world: Writer, asked: PageAsks) -> PageShown:
+    """Return a page whole. Raises `NotFound`."""
+    scope, page = _named(world, asked.page)
+    row = page_row(scope, page.id)
+    assert row is not None
+    return PageShown(
+        row=row,
+        text=text_of(scope, page),
+        rest=str(page.told("rest", "")),
+        below=tuple(tree_pages.listed_of(scope, page)),
+        edges=tuple(tree_pages.edges_of(scope, page)),
+        backlinks=tuple(tree_pages.backlinks_of(scope, page)),
+        references={ref: _told(scope, ref) for ref in row.refs},
+        history=tuple(_history(scope, page)),
+    )
 
-    def _rows(self) -> dict[str, PageRow]:
-        """Return the rows of all pages that live, the root included, by id."""
-        scope = self.state()
-        rows = (page_row(scope, id) for id in page_ids(scope)) if scope is not None else ()
-        return {row.id: row for row in rows if row is not None}
 
-    def state(self) -> Scope | None:
-        """Return the state of the scope at the end of the log."""
-        return state_of(self._writer, self._writer.scope)
+def pages(world: Writer, asked: Asks) -> list[ListedNode]:
+    """Return all pages by their slugs."""
+    found = (
+        ListedNode(name=name_of(it), id=it.id, title=it.title, summary=it.summary, children=len(it.children))
+        for it in _rows(world).values()
+    )
+    return sorted(found, key=lambda it: it.name)
 
-    def folded(self, name: str) -> Scope:
-        """Return the state of a scope in which a page is looked for. Raises `NotFound` where it has none."""
-        scope = self.state()
-        if scope is None or not scope.pages.by_birth:
-            raise no_page(self._writer.scope, name)
-        return scope
 
-    def new(self, slug: str, text: str, fields: Edited = NO_EDIT, *, under: str | None = None) -> Written:
-        """Write a page below `under`, by default the page whose slug begins the new slug, else the root.
+def new(world: Writer, asked: NewPageAsks) -> Written:
+    """Write a page. Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text."""
+    check_slug(asked.slug)
+    _check_text(asked.text)
+    name = world.made_scope()
+    scope = state_of(world, name)
+    _check_free(scope, asked.slug, f"`memtape tree edit {asked.slug}` changes it.")
+    above = _above(scope, asked.slug)
+    parent = root_id(name) if above is None else above.id
+    if asked.under is not None:
+        parent = _named(world, asked.under)[1].id
+    before = dict(world.redactor.counts)
+    (capture,) = world.events_of(Line(text=asked.text, kind="page", path=asked.slug, scope=name), {})
+    edits = _edits(world, replace(_edit(asked), id=capture.id), name)
+    link = Linked(id=parent, on=True, relation=CHILD, slug=None, to=capture.id)
+    world.log.append([capture, *edits, world.made("linked", link, name)])
+    counts = {kind: count - before.get(kind, 0) for kind, count in world.redactor.counts.items()}
+    return _written(world, capture.id, {kind: count for kind, count in counts.items() if count})
 
-        Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text.
-        """
+
+def edit(world: Writer, asked: EditPageAsks | AgentEditPageAsks) -> Written:
+    """Give a page another text, title or the like; where `base` is no longer the current version both stand.
+
+    Raises `NotFound`, and `MemtapeError` where nothing would change.
+    """
+    check_storing(world.home.path, lambda: world.scope)
+    if asked.text is not None:
+        _check_text(asked.text)
+    scope, page = _named(world, asked.page)
+    edit, events = replace(_edit(asked), id=page.id), list[Event]()
+    _check_trust(world, page, edit)
+    if asked.text is not None:
+        path = None if page.slug == ROOT else page.slug or None
+        events = world.events_of(Line(text=asked.text, kind="page", path=path, scope=scope.name), {})
+        edit = replace(edit, by=events[0].id, base=asked.base or current_version(scope, page))
+    edits = _edits(world, edit, scope.name)
+    if not edits:
+        told = "Nothing was given that would change the page."
+        raise MemtapeError(told, "Give a text, or --title and the like.")
+    world.log.append([*events, *edits])
+    return _written(world, page.id)
+
+
+def move(world: Writer, asked: MovePageAsks) -> Written:
+    """Give a page another slug, or put it below another page, or both.
+
+    Raises `NotFound`, and `MemtapeError` for the root, an invalid or taken slug, and a circle.
+    """
+    scope, page = _named(world, asked.page)
+    slug, under = asked.slug, asked.under
+    if page.slug == ROOT:
+        raise MemtapeError("The root stays where it is.", "Move a page below it.")
+    if slug is None and under is None:
+        raise MemtapeError("Nothing was said of where to.", "Give a slug, or --under with a page.")
+    events: list[Event] = []
+    if slug is not None and slug != page.slug:
         check_slug(slug)
-        _check_text(text)
-        name = self._writer.made_scope()
-        scope = self.state()
-        if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
-            raise MemtapeError(f"The page {slug} is there already.", f"`memtape tree edit {slug}` changes it.")
-        parent = self._above(scope, slug) if under is None else meant(self.folded(under), under).id
-        before = dict(self._writer.redactor.counts)
-        (capture,) = self._writer.events_of(Line(text=text, kind="page", path=slug, scope=name), {})
-        events = [capture, *self._edits(replace(fields, id=capture.id), name)]
-        events.append(self._linked(name, parent, CHILD, to=capture.id))
-        counts = {kind: n - before.get(kind, 0) for kind, n in self._writer.redactor.counts.items()}
-        self._writer.log.append(events)
-        return self._written(capture.id, redacted={kind: n for kind, n in counts.items() if n})
+        _check_free(scope, slug, "Give another slug.")
+        edit = replace(NO_EDIT, id=page.id, slug=slug)
+        _check_trust(world, page, edit)
+        events += _edits(world, edit, scope.name)
+    if under is not None:
+        events += _moved_under(world, scope, page, meant(scope, under))
+    if not events:
+        raise MemtapeError(f"{name_of(page)} stands there already.", "`memtape tree` draws where.")
+    world.log.append(events)
+    return _written(world, page.id)
 
-    def edit(self, name: str, text: str | None = None, fields: Edited = NO_EDIT) -> Written:
-        """Give a page another text, title or the like; None changes nothing. `base` is the version last seen.
 
-        Where `base` is no longer the current version both stand. Raises `NotFound`, and `MemtapeError` where
-        nothing would change, or for the text of a root that nobody has written.
-        """
-        check_storing(self._writer.home.path, lambda: self._writer.scope)
-        if text is not None:
-            _check_text(text)
-        scope = self.folded(name)
-        page = meant(scope, name)
-        self._check_trust(page, fields, "title", "summary", "hints", "refs")
-        edit, events = replace(fields, id=page.id), list[Event]()
-        if text is not None:
-            path = None if page.slug == ROOT else page.slug or None
-            events = self._writer.events_of(Line(text=text, kind="page", path=path, scope=scope.name), {})
-            edit = replace(edit, by=events[0].id, base=fields.base or current_version(scope, page))
-        edits = self._edits(edit, scope.name)
-        if not edits:
-            raise MemtapeError("Nothing was given that would change the page.", "Give a text, or --title and the like.")
-        self._writer.log.append([*events, *edits])
-        return self._written(page.id)
+def link(world: Writer, asked: LinkPagesAsks) -> LinkSaid:
+    """Link a page to another, or to a slug without a page yet; with `undo` end the link.
 
-    def move(self, name: str, slug: str | None = None, *, under: str | None = None) -> Written:
-        """Give a page another slug, or put it below another page and below that alone, or both.
+    Raises `NotFound`, and `MemtapeError` for a circle, an unknown relation, and what is so already.
+    """
+    relation, undo = asked.relation, asked.undo
+    if relation not in EDGES:
+        raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")
+    scope, page = _named(world, asked.page)
+    target = _target(scope, asked.to)
+    here, there = name_of(page), asked.to if target is None else name_of(target)
+    if target is page:
+        raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
+    found = scope.pages.numbers.get((page.birth, relation, there if target is None else target.birth))
+    if (found is not None) is not undo:
+        leads = "does not lead" if undo else "leads"
+        told = f"{here} {leads} to {there} as {relation}{'' if undo else ' already'}."
+        raise MemtapeError(told, f"`memtape tree show {here}` has where it leads.")
+    if undo and found is not None and page.links[found].trust > _trust(world):
+        raise MemtapeError(f"Somebody trusted more made this link of {here}.", "The user can end it.")
+    if relation == CHILD and target is not None and not undo:
+        check_circle(scope, page, target)
+    slug, id = (there, None) if target is None else (None, target.id)
+    world.append("linked", Linked(id=page.id, on=not undo, relation=relation, slug=slug, to=id), scope.name)
+    return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
-        Raises `NotFound`, and `MemtapeError` for the root, for an invalid slug, for another page's slug, and
-        where the page would be below itself.
-        """
-        scope = self.folded(name)
-        page = meant(scope, name)
-        if page.slug == ROOT:
-            raise MemtapeError("The root stays where it is.", "Move a page below it.")
-        if slug is None and under is None:
-            raise MemtapeError("Nothing was said of where to.", "Give a slug, or --under with a page.")
-        events: list[Event] = []
-        if slug is not None and slug != page.slug:
-            check_slug(slug)
-            taken = scope.pages.at(slug)
-            if taken is not None and taken.lives:
-                raise MemtapeError(f"The page {slug} is there already.", "Give another slug.")
-            edit = replace(NO_EDIT, id=page.id, slug=slug)
-            self._check_trust(page, edit, "slug")
-            events += self._edits(edit, scope.name)
-        if under is not None:
-            events += self._moved_under(scope, page, meant(scope, under))
-        if not events:
-            raise MemtapeError(f"{name_of(page)} stands there already.", "`memtape tree` draws where each page stands.")
-        self._writer.log.append(events)
-        return self._written(page.id)
 
-    def link(self, name: str, to: str, relation: str = "related", *, undo: bool = False) -> LinkSaid:
-        """Link a page to another, or to a slug without a page yet; with `undo` end the link.
+def check(world: Writer, asked: CheckAsks) -> TreeCheck:
+    """Return the problems of the tree; with `fix` mend them first, except links by more trusted authors."""
+    problems = _problems(world)
+    mended = tuple(problem for problem in problems if problem.fix and asked.fix)
+    if not mended:
+        return TreeCheck(problems=problems)
+    world.log.append([world.made("linked", body, world.scope) for problem in mended for body in problem.fix])
+    return TreeCheck(problems=_problems(world), mended=mended)
 
-        Raises `NotFound`, and `MemtapeError` for a page that names itself, a circle, an unknown relation, and
-        a link that exists already, or with `undo` does not exist.
-        """
-        if relation not in EDGES:
-            raise MemtapeError(f"{relation[:40]} is no relation of pages.", f"There are {', '.join(EDGES)}.")
-        scope = self.folded(name)
-        page = meant(scope, name)
-        target = self._target(scope, to)
-        here, there = name_of(page), to if target is None else name_of(target)
-        if target is page:
-            raise MemtapeError(f"{here} would lead to itself.", "Name another page.")
-        found = scope.pages.numbers.get((page.birth, relation, there if target is None else target.birth))
-        if (found is not None) is not undo:
-            said = f"leads to {there} as {relation}"
-            told = (
-                f"{here} {said} already." if found is not None else f"{here} does not {said.replace('leads', 'lead')}."
-            )
-            raise MemtapeError(told, f"`memtape tree show {here}` has where it leads.")
-        if undo and found is not None and page.links[found].trust > self._trust:
-            raise MemtapeError(f"Somebody who is trusted more made this link of {here}.", "The user can end it.")
-        if relation == CHILD and target is not None and not undo:
-            check_circle(scope, page, target)
-        slug, id = (there, None) if target is None else (None, target.id)
-        self._writer.log.append([self._linked(scope.name, page.id, relation, to=id, slug=slug, on=not undo)])
-        return LinkSaid(source=here, relation=relation, target=there, is_there=target is not None, on=not undo)
 
-    def problems(self) -> list[TreeProblem]:
-        """Return the problems of the tree, with the events that would mend them."""
-        scope = self.state()
-        return [] if scope is None else check(scope)
+def _problems(world: Writer) -> tuple[checking.TreeProblem, ...]:
+    scope = state_of(world, world.scope)
+    return () if scope is None else tuple(checking.check(scope))
 
-    def mend(self, problems: Sequence[TreeProblem]) -> list[TreeProblem]:
-        """Append the events that mend problems, in one batch; return the remaining problems.
 
-        A link by a more trusted author stays, and its problem too.
-        """
-        name = self._writer.scope
-        events = [self._writer.made("linked", body, name) for problem in problems for body in problem.fix]
-        if events:
-            self._writer.log.append(events)
-        return self.problems()
+def _rows(world: Writer) -> dict[str, PageRow]:
+    """Return the rows of all pages that live, the root included, by id."""
+    scope = state_of(world, world.scope)
+    rows = (page_row(scope, id) for id in tree_pages.page_ids(scope)) if scope is not None else ()
+    return {row.id: row for row in rows if row is not None}
 
-    @property
-    def _trust(self) -> int:
-        return TRUST[self._writer.actor.origin]
 
-    def _above(self, scope: Scope | None, slug: str) -> str:
-        """Return the id of the page above a new slug: the page of the slug's longest existing prefix, else
-        the root.
-        """
-        while scope is not None and "/" in slug:
-            slug = slug.rpartition("/")[0]
-            if (page := scope.pages.at(slug)) is not None and page.lives:
-                return page.id
-        return root_id(self._writer.scope)
+def _named(world: Writer, name: str) -> tuple[Scope, Page]:
+    """Return the state of the scope at the end of the log, and its page of a name. Raises `NotFound`."""
+    scope = state_of(world, world.scope)
+    if scope is None:
+        raise no_page(world.scope, name)
+    return scope, meant(scope, name)
 
-    def _target(self, scope: Scope, to: str) -> Page | None:
-        """Return the page where a link is to lead, None of a slug that no page has."""
-        if is_slug(to) and ((page := scope.pages.at(to)) is None or not page.lives):
-            try:
-                return meant(scope, to)  # It may be the id of a page.
-            except MemtapeError:
-                return None
+
+def _trust(world: Writer) -> int:
+    return TRUST[world.actor.origin]
+
+
+def _edit(asked: NewPageAsks | EditPageAsks | AgentEditPageAsks) -> Edited:
+    """Return the fields of a page that are given; an agent that edits gives none."""
+    return edit_of(**{name: getattr(asked, name, None) for name in ("title", "summary", "hints", "refs")})
+
+
+def _check_free(scope: Scope | None, slug: str, hint: str) -> None:
+    """Raise `MemtapeError` where a page has a slug already."""
+    if scope is not None and (taken := scope.pages.at(slug)) is not None and taken.lives:
+        raise MemtapeError(f"The page {slug} is there already.", hint)
+
+
+def _above(scope: Scope | None, slug: str) -> Page | None:
+    """Return the page of the longest existing prefix of a new slug."""
+    while scope is not None and "/" in slug:
+        slug = slug.rpartition("/")[0]
+        if (page := scope.pages.at(slug)) is not None and page.lives:
+            return page
+    return None
+
+
+def _target(scope: Scope, to: str) -> Page | None:
+    """Return the page where a link is to lead, None of a slug that no page has. Raises `NotFound`."""
+    try:
         return meant(scope, to)
+    except MemtapeError:
+        if is_slug(to):
+            return None
+        raise
 
-    def _moved_under(self, scope: Scope, page: Page, parent: Page) -> list[Event]:
-        """Return the ended links and the new link of a page moved below another."""
-        above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
-        if not any(source is parent for _, source in above):
-            check_circle(scope, parent, page)
-        begins = [] if any(source is parent for _, source in above) else [parent.id]
-        ends = [source.id for link, source in above if source is not parent and link.trust <= self._trust]
-        return [
-            *(self._linked(scope.name, id, CHILD, to=page.id) for id in begins),
-            *(self._linked(scope.name, id, CHILD, to=page.id, on=False) for id in ends),
-        ]
 
-    def _edits(self, edit: Edited, scope: str) -> list[Event]:
-        """Return the event of an edit; none for an edit without changes."""
-        if replace(edit, id="") == NO_EDIT:
-            return []
-        return [self._writer.made("edited", edit, scope, refs_of_edit(edit))]
+def _moved_under(world: Writer, scope: Scope, page: Page, parent: Page) -> list[Event]:
+    """Return the ended links and the new link of a page moved below another."""
+    above = [(link, source) for link, source in scope.pages.sources(page) if link.relation == CHILD]
+    ends = [it.id for link, it in above if it is not parent and link.trust <= _trust(world)]
+    begins = [] if any(source is parent for _, source in above) else [parent.id]
+    if begins:
+        check_circle(scope, parent, page)
+    on = {id: id in begins for id in (*begins, *ends)}
+    links = (Linked(id=id, on=its, relation=CHILD, slug=None, to=page.id) for id, its in on.items())
+    return [world.made("linked", link, scope.name) for link in links]
 
-    def _linked(
-        self, scope: str, id: str, relation: str, *, to: str | None = None, slug: str | None = None, on: bool = True
-    ) -> Event:
-        return self._writer.made("linked", Linked(id=id, on=on, relation=relation, slug=slug, to=to), scope)
 
-    def _check_trust(self, page: Page, edit: Edited, *names: str) -> None:
-        """Raise `MemtapeError` where a more trusted author set a field to be changed."""
-        for name in names:
-            before = page.given.get(name)
-            if getattr(edit, name) is not None and before is not None and before.trust > self._trust:
-                raise MemtapeError(
-                    f"Somebody who is trusted more gave {name_of(page)} its {name}.", "The user can change it."
-                )
+def _edits(world: Writer, edit: Edited, scope: str) -> list[Event]:
+    """Return the event of an edit; none for an edit without changes."""
+    if replace(edit, id="") == NO_EDIT:
+        return []
+    return [world.made("edited", edit, scope, refs_of_edit(edit))]
 
-    def _written(self, id: str, redacted: dict[str, int] | None = None) -> Written:
-        """Return how a page stands after something was done to it."""
-        scope = self.folded(id)
-        page = meant(scope, id)
-        parents = (source for link, source in scope.pages.sources(page) if link.relation == CHILD and source.lives)
-        return Written(
-            id=page.id,
-            slug=page.slug,
-            scope=scope.name,
-            version=current_version(scope, page),
-            beside=len(page.standing.beside),
-            under=next((name_of(it) for it in parents), None),
-            redacted=redacted or {},
-        )
+
+def _check_trust(world: Writer, page: Page, edit: Edited) -> None:
+    """Raise `MemtapeError` where a more trusted author set a field to be changed."""
+    for name, before in page.given.items():
+        if getattr(edit, name) is not None and before.trust > _trust(world):
+            told = f"Somebody trusted more gave {name_of(page)} its {name}."
+            raise MemtapeError(told, "The user can change it.")
+
+
+def _written(world: Writer, id: str, redacted: dict[str, int] | None = None) -> Written:
+    """Return how a page stands after something was done to it."""
+    scope, page = _named(world, id)
+    links = scope.pages.sources(page)
+    parents = (name_of(source) for link, source in links if link.relation == CHILD and source.lives)
+    return Written(
+        id=page.id,
+        slug=page.slug,
+        scope=scope.name,
+        version=current_version(scope, page),
+        beside=len(page.standing.beside),
+        under=next(parents, None),
+        redacted=redacted or {},
+    )
 
 
 def meant(scope: Scope, name: str) -> Page:
@@ -407,13 +459,14 @@ def meant(scope: Scope, name: str) -> Page:
 
 def no_page(scope: str, name: str) -> NotFound:
     """Return the error of a name that no page has."""
-    return NotFound(f"{scope} has no page {name[:80]}.", "`memtape tree list` has all; `memtape tree new` writes one.")
+    hint = "`memtape tree list` has all; `memtape tree new` writes one."
+    return NotFound(f"{scope} has no page {name[:80]}.", hint)
 
 
-def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, known: dict[str, None]) -> TreeNode:
+def _node(rows: dict[str, PageRow], row: PageRow, depth: int, limit: int, known: dict[str, None]) -> TreeNode:
     again, children = row.id in known, [rows[id] for id in row.children if id in rows]
     known[row.id] = None
-    below = [] if again or depth <= 0 else children[:per_page]
+    below = [] if again or depth <= 0 else children[:limit]
     return TreeNode(
         name=name_of(row),
         id=row.id,
@@ -421,7 +474,7 @@ def _node(rows: Mapping[str, PageRow], row: PageRow, depth: int, per_page: int, 
         versions=1 + len(row.beside),
         again=again,
         more=0 if again else len(children) - len(below),
-        children=tuple(_node(rows, child, depth - 1, per_page, known) for child in below),
+        children=tuple(_node(rows, child, depth - 1, limit, known) for child in below),
     )
 
 
@@ -453,15 +506,12 @@ def check_slug(slug: str) -> None:
     if is_slug(slug):
         return
     if slug == ROOT:
-        raise MemtapeError(
-            f"{ROOT} is the root, which is there by itself.", f"`memtape tree edit {ROOT}` gives it a text."
-        )
+        told = f"{ROOT} is the root, which is there by itself."
+        raise MemtapeError(told, f"`memtape tree edit {ROOT}` gives it a text.")
     told = "A slug is segments of a-z, 0-9, _ and -, joined by /"
-    long = len(slug) > SLUG_CHARS or any(len(part) > SEGMENT_CHARS for part in slug.split("/"))
-    if long:
-        told = (
-            f"A slug has at most {SLUG_CHARS} characters, and {SEGMENT_CHARS} between two /; this one has {len(slug)}"
-        )
+    if len(slug) > SLUG_CHARS or any(len(part) > SEGMENT_CHARS for part in slug.split("/")):
+        most = f"{SLUG_CHARS} characters, and {SEGMENT_CHARS} between two /"
+        told = f"A slug has at most {most}; this one has {len(slug)}"
     raise MemtapeError(f"{told}.", f"`{slug_of(slug)}` would do.")
 
 
@@ -477,7 +527,7 @@ def check_circle(scope: Scope, parent: Page, child: Page) -> None:
     """Raise `MemtapeError` where a page would stand below itself."""
     if parent is child:
         raise MemtapeError(f"{name_of(parent)} would stand below itself.", "Name another page.")
-    if way := way_down(scope, child, parent):
+    if way := tree_pages.way_down(scope, child, parent):
         told = " > ".join(name_of(page) for page in way)
         raise MemtapeError(
             f"{name_of(child)} would stand below itself: {told} already.",

@@ -40,10 +40,15 @@ def state_at(log: Log, build: Build, partition: int, offset: int) -> Partition:
             return state
 
 
+def partition_now(home: Home, log: Log, name: str) -> Partition:
+    """Return the state of a scope's partition at the end of the log."""
+    number = partition_of(name, log.partitions)
+    return state_at(log, home.current(), number, log.ends()[number])
+
+
 def scope_now(home: Home, log: Log, name: str) -> Scope | None:
     """Return the state of a scope at the end of the log, None of one of which the log has nothing."""
-    number = partition_of(name, log.partitions)
-    return state_at(log, home.current(), number, log.ends()[number]).scopes.get(name)
+    return partition_now(home, log, name).scopes.get(name)
 
 
 def _go_on(log: Log, build: Build, state: Partition, offset: int, basis: Basis) -> None:

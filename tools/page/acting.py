@@ -1,4 +1,4 @@
-"""The actions of a person on the page: a table with a description and the undoing of each.
+"""The actions of a person on the page, from `actions.toml`: what each does, how it is undone, and on what.
 
 Nothing is done without a second click that says both. Actions without an undoing, erasing above all, are not
 here; the page has the command for it.
@@ -6,8 +6,11 @@ here; the page has the command for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
 
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.tools.client import Client
@@ -15,47 +18,21 @@ from memtape.tools.page.asked import PageQuery
 from memtape.tools.page.views import listed
 
 MOST_IDS = 500
-Doing = Callable[[Client, Sequence[str], PageQuery], int]
-Telling = Callable[[Client, str], str]
 
 
-def _text_of(client: Client, id: str) -> str:
-    opened = client.show(id)
-    row = opened.memory or opened.turn
-    return id if row is None else row.text
-
-
-def _conflict_of(client: Client, id: str) -> str:
-    one = next((one for one in client.conflicts(settled=True).conflicts if one.id == id), None)
-    if one is None:
-        raise NotFound(f"There is no conflict {id[:60]}.", "It may have been settled meanwhile.")
-    return " against ".join(
-        f"{name}: “{side.text or '(no longer shown)'}”" for name, side in (("A", one.a), ("B", one.b))
-    )
-
-
-def _rule_of(client: Client, id: str) -> str:
-    rule = next((rule for rule, _ in client.proposals() if rule.id == id), None)
-    if rule is None:
-        raise NotFound(f"There is no rule {id[:60]} that waits.", "It may have been forgotten.")
-    return rule.text
-
-
-class Action(NamedTuple):
-    """An action on ids: its button, its description, its function, and the action that undoes it.
-
-    `do` returns the number of changed `counts`. `undone` describes the undoing where no single action does
-    it. `told` is the text of an id; it raises `NotFound`.
-    """
+class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An action on ids: its button, its description, and the action that undoes it or how that is done."""
 
     name: str
     will: str
-    do: Doing
     undo: str = ""
     undone: str = ""
-    told: Telling = _text_of
     counts: str = "capture"
     takes_reason: bool = True
+
+
+ACTIONS = msgspec.toml.decode(Path(__file__).with_name("actions.toml").read_bytes(), type=dict[str, Action])
+"""The actions by name, which is that of the client's method."""
 
 
 class Meant(NamedTuple):
@@ -66,84 +43,6 @@ class Meant(NamedTuple):
     more: int
 
 
-def _settle(client: Client, ids: Sequence[str], asked: PageQuery) -> int:
-    chosen = asked.text("keep")
-    keep: Literal["A", "B", "both"] | None = next((side for side in ("A", "B", "both") if side == chosen), None)
-    if keep is None:
-        raise MemtapeError("It is not said what is kept.", "Choose A, B or both.")
-    for id in ids:
-        client.settle(id, keep, note=asked.reason)
-    return len(ids)
-
-
-ACTIONS: dict[str, Action] = {
-    "forget": Action(
-        "Forget",
-        "It leaves every search, page and start, and the same words are banned. The log keeps it.",
-        lambda client, ids, asked: sum(len(client.forget(id, reason=asked.reason).ids) for id in ids),
-        undo="restore",
-    ),
-    "restore": Action(
-        "Restore",
-        "It is found and told again.",
-        lambda client, ids, asked: sum(len(client.restore(id, reason=asked.reason).ids) for id in ids),
-        undo="forget",
-    ),
-    "archive": Action(
-        "Archive",
-        "It leaves search, starts and MEMORY.md until it is used, pinned or said again.",
-        lambda client, ids, asked: len(client.archive(ids, reason=asked.reason).done),
-        undo="unarchive",
-    ),
-    "unarchive": Action(
-        "Bring back",
-        "It leaves the archive, and is found and told again.",
-        lambda client, ids, asked: len(client.unarchive(ids, reason=asked.reason).done),
-        undo="archive",
-    ),
-    "pin": Action(
-        "Pin",
-        "It neither ages nor is archived.",
-        lambda client, ids, asked: sum(len(client.pin(id).ids) for id in ids),
-        undo="unpin",
-        takes_reason=False,
-    ),
-    "unpin": Action(
-        "Unpin",
-        "It ages as others do.",
-        lambda client, ids, asked: sum(len(client.unpin(id).ids) for id in ids),
-        undo="pin",
-        takes_reason=False,
-    ),
-    "settle": Action(
-        "Settle",
-        "What is kept holds from now on, what is not kept is closed by it, and the conflict is asked no more.",
-        _settle,
-        told=_conflict_of,
-        undone="Settle it again with another choice: settled conflicts are listed on the same view.",
-        counts="conflict",
-    ),
-    "accept": Action(
-        "Accept",
-        "The rule is told at each start from now on: in every project, or in this one if it may be pasted.",
-        lambda client, ids, asked: len([client.accept([id]) for id in ids]),
-        told=_rule_of,
-        undone="Forget the rule where it stands: in the project global, or in this one if it may be pasted.",
-        counts="rule",
-        takes_reason=False,
-    ),
-    "decline": Action(
-        "Decline",
-        "The rule is proposed no more. One that was said for all projects stays in its own.",
-        lambda client, ids, asked: len([client.decline([id]) for id in ids]),
-        told=_rule_of,
-        undo="accept",
-        counts="rule",
-        takes_reason=False,
-    ),
-}
-
-
 def action_of(asked: PageQuery) -> tuple[str, Action]:
     """Return the action that a form names. Raises `MemtapeError` for none."""
     name = asked.text("do")
@@ -152,7 +51,7 @@ def action_of(asked: PageQuery) -> tuple[str, Action]:
     return name, ACTIONS[name]
 
 
-def meant(client: Client, name: str, action: Action, asked: PageQuery) -> Meant:
+def meant(client: Client, name: str, asked: PageQuery) -> Meant:
     """Return the ids of a form: the named ids, or with `every` the whole list matched by its words.
 
     Raises `NotFound` for an unknown id, so that nothing is done in part, and `MemtapeError` for no ids or too
@@ -164,5 +63,39 @@ def meant(client: Client, name: str, action: Action, asked: PageQuery) -> Meant:
         raise MemtapeError("Nothing is chosen.", "Tick what it is about, and press the button again.")
     if len(ids) > MOST_IDS and not every:
         raise MemtapeError(f"{len(ids):,} are too many at once.", f"Choose at most {MOST_IDS}.")
-    taken = ids[:MOST_IDS]
-    return Meant(taken, tuple(action.told(client, id) for id in taken), len(ids) - len(taken))
+    taken, kind = ids[:MOST_IDS], ACTIONS[name].counts
+    return Meant(taken, tuple(_told(client, kind, id) for id in taken), len(ids) - len(taken))
+
+
+def _told(client: Client, kind: str, id: str) -> str:
+    """Return the text of an id. Raises `NotFound`."""
+    if kind == "capture":
+        opened = client.show(id)
+        row = opened.memory or opened.turn
+        return id if row is None else row.text
+    if kind == "conflict":
+        sides = [(one.a.text, one.b.text) for one in client.conflicts(settled=True).conflicts if one.id == id]
+        told = [f"A: “{a or '(no longer shown)'}” against B: “{b or '(no longer shown)'}”" for a, b in sides]
+    else:
+        told = [rule.text for rule, _ in client.proposals() if rule.id == id]
+    if not told:
+        raise NotFound(f"There is no {kind} {id[:60]}.", "It may have been settled or forgotten meanwhile.")
+    return told[0]
+
+
+def do_action(client: Client, name: str, ids: Sequence[str], asked: PageQuery) -> int:
+    """Do an action, and return the number of changed things. Raises `MemtapeError`."""
+    act, reason = getattr(client, name), asked.reason
+    match name:
+        case "settle":
+            keep = asked.text("keep")
+            if keep not in ("A", "B", "both"):
+                raise MemtapeError("It is not said what is kept.", "Choose A, B or both.")
+            return len([act(id, keep, reason) for id in ids])
+        case "accept" | "decline":
+            return len(act(ids))
+        case "archive" | "unarchive":
+            return len(act(ids, reason=reason).done)
+        case "pin" | "unpin":
+            return sum(len(act(id).ids) for id in ids)
+    return sum(len(act(id, reason=reason).ids) for id in ids)

@@ -1,4 +1,4 @@
-"""The page's application: the answers to addresses and forms, and their server on loopback until Ctrl-C or SIGTERM.
+"""The page's application: the answers to addresses and forms, and their server on loopback.
 
 `drawing` turns views into HTML, `views` read the data, `guard` restricts the access.
 """
@@ -29,7 +29,7 @@ from memtape.sinks.home.counts import note
 from memtape.tools.agents.mcp.server import listen
 from memtape.tools.client import Client
 from memtape.tools.keep.operations import operation
-from memtape.tools.page.acting import Meant, action_of, meant
+from memtape.tools.page.acting import Meant, action_of, do_action, meant
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
 from memtape.tools.page.drawing import HERE, VIEWS, Drawing, DrawnPage, View
 from memtape.tools.page.guard import Guard, PageEntry
@@ -109,7 +109,8 @@ class PageApp:
         lines, errors = self._held.do(asked.scope, read)
         rows = [self._drawing.written("log_line.html", {"line": line, "asked": asked}) for line in lines]
         told = self._drawing.written("errors.html", {"errors": errors})
-        return JSONResponse({"rows": rows, "errors": told, "next": lines[-1].offset + 1 if lines else after})
+        following = lines[-1][0].offset + 1 if lines else after
+        return JSONResponse({"rows": rows, "errors": told, "next": following})
 
     def _metrics(self, request: Request) -> Response:
         """Return the metrics, as `memtape run --metrics`, to a holder of the token."""
@@ -127,13 +128,15 @@ class PageApp:
             return PlainTextResponse("This is not taken here.\n", getattr(error, "status_code", 500))
         if "/" in request.url.path[1:]:  # The links of a view lead on from the folder of the page alone.
             return PlainTextResponse("There is no such view.\n", 404)
-        drawn = self._drawing.told(request.url.path, NotFound("There is no such view.", "The views are named above."))
+        missing = NotFound("There is no such view.", "The views are named above.")
+        drawn = self._drawing.told(request.url.path, missing)
         return HTMLResponse(drawn.html, drawn.status)
 
     def broken(self, request: Request, error: Exception) -> Response:
         """Return the answer to an internal error of the page, and count it."""
         self._count("broken", type(error).__name__)
-        return PlainTextResponse("The page could not be made. `memtape page --log-format text` says more.\n", 500)
+        told = "The page could not be made. `memtape page --log-format text` says more.\n"
+        return PlainTextResponse(told, 500)
 
     async def _act(self, request: Request) -> Response:
         """Ask whether an action is meant, or do it."""
@@ -149,15 +152,16 @@ class PageApp:
         name, action = action_of(asked)
 
         def act(client: Client) -> tuple[Meant, int | None]:
-            about = meant(client, name, action, asked)
-            return about, action.do(client, about.ids, asked) if asked.is_on("meant") else None
+            about = meant(client, name, asked)
+            return about, do_action(client, name, about.ids, asked) if asked.is_on("meant") else None
 
         about, count = self._held.do(asked.scope, act)
         shown = {"asked": asked, "view": None, "name": name, "action": action, "about": about}
         shown["back"] = _own_path(asked.text("back"))
         if count is None:
             return HTMLResponse(self._drawing.written("confirm.html", shown))
-        return HTMLResponse(self._drawing.written("acted.html", shown | {"count": many(count, action.counts)}))
+        shown["count"] = many(count, action.counts)
+        return HTMLResponse(self._drawing.written("acted.html", shown))
 
 
 def _is_folded(view: View, asked: PageQuery) -> bool:
@@ -183,8 +187,9 @@ class Serving:
         handlers = {MemtapeError: page.refused, HTTPException: page.missing, Exception: page.broken}
         app = Starlette(routes=page.routes(), exception_handlers=handlers)
         app.router.redirect_slashes = False  # It would lead out of the folder of the page.
-        config = uvicorn.Config(Guard(app, self._entry), log_level="warning", access_log=False, server_header=False)
-        self._server = uvicorn.Server(config)
+        guarded = Guard(app, self._entry)
+        quiet = uvicorn.Config(guarded, log_level="warning", access_log=False, server_header=False)
+        self._server = uvicorn.Server(quiet)
 
     @property
     def address(self) -> str:

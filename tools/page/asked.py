@@ -1,4 +1,4 @@
-"""What a page is asked, as values within their bounds, and the clients that answer, one for each visited scope."""
+"""What a page is asked, as values within their bounds, and the clients that answer, one for each scope."""
 
 from __future__ import annotations
 
@@ -76,10 +76,9 @@ class PageQuery(NamedTuple):
         """
         kept: dict[str, object] = {"scope": self.scope, "at": self.at}
         if not path:
-            kept |= {name: values if len(values) > 1 else values[0] for name, values in self.given.items() if values}
-            kept["scope"] = self.scope
+            kept = self.given | {"scope": self.scope}
         kept |= changed
-        told = {name: value for name, value in kept.items() if value not in ("", None, False)}
+        told = {name: value for name, value in kept.items() if value not in ("", [""], None, False)}
         return f".{path or self.path}?{urlencode(told, doseq=True)}"
 
 

@@ -1,4 +1,4 @@
-"""Drawing of the page's views as HTML: the table of views, values in templates, and the drawing of an address.
+"""Drawing of the page's views as HTML: the table of views, values in templates, and an address as a page.
 
 The templates escape every text and have no other way to write one. The page's own process and the process of
 past views draw with this module.
@@ -19,18 +19,17 @@ from memtape.schemas.errors import Locked, LogGone, MemtapeError, NotFound
 from memtape.schemas.times import DAY_US, HOUR_US, US_PER_S, format_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools.ask.naming import LEAST_CHARS, LEAST_NEW_CHARS
+from memtape.tools.ask.telling import size_told
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.page.acting import ACTIONS
 from memtape.tools.page.asked import PageMemory, PageQuery, asked_of
-from memtape.tools.page.next_start import start
-from memtape.tools.page.views import graph, log, memory, now, recalls, search, timeline, tree, waiting
+from memtape.tools.page.views import graph, log, memory, now, recalls, search, start, timeline, tree, waiting
 
 HERE = Path(__file__).parent
 MINUTE_US = 60 * US_PER_S
 _STEPS = ((DAY_US, "day"), (HOUR_US, "hour"), (MINUTE_US, "minute"))
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-_BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
 class View(NamedTuple):
@@ -88,14 +87,6 @@ def ago(at: int, now: int) -> str:
     return "just now"
 
 
-def size(count: int) -> str:
-    """Return a number of bytes in units of 1,000."""
-    value, unit = float(count), 0
-    while value >= 1_000 and unit < len(_BYTES) - 1:
-        value, unit = value / 1_000, unit + 1
-    return f"{value:.0f} {_BYTES[unit]}" if unit == 0 or value >= 100 else f"{value:.1f} {_BYTES[unit]}"
-
-
 def short(id: str) -> str:
     """Return a distinguishing prefix of an id; ids of version 7 begin with a time and need a longer one."""
     return id[:LEAST_NEW_CHARS] if id[14:15] == "7" else id[:LEAST_CHARS]
@@ -122,7 +113,7 @@ def coded(text: str) -> Markup:
 FILTERS: dict[str, Callable[..., Any]] = {
     "when": when,
     "iso": format_time,
-    "size": size,
+    "size": size_told,
     "share": "{:.2f}".format,
     "many": many,
     "visible": visible,
@@ -147,7 +138,8 @@ class Drawing:
             lstrip_blocks=True,
         )
         self._templates.filters |= FILTERS
-        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS, "version": __version__, "scopes": held.scopes}
+        self._templates.globals |= {"views": VIEWS, "actions": ACTIONS}
+        self._templates.globals |= {"version": __version__, "scopes": held.scopes}
 
     def view(self, view: View, pairs: list[tuple[str, str]]) -> DrawnPage:
         """Return the view of an address, or a page about the error."""

@@ -4,7 +4,7 @@ The token is in the first address and becomes a cookie that no script reads and 
 sends cookies to every port of a host, but only below their path: the page is in a folder with a secret name,
 so that no other server of the machine gets its cookie. Where the system tells the user of a connection, the
 cookie admits only the user who serves the page. Requests to another name, or on behalf of another origin, are
-refused before anything is read. A file with a one-time code lets a browser in. The content of views is not here.
+refused before anything is read. A file with a one-time code lets a browser in.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PageEntry:
     def make_opening(self) -> Path:
         """Write a file (0600) that leads to the page by a code for one use, and return its path.
 
-        The arguments of a browser's process are readable by every user of a machine: they name the file alone.
+        Every user of a machine can read the arguments of a browser's process: they name the file alone.
         """
         self._code = secrets.token_urlsafe(TOKEN_BYTES)
         number, path = tempfile.mkstemp(prefix="memtape-page-", suffix=".html")
@@ -83,7 +83,7 @@ def _are_equal(given: str, secret: str) -> bool:
 MAX_BODY_BYTES = 256 * 1024
 READING = ("GET", "HEAD")
 CONNECTIONS = Path("/proc/net/tcp")
-"""The TCP connections over IPv4 on Linux, one a line: number, local address, remote address, …, uid (proc(5))."""
+"""The TCP connections over IPv4 on Linux, one a line: number, local and remote address, …, uid (proc(5))."""
 _LOCAL, _REMOTE, _UID = 1, 2, 7
 
 HEADERS = {
@@ -100,7 +100,7 @@ HEADERS = {
 
 
 class Guard:
-    """Lets a request through that knows the token, and gives every answer the headers that keep a page to itself."""
+    """Lets requests through that know the token, and gives answers the headers that keep a page to itself."""
 
     def __init__(self, app: ASGIApp, entry: PageEntry) -> None:
         self._app, self._own = app, entry
@@ -141,7 +141,7 @@ class Guard:
         is_own = len(origins) == 1 and origins[0] in self._origins
         if not is_own and (origins or scope["method"] not in READING):
             return PlainTextResponse("This page takes nothing from other pages.\n", 403)
-        # What another page of this machine embeds or fetches brings the cookie along; a link that is followed may.
+        # What another page of this machine embeds or fetches brings the cookie along; a followed link may.
         is_foreign = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if is_foreign and headers.get("sec-fetch-mode") != "navigate":
             return PlainTextResponse("This page gives nothing to other pages.\n", 403)
@@ -163,7 +163,8 @@ class Guard:
             self._let_in(entered)
             return entered
         if not is_here or not (enters or self._own.is_token(self._kept(scope))):
-            return PlainTextResponse("Open the address that `memtape page` has printed: it lets you in.\n", 403)
+            told = "Open the address that `memtape page` has printed: it lets you in.\n"
+            return PlainTextResponse(told, 403)
         if not given:
             return None
         # No address that is shown, kept or logged has a token in it, be it the right one.
@@ -175,7 +176,8 @@ class Guard:
         return answer
 
     def _let_in(self, answer: Response) -> None:
-        answer.set_cookie(self._cookie, self._own.token, httponly=True, samesite="strict", path=f"{self._own.folder}/")
+        path = f"{self._own.folder}/"
+        answer.set_cookie(self._cookie, self._own.token, httponly=True, samesite="strict", path=path)
 
     def _kept(self, scope: Scope) -> str:
         cookies = Headers(scope=scope).getlist("cookie")

@@ -1,6 +1,6 @@
 """The views of the page: each function reads from the client and returns the variables of its template.
 
-*Next start* is in `next_start`; how a view becomes HTML is in `drawing`.
+How a view becomes HTML is in `drawing`.
 """
 
 from __future__ import annotations
@@ -13,30 +13,41 @@ from itertools import islice
 from math import cos, pi, sin, sqrt
 from typing import Any, NamedTuple, get_args
 
-import msgspec
 import orjson
 
 from memtape.schemas.codec import event_of
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EVENT_TYPES, Kind, Origin, Tier
+from memtape.schemas.events import EVENT_TYPES, Event, Kind, Origin, Tier
 from memtape.schemas.ids import root_id
 from memtape.schemas.lanes import LANES
 from memtape.schemas.log import Slot, backwards
 from memtape.schemas.rows import MemoryRow, PageRow, TurnRow
 from memtape.schemas.scopes import partition_of
 from memtape.schemas.times import DAY_US, format_day, format_time, parse_time
-from memtape.schemas.visible import many, visible_json
+from memtape.schemas.visible import visible_json
+from memtape.sinks.home.folders import Home
+from memtape.sinks.home.settings import local_settings
 from memtape.state.subjects.weights import ONE, decayed
+from memtape.state.views.context import Section
+from memtape.tools.agents.connecting import is_connected
 from memtape.tools.agents.errors import latest_errors
+from memtape.tools.agents.hosts import ACTIONS, CONTEXT_TOKENS, begins_at_prompt, note_of
+from memtape.tools.agents.mcp.server import INSTRUCTIONS
+from memtape.tools.agents.plugins import HOSTS, instructions
+from memtape.tools.agents.turn import form_of, given_in
 from memtape.tools.ask.archived import ArchivedText
 from memtape.tools.ask.as_of import Diff, parse_position, time_asked
-from memtape.tools.ask.inspection import Behind
+from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
+from memtape.tools.ask.inspection import explained as events_behind
 from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
+from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.status import next_steps
 from memtape.tools.ask.telling import told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
+from memtape.tools.doors.mcp import call, every_tool, schema_of
 from memtape.tools.page.asked import PageQuery
+from memtape.tools.verb import encoded
 
 LATEST = 8
 
@@ -90,13 +101,8 @@ def search(client: Client, asked: PageQuery) -> dict[str, Any]:
         archived=asked.is_on("archived"),
         deep=asked.is_on("deep"),
     )
-    below = answer.results[limit:]
-    return shown | {
-        "answer": answer,
-        "results": answer.results[:limit],
-        "below": below,
-        "steps": told_trace(answer.trace),
-    }
+    results, below = answer.results[:limit], answer.results[limit:]
+    return shown | {"answer": answer, "results": results, "below": below, "steps": told_trace(answer.trace)}
 
 
 def _chosen(asked: PageQuery, name: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -136,25 +142,24 @@ def memory(client: Client, asked: PageQuery) -> dict[str, Any]:
     id = asked.text("id")
     if not id:
         raise MemtapeError("No memory is named.", "Follow a link of another view, or add ?id=…")
-    opened, explained = client.show(id, as_of=asked.as_of), client.why(id)
-    row = opened.memory or opened.turn
+    opened = client.show(id, as_of=asked.as_of)
+    row, ages = opened.memory or opened.turn, asked.is_on("age") and not asked.at
+    explained = client.why(id) if ages else client.read_of(id, events_behind)  # An age folds the log.
+    shown = explained.events[-MOST_EVENTS:]
     return {
         "opened": opened,
         "row": row,
         "explained": explained,
-        "events": [(behind, raw_of(behind)) for behind in explained.events[-MOST_EVENTS:]],
+        "events": [(it, visible_json(encoded(it.event, indent=True)).decode()) for it in shown],
         "left_out": max(0, len(explained.events) - MOST_EVENTS),
         "edges": () if row is None else client.edges(id, as_of=asked.as_of).edges,
         "uses": days_of(opened.use_times),
-        "age": client.why(id).age if row is not None and asked.is_on("age") and not asked.as_of else None,
+        "age": explained.age,
     }
 
 
 def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Return the days up to the last of some times, each with its number of times and the height of its bar in pixels.
-
-    Nothing where there is no time.
-    """
+    """Return the days up to the last of some times, each with its number and the height of its bar."""
     if not times:
         return []
     last = max(times) // DAY_US
@@ -162,14 +167,6 @@ def days_of(times: Sequence[int]) -> list[tuple[str, int, int]]:
     most = max(counts.values())
     days = range(last - USE_DAYS + 1, last + 1)
     return [(format_day(day * DAY_US), counts[day], BAR * counts[day] // most) for day in days]
-
-
-def raw_of(behind: Behind) -> str:
-    """Return an event as JSON of several lines, in which nothing acts or hides."""
-    plain = msgspec.to_builtins(behind.event, builtin_types=(bytes,))
-    return visible_json(
-        orjson.dumps(plain, option=orjson.OPT_INDENT_2, default=lambda data: f"{len(data)} bytes")
-    ).decode()
 
 
 STOPS = 200
@@ -195,7 +192,7 @@ def timeline(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def time_of(client: Client, scope: str, at: str, now: int) -> int:
-    """Return the time that an `as of` means, be it empty, a time, an age or a position. Raises `MemtapeError`."""
+    """Return the time of an `as of`, be it empty, a time, an age or a position. Raises `MemtapeError`."""
     if not at:
         return now
     if (time := time_asked(at, now)) is not None:
@@ -213,7 +210,7 @@ def _diff(client: Client, asked: PageQuery, at: int, other: str, now: int) -> Di
 
 
 def stops_of(client: Client, scope: str) -> list[int]:
-    """Return times, in microseconds, at which a scope's log has moved on, the earliest first, at most `STOPS`."""
+    """Return at most `STOPS` times, in microseconds, at which a scope's log has moved on, in order."""
     partition = partition_of(scope, client.log.partitions)
     end = client.log.ends()[partition]
     places = dict.fromkeys(end * place // STOPS for place in range(STOPS)) if end else {}
@@ -239,22 +236,12 @@ RADIUS, EDGE = 420.0, 30.0
 """The disc in which memories stand, and the margin around it, in pixels."""
 
 
-class GraphNode(NamedTuple):
-    """A memory or turn in the drawing; `weight` is the sum of its edges."""
-
-    id: str
-    kind: str
-    text: str
-    x: float
-    y: float
-    weight: float
-
-
 def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return the heaviest edges of a scope and where their ends stand."""
     least = asked.number("least", 0, 0, 10_000) / 100
     listed = client.read(edges_of, asked.as_of)
-    edges = sorted((edge for edge in listed.edges if edge.weight >= least), key=_by_weight)[:MOST_EDGES]
+    edges = [edge for edge in listed.edges if edge.weight >= least]
+    edges = sorted(edges, key=lambda edge: (-edge.weight, edge.source.id, edge.target.id))[:MOST_EDGES]
     nodes = _placed(edges)
     return {
         "all": len(listed.edges),
@@ -268,23 +255,17 @@ def graph(client: Client, asked: PageQuery) -> dict[str, Any]:
     }
 
 
-def _by_weight(edge: UseEdge) -> tuple[float, str, str]:
-    return -edge.weight, edge.source.id, edge.target.id
-
-
-def _placed(edges: list[UseEdge]) -> dict[str, GraphNode]:
-    """Return the ends of edges where they stand: a digest of the id, spread evenly over the disc."""
+def _placed(edges: list[UseEdge]) -> dict[str, dict[str, Any]]:
+    """Return the ends of edges with their weights in all, each where the digest of its id puts it."""
     ends = {end.id: end for edge in edges for end in (edge.source, edge.target)}
-    weights = dict.fromkeys(ends, 0.0)
-    for edge in edges:
-        weights[edge.source.id] += edge.weight
-        weights[edge.target.id] += edge.weight
     nodes = {}
     for id, end in ends.items():
         digest = blake2b(id.encode(), digest_size=8).digest()
         around, away = (int.from_bytes(half, "big") / 2**32 for half in (digest[:4], digest[4:]))
         turn, far = 2 * pi * around, RADIUS * sqrt(away)
-        nodes[id] = GraphNode(id, end.kind, end.text, far * cos(turn), far * sin(turn), weights[id])
+        weight = sum(edge.weight for edge in edges if id in (edge.source.id, edge.target.id))
+        place = {"x": far * cos(turn), "y": far * sin(turn), "weight": weight}
+        nodes[id] = {"id": id, "kind": end.kind, "text": end.text, **place}
     return nodes
 
 
@@ -298,12 +279,13 @@ def tree(client: Client, asked: PageQuery) -> dict[str, Any]:
     root = rows.get(root_id(asked.scope))
     lines = [] if root is None else _below(root, rows)
     drawn = {row.id for _, row, _ in lines}
-    loose = [row for row in rows.values() if row is not root and row.id not in drawn and row.version is not None]
+    written = [row for row in rows.values() if row.version is not None]
+    loose = [row for row in written if row is not root and row.id not in drawn]
     return {
         "lines": lines[:MOST_LINES],
         "more": max(len(lines) - MOST_LINES, 0),
         "loose": loose[:MOST_LINES],
-        "pages": sum(row.version is not None for row in rows.values()),
+        "pages": len(written),
         "titles": {row.id: row.title for row in rows.values()},
     }
 
@@ -327,7 +309,6 @@ def _below(root: PageRow, rows: dict[str, PageRow]) -> list[tuple[int, PageRow, 
     return lines
 
 
-Listed = Sequence[MemoryRow | TurnRow | ArchivedText]
 SHOWN = 100
 LOOKED_AT = 5_000
 """So many of a list are looked through for words."""
@@ -335,18 +316,15 @@ LOOKED_AT = 5_000
 
 def waiting(client: Client, asked: PageQuery) -> dict[str, Any]:
     """Return waiting conflicts, rules and edges, and archived, hidden and pinned texts with some words."""
-    words = asked.text("words")
-    limit = asked.number("limit", SHOWN, 1, 1_000)
-    archived = client.archived(LOOKED_AT)
-    lists = {name: listed(client, name, words) for name in LISTS if name != "unarchive"}
-    lists["unarchive"] = _with(archived.archived, words)
+    words, limit = asked.text("words"), asked.number("limit", SHOWN, 1, 1_000)
+    lists = {name: listed(client, name, words) for name in LISTS}
     return {
         "conflicts": client.conflicts(settled=asked.is_on("settled")).conflicts,
         "settled": asked.is_on("settled"),
         "proposals": client.proposals(),
         "promoted": client.edges().edges,
         "lists": [(name, title, lists[name][:limit], len(lists[name])) for name, title in LISTS.items()],
-        "purged": archived.purged,
+        "purged": client.archived(1).purged,
         "words": words,
         "limit": limit,
     }
@@ -356,37 +334,23 @@ LISTS = {"unarchive": "Archived", "restore": "Forgotten or withdrawn", "unpin": 
 """The listed things, by the action on them."""
 
 
-def listed(client: Client, action: str, words: str) -> Listed:
+def listed(client: Client, action: str, words: str) -> Sequence[MemoryRow | TurnRow | ArchivedText]:
     """Return the entries of an action's list with these words, in any case; none without a list."""
+    rows: Sequence[MemoryRow | TurnRow | ArchivedText] = ()
     if action == "unarchive":
-        return _with(client.archived(LOOKED_AT).archived, words)
-    if action == "restore":
-        return _with(client.hidden(LOOKED_AT), words)
-    return _with(client.read(pinned_of), words) if action == "unpin" else ()
-
-
-def _with(rows: Listed, words: str) -> Listed:
-    folded = words.casefold()
-    return [row for row in rows if folded in row.text.casefold()]
+        rows = client.archived(LOOKED_AT).archived
+    elif action == "restore":
+        rows = client.hidden(LOOKED_AT)
+    elif action == "unpin":
+        rows = client.read(pinned_of)
+    return [row for row in rows if words.casefold() in row.text.casefold()]
 
 
 AT_ONCE = 100
 MOST_ERRORS = 20
 MOST_OFFSET = 10**9
-
-
-class LogLine(NamedTuple):
-    """An event of the log; `id` is the id of the memory or page made by it, if it can be opened."""
-
-    partition: int
-    offset: int
-    type: str
-    at: int | None
-    actor: str
-    origin: str
-    session: str
-    id: str
-    told: str
+LogLine = tuple[Slot, Event | None]
+"""A slot, and its event if it can be read."""
 
 
 def log(client: Client, asked: PageQuery) -> dict[str, Any]:
@@ -397,11 +361,11 @@ def log(client: Client, asked: PageQuery) -> dict[str, Any]:
         lines = lines_from(client, asked, asked.number("after", 0, 0, MOST_OFFSET))[::-1]
     else:
         latest = islice(backwards(client.log, partition, asked.scope, types), AT_ONCE)
-        lines = [_line(slot) for slot in latest]
+        lines = [(slot, event_of(slot.payload)) for slot in latest]
     status = client.status()
     return {
         "lines": lines,
-        "next": lines[0].offset + 1 if lines and asked.text("after") else end,
+        "next": lines[0][0].offset + 1 if lines and asked.text("after") else end,
         "end": end,
         "partition": partition,
         "types": tuple(EVENT_TYPES),
@@ -414,10 +378,10 @@ def log(client: Client, asked: PageQuery) -> dict[str, Any]:
 
 
 def lines_from(client: Client, asked: PageQuery, offset: int) -> list[LogLine]:
-    """Return events of the scope that is asked for from an offset on, at most `AT_ONCE`, in the order of the log."""
+    """Return events of the scope from an offset on, at most `AT_ONCE`, in the order of the log."""
     partition = partition_of(asked.scope, client.log.partitions)
     slots = client.log.read(partition, offset, AT_ONCE, scope=asked.scope, types=_types(asked))
-    return [_line(slot) for slot in slots]
+    return [(slot, event_of(slot.payload)) for slot in slots]
 
 
 def errors_of(client: Client) -> list[str]:
@@ -430,19 +394,102 @@ def _types(asked: PageQuery) -> tuple[str, ...]:
     return tuple(type for type in asked.many("type") if type in EVENT_TYPES) or tuple(EVENT_TYPES)
 
 
-def _line(slot: Slot) -> LogLine:
-    event = event_of(slot.payload)
-    if event is None:
-        return LogLine(slot.partition, slot.offset, "unreadable", None, "", "", "", "", "a dead letter")
-    id = event.id if event.type == "captured" else ""
-    said = (event.type, event.sent, event.actor.name, event.actor.origin, event.session or "", id)
-    return LogLine(slot.partition, slot.offset, *said, _told(event.body))
+HOOKLESS = "Any other host"
 
 
-def _told(body: object) -> str:
-    """Return a few words about an event without any text: its kind, its number of ids."""
-    parts = [str(getattr(body, "kind", ""))]
-    ids = getattr(body, "ids", getattr(body, "results", None))
-    if ids is not None:
-        parts.append(many(len(ids), "id"))
-    return " ".join(filter(None, parts))
+class HostText(NamedTuple):
+    """A text given to a host: its title, its length in tokens of the host's model, and the whole text.
+
+    Of a context: the host's name, whether the host is connected here, and when its agent is given the text.
+    """
+
+    title: str
+    tokens: int
+    text: str
+    host: str = ""
+    is_connected: bool = False
+    when: str = ""
+
+
+def to_hosts(client: Client, context: ProjectContext, budget: int | None) -> list[HostText]:
+    """Return the texts of each connectable host, connected hosts first, and of any other host last.
+
+    `budget` is the caller's number of tokens, by default the tool's own.
+    """
+    note = note_of(len(context.ids), context.tokens) if local_settings(client.home).shown else ""
+    told = [_to_host(client.home, name, context.text, note) for name in HOSTS]
+    told.sort(key=lambda given: not given.is_connected)
+    asked = call(client, "get_context", {} if budget is None else {"budget_tokens": budget})
+    tokens = tokenizer().count(asked)
+    return [*told, HostText("get_context", tokens, asked, HOOKLESS, when="when its agent asks")]
+
+
+def beside(home: Home) -> list[HostText]:
+    """Return the text given besides to hosts with Memtape's server: the server's instructions, its tools.
+
+    Of a tool the name, the description and the schema of its arguments count, which hosts put before their
+    models.
+    """
+    count = tokenizer().count
+    every = local_settings(home).every_tool
+    tools = [
+        {"name": name, "description": tool.offer.description, "inputSchema": schema_of(tool, rare=every)}
+        for name, tool in every_tool().items()
+        if every or tool.offer.common
+    ]
+    listed = "\n".join(orjson.dumps(tool).decode() for tool in tools)
+    block = instructions()
+    return [
+        HostText("Instructions of the server", count(INSTRUCTIONS), INSTRUCTIONS),
+        HostText(f"{len(tools)} tools", count(listed), listed),
+        HostText("The block for AGENTS.md, where somebody has put it there", count(block), block),
+    ]
+
+
+def _to_host(home: Home, name: str, text: str, note: str) -> HostText:
+    """Return how a host is told a context at its start, or with the first prompt."""
+    at_prompt = begins_at_prompt(name)
+    wanted = "prompt" if at_prompt else "start"
+    event = next(event for event, action in ACTIONS[name].items() if action == wanted)
+    printed = form_of(name, event, text, note).decode()
+    tokens = tokenizer().count(given_in(text)) if printed else 0
+    when = f"{'with the first prompt' if at_prompt else 'when a session starts'} ({event})"
+    return HostText("What its hook prints", tokens, printed, HOSTS[name].name, is_connected(home, name), when)
+
+
+LEAST_TOKENS, MOST_TOKENS = 100, 8_000
+
+
+def start(client: Client, asked: PageQuery) -> dict[str, Any]:
+    """Return the context of the next start in a budget and form. Nothing is put on the log."""
+    budget = asked.number("budget", CONTEXT_TOKENS, LEAST_TOKENS, MOST_TOKENS)
+    form: FormName = next((form for form in FORMS if form == asked.text("form")), "prompt")
+    context = client.context(budget, form, as_of=asked.as_of)
+    tells_hosts = form == "prompt" and not asked.at
+    return {
+        "context": context,
+        "budget": budget,
+        "least": LEAST_TOKENS,
+        "most": MOST_TOKENS,
+        "usual": CONTEXT_TOKENS,
+        "form": form,
+        "forms": FORMS,
+        "hosts": to_hosts(client, context, budget if asked.text("budget") else None) if tells_hosts else [],
+        "beside": beside(client.home),
+        "parts_of": parts_of(context),
+    }
+
+
+def parts_of(context: ProjectContext) -> list[tuple[str, int, int, int]]:
+    """Return each section of a context: its heading, its lines, its omitted lines, its tokens."""
+    count = tokenizer().count
+    parts = list[tuple[str, int, int, int]]()
+    for section in get_args(Section):
+        items = [item for item in context.items if item.section == section]
+        omitted = context.omitted.get(section, 0)
+        if items or omitted:
+            tokens = sum(count(item.text) for item in items)
+            parts.append((HEADINGS[section], len(items), omitted, tokens))
+    told = sum(tokens for *_, tokens in parts)
+    parts.append(("Frame, headings, who and when", 0, 0, max(context.tokens - told, 0)))
+    return parts

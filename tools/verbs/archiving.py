@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,11 +11,21 @@ import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.rows import project_told
-from memtape.schemas.times import format_day, format_time, parse_time
+from memtape.schemas.errors import MemtapeError
+from memtape.schemas.events import MAX_IDS, Archived, Kind
+from memtape.schemas.rows import LifeMark, project_told
+from memtape.schemas.scopes import GLOBAL
+from memtape.schemas.times import HOUR_US, format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line
+from memtape.state.core.scope import Scope
+from memtape.state.subjects.lifecycle import is_pinned, spoken_of
+from memtape.state.subjects.memories import unit_of
+from memtape.state.views.ages import Pass, UnitCounts, next_pass, standing
+from memtape.state.views.resolution import named_by_decision
 from memtape.tools import ask
+from memtape.tools.ask.naming import folded, state_of
 from memtape.tools.ask.telling import WORDING_CHARS
+from memtape.tools.capture.lines import check_label
 from memtape.tools.capture.writing import check_person, now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
@@ -23,8 +34,9 @@ from memtape.tools.verb import Asks, Id, Limit, Offer, Output, Reason, Verb, rar
 from memtape.tools.verbs.lines import TOLD_PLACES, TOLD_STAYS
 
 if TYPE_CHECKING:
-    from memtape.state.views.ages import Moving, Pass, UnitCounts
-    from memtape.tools.ask.archived import Aging, ArchivedNow, ArchivedText, ArchiveList
+    from memtape.state.views.ages import Moving
+    from memtape.tools.ask.archived import ArchivedText, ArchiveList
+    from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.world import World
 
 SHOWN_CHARS = TEXT_CHARS = 120
@@ -33,7 +45,7 @@ TOLD_WHY = {"asked": "since somebody asked for it", "age": "by age"}
 
 
 class ArchiveAsks(Asks, frozen=True):
-    ids: Annotated[tuple[Id, ...], Meta(description="The ids of memories or turns.", min_length=1, max_length=100)]
+    ids: Annotated[tuple[Id, ...], Meta(min_length=1), said("The ids of memories or turns.", 100)]
     reason: Reason = None
 
 
@@ -53,12 +65,45 @@ class ArchivedAsks(Asks, frozen=True):
 
 class LifecycleAsks(Asks, frozen=True):
     dry_run: Annotated[bool, said("Say what the next pass would move, and why the rest stays.")] = False
-    at: Annotated[str | None, said("The dry run is of a pass at this later time, as ISO 8601.", metavar="TIME")] = None
+    at: Annotated[str | None, said("The dry run is of a pass at this later time.", metavar="TIME")] = None
     limit: Annotated[int, Meta(description="The most groups that are told.", ge=1)] = 20
 
 
 class SetLifecycleAsks(Asks, frozen=True):
-    changes: Annotated[tuple[str, ...], said("Change a setting of the whole log.", option="--set", metavar="KEY=VALUE")]
+    changes: Annotated[tuple[str, ...], said("A setting of the log.", option="--set", metavar="KEY=VALUE")]
+
+
+class NamedUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """A named memory or turn: its canonical text, or its first if hidden, and the number of its captures."""
+
+    id: str
+    scope: str
+    kind: Kind
+    text: str
+    captures: int
+
+
+class ArchivedNow(msgspec.Struct, frozen=True, kw_only=True):
+    """The units changed by archiving or restoring, and the units already in the wanted state."""
+
+    done: tuple[NamedUnit, ...]
+    already: tuple[NamedUnit, ...]
+
+
+class Aging(msgspec.Struct, frozen=True, kw_only=True):
+    """The aging of a scope: its own state, the numbers of its texts by tier, and the latest tick.
+
+    `ticked_at` is the clock of its partition, in microseconds, 0 before its first event. `pass_` has the
+    changes of the next pass, None unless asked for. `on` says whether passes happen at all.
+    """
+
+    scope: str
+    mark: LifeMark
+    on: bool
+    ticked_at: int
+    standing: UnitCounts
+    pass_: Pass | None = msgspec.field(name="pass", default=None)
+    settings: dict[str, int | bool] = {}
 
 
 def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
@@ -66,16 +111,88 @@ def archive(world: World, asked: ArchiveAsks) -> ArchivedNow:
 
     Raises `NotFound`, and `MemtapeError` where any is pinned or hidden: then none is archived.
     """
-    return ask.archived.archive(world, world.ids, asked.ids, asked.reason)
+    found = _named(world, asked.ids, asked.reason)
+    for id, scope in found:
+        unit = _unit(scope, id)
+        if is_pinned(scope, unit):
+            told = f"{id} is pinned, and what is pinned is not archived. Nothing was archived."
+            raise MemtapeError(told, f"`memtape pin --undo {id}` ends that.")
+        if spoken_of(scope, unit) is None:
+            told = f"{id} is forgotten or withdrawn, and found by nobody. Nothing was archived."
+            raise MemtapeError(told, f"`memtape restore {id}` shows it again.")
+    return _append(world, found, asked.reason, on=True)
 
 
 def unarchive(world: World, asked: UnarchiveAsks) -> ArchivedNow:
     """Bring back memories and turns, purged ones too, or all of the scope archived for a reason.
 
-    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo` brings them
-    back.
+    Raises `NotFound`, and `MemtapeError` for texts archived with their project: `project finish --undo`.
     """
-    return ask.archived.unarchive(world, world.ids, asked.ids, asked.all_of, asked.reason)
+    if bool(asked.ids) is (asked.all_of is not None):
+        told = "Name ids, or a reason of which all come back."
+        raise MemtapeError(told, "`memtape archive --list` lists both.")
+    found = _archived_for(world, asked) if asked.all_of else _named(world, asked.ids, asked.reason)
+    for id, scope in found if asked.ids else ():
+        unit = _unit(scope, id)
+        spoken, project = spoken_of(scope, unit), scope.lifecycle.project
+        if unit not in scope.lifecycle.archived and spoken is not None and scope.lifecycle.is_past(spoken.at):
+            told = f"{id} is archived with its project, which was finished on {format_day(project.since)}."
+            back = f"`memtape project finish --undo --scope {scope.name}` brings all of it back."
+            raise MemtapeError(told, back)
+    return _append(world, found, asked.reason, on=False)
+
+
+def _archived_for(world: World, asked: UnarchiveAsks) -> list[tuple[str, Scope]]:
+    """Return all units of the scope that were archived for a reason, with the state of the scope."""
+    check_label("reason", asked.reason)
+    here = state_of(world, world.scope)
+    why = {} if here is None else {unit: it.why for unit, it in here.lifecycle.archived.items()}
+    if here is None or asked.all_of not in why.values():
+        told = f"Nothing of {world.scope} was archived for the reason {asked.all_of}."
+        raise MemtapeError(told, "`memtape archive --list` lists it.")
+    return [(here.captures.by_seq[unit].id, here) for unit, its in why.items() if its == asked.all_of]
+
+
+def _named(world: World, ids: Sequence[str], reason: str | None) -> list[tuple[str, Scope]]:
+    """Return the named units, each once, with the states of their scopes at the end of the log."""
+    check_label("reason", reason)
+    if not ids:
+        raise MemtapeError("No id was named.", "`memtape search` and `memtape archive --list` show ids.")
+    state = cache(partial(state_of, world))
+    found: dict[tuple[str, int], tuple[str, Scope]] = {}
+    for given in dict.fromkeys(ids):
+        id, scope = world.ids.within(given, lambda name, id: folded(world, name, id, state))
+        if scope.name == GLOBAL and world.actor.origin != "operator":
+            told = f"{id} belongs to global, which only operators change."
+            raise MemtapeError(told, "Say --origin operator.")
+        found.setdefault((scope.name, _unit(scope, id)), (id, scope))
+    return list(found.values())
+
+
+def _append(world: World, found: list[tuple[str, Scope]], reason: str | None, *, on: bool) -> ArchivedNow:
+    """Append an event for each scope with changes; return the changed and the unchanged units."""
+    done, already, named = list[NamedUnit](), list[NamedUnit](), dict[str, dict[str, None]]()
+    for id, scope in found:
+        ids, unit = named_by_decision(scope, id, only=False), _unit(scope, id)
+        capture = spoken_of(scope, unit) or scope.captures.by_seq[unit]
+        text = scope.captures.body(capture).text
+        told = NamedUnit(id=id, scope=scope.name, kind=capture.kind, text=text, captures=len(ids))
+        if (unit in scope.lifecycle.archived) is on:
+            already.append(told)
+        else:
+            done.append(told)
+            named.setdefault(scope.name, {}).update(dict.fromkeys(ids))
+    for name, all_ids in named.items():
+        for first in range(0, len(all_ids), MAX_IDS):
+            body = Archived(ids=tuple(all_ids)[first : first + MAX_IDS], on=on, reason=reason or None)
+            world.append("archived", body, name)
+    return ArchivedNow(done=tuple(done), already=tuple(already))
+
+
+def _unit(scope: Scope, id: str) -> int:
+    capture = scope.captures.get(id)
+    assert capture is not None
+    return unit_of(scope, capture)
 
 
 def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
@@ -83,14 +200,12 @@ def archived(world: World, asked: ArchivedAsks) -> ArchiveList:
 
     With `purged` they are only those that left the views.
     """
+    limit, purged = asked.limit, asked.purged
 
-    def told(done: int) -> None:
-        world.on_phase("reading", min(done, asked.limit), asked.limit)
+    def read(views: Retriever) -> ArchiveList:
+        return ask.archived.archived_of(views, world.scope, limit, purged=purged, on_phase=world.on_phase)
 
-    archived_of = ask.archived.archived_of
-    found = world.reader.read(
-        lambda views: archived_of(views, world.scope, asked.limit, purged=asked.purged, on_read=told), world.scope
-    )
+    found = world.reader.read(read, world.scope)
     if not world.is_confined:
         return found
     own = {scope: mark for scope, mark in found.projects.items() if scope == world.scope}
@@ -104,14 +219,28 @@ def lifecycle(world: World, asked: LifecycleAsks) -> Aging:
     """
     if asked.at is not None and not asked.dry_run:
         raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
-    now = now_us()
-    at = None if asked.at is None else parse_time(asked.at, now)
-    aging_of = ask.archived.aging_of
-    return aging_of(world.home, world.log, world.scope, now, dry_run=asked.dry_run, at=at)
+    from memtape.tools.keep.states import partition_now
+
+    now, name = now_us(), world.scope
+    at = now if asked.at is None else parse_time(asked.at, now)
+    state = partition_now(world.home, world.log, name)
+    scope, clock = state.scopes.get(name) or Scope(name), state.clock or 0
+    if asked.at is not None and at // HOUR_US * HOUR_US <= clock:
+        told = f"The clock of {name} stands at {format_time(clock)}, and only goes on."
+        raise MemtapeError(told, "Give a later hour, or none.")
+    hour = max(at // HOUR_US * HOUR_US, clock // HOUR_US * HOUR_US + HOUR_US)
+    return Aging(
+        scope=name,
+        mark=scope.lifecycle.mark(),
+        on=state.settings.lifecycle,
+        ticked_at=clock,
+        standing=standing(scope),
+        pass_=next_pass(scope, state.settings, hour) if asked.dry_run else None,
+    )
 
 
 def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool]:
-    """Append changed settings of aging and return all. Raises `MemtapeError`, also for anyone but a person."""
+    """Append changed settings of aging, and return all. Raises `MemtapeError`."""
     check_person(world.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in asked.changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
@@ -122,9 +251,7 @@ def set_lifecycle(world: World, asked: SetLifecycleAsks) -> dict[str, int | bool
 def _archive_lines(world: World, asked: ArchiveAsks, done: ArchivedNow) -> Iterator[str]:
     yield from _done(done, "Archived", "Archived before")
     if done.done:
-        yield (
-            "It leaves searches, starts and MEMORY.md, and comes back by itself where it is used, pinned or said again."
-        )
+        yield "It leaves searches, starts and MEMORY.md until it is used, pinned or said again."
         yield f"To undo: memtape archive --undo {' '.join(it.id for it in done.done)}"
 
 
@@ -155,7 +282,8 @@ def _archived_lines(world: World, asked: ArchivedAsks, found: ArchiveList) -> It
     if found.archived:
         yield "To bring one back: memtape archive --undo ID"
     if found.purged and not purged:
-        yield f"{many(found.purged, 'text has', 'texts have')} left the views too: memtape archive --list --purged"
+        told = many(found.purged, "text has", "texts have")
+        yield f"{told} left the views too: memtape archive --list --purged"
     for scope, mark in found.projects.items():
         yield f"{scope}: {project_told(mark)}"
     if found.lag:
@@ -187,7 +315,7 @@ def _aging_lines(world: World, asked: LifecycleAsks, aging: Aging) -> Iterator[s
     ticked = format_time(aging.ticked_at) if aging.ticked_at else "never"
     yield f"{aging.scope}{named}: {mark.state}{since}; last tick {ticked}"
     if not aging.on:
-        yield "Nothing ages: it is switched off. `memtape admin lifecycle --set lifecycle=true` switches it on."
+        yield "Nothing ages: `memtape admin lifecycle --set lifecycle=true` switches that on."
     yield from _standing(aging.standing)
     if aging.pass_ is not None:
         yield from _pass(aging.pass_, asked.limit)
@@ -215,7 +343,7 @@ def _pass(it: Pass, limit: int) -> Iterator[str]:
     if it.project == "dormant":
         yield "The project would become dormant, since nothing happened in it for long."
     elif it.project == "purged":
-        yield "The project, dormant for long, would leave the views until somebody asks or says something there."
+        yield "The project, dormant for long, would leave the views until somebody asks or says something."
     yield "That was only tried. The first `memtape run --once` at that time or later makes the pass."
 
 
@@ -276,7 +404,7 @@ memtape archive 019ab0c4 --undo
 memtape archive --undo --all-of age
 memtape archive --list --purged --limit 50""",
         ArchiveAsks,
-        "ask.archived.ArchivedNow",
+        ArchivedNow,
         archive,
         lines=_archive_lines,
         effect="hides",
@@ -287,20 +415,20 @@ memtape archive --list --purged --limit 50""",
             _tell_archive,
             common=False,
         ),
-        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned memories stay. Of a "
-        "document only the named part is archived. Texts archived with their project come back by `memtape project "
-        "finish --undo`.",
+        details="Each returns by --undo, and by itself once used, pinned or said again. Pinned ones stay. "
+        "Of a document only the named part is archived. Texts archived with their project come back by "
+        "`memtape project finish --undo`.",
     ),
     Verb(
         "archive --undo",
         "Bring texts back instead, also those that have left the views.",
         "memtape archive --undo --all-of age",
         UnarchiveAsks,
-        "ask.archived.ArchivedNow",
+        ArchivedNow,
         unarchive,
         shell=_unarchive_shell,
         effect="shows",
-        tool=Offer("unarchive_memory", "Bring back memories that were archived.", _tell_unarchive, common=False),
+        tool=Offer("unarchive_memory", "Bring back archived memories.", _tell_unarchive, common=False),
     ),
     Verb(
         "archive --list",
@@ -314,19 +442,19 @@ memtape archive --list --purged --limit 50""",
     ),
     Verb(
         "admin lifecycle",
-        "Say how many texts of this project stand in which tier, archived or not, and when the clock last ticked.",
+        "Say how many texts of this project stand in which tier, and when the clock last ticked.",
         """\
 memtape admin lifecycle
 memtape admin lifecycle --dry-run
 memtape admin lifecycle --dry-run --at 2027-01-01 --json
 memtape admin lifecycle --set archive_after_days=-1""",
         LifecycleAsks,
-        "ask.archived.Aging",
+        Aging,
         lifecycle,
         shell=_lifecycle_shell,
-        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy of the "
-        "state: each text is counted once, as one that moves or by why it stays. The pass is one, as if none came "
-        "before it. --set is for people: --origin user at a terminal.",
+        details="A pass moves texts on once an hour where any is due. With --dry-run it is tried on a copy "
+        "of the state: each text is counted once, as one that moves or by why it stays. The pass is one, as "
+        "if none came before it. --set is for people: --origin user at a terminal.",
     ),
     Verb(
         "admin lifecycle --set",
@@ -336,7 +464,7 @@ memtape admin lifecycle --set archive_after_days=-1""",
         dict,
         set_lifecycle,
         effect="adds",
-        lines=lambda world, asked, settings: [f"{key:<28}{str(value).lower()}" for key, value in settings.items()],
+        lines=lambda world, asked, found: [f"{key:<28}{str(it).lower()}" for key, it in found.items()],
         listed="settings",
     ),
 )

@@ -22,8 +22,9 @@ from memtape.tools.verb import Asks, AsOf, Limit, ListAsks, Offer, Output, Verb,
 from memtape.tools.verbs.lines import each, say_where_it_was
 
 if TYPE_CHECKING:
+    from memtape.schemas.events import Event, Recalled
     from memtape.tools.ask.context import ProjectContext
-    from memtape.tools.ask.looking import Given, GivenMemory, Session
+    from memtape.tools.ask.looking import By, Given, GivenMemory, Session
     from memtape.tools.ask.retrieval import Retriever
     from memtape.tools.world import World
 
@@ -87,7 +88,11 @@ def given(world: World, asked: GivenAsks) -> list[Given]:
     ways = (asked.by,) if asked.by is not None else ask.looking.EVERY_WAY if asked.searches else UNASKED
     after = None if asked.since is None else parse_time(asked.since, now_us())
     words, given_of = asked.words.casefold(), ask.looking.given_of
-    return world.read(lambda views, scope: given_of(views, scope, asked.limit, asked.session, after, ways, words))
+
+    def is_wanted(by: By, event: Event, body: Recalled) -> bool:
+        return asked.session in (None, event.session) and by in ways and words in body.query.casefold()
+
+    return world.read(lambda views, scope: given_of(views, scope, asked.limit, after, is_wanted))
 
 
 def _session(_: int, session: Session) -> list[str]:
@@ -135,13 +140,9 @@ def _why_empty(world: World, as_of: str | None, *, has_more: bool) -> str:
     """Return why a context tells of no text, and the command that shows more."""
     if has_more:
         return "Nothing fits the budget. `memtape status` says what there is."
-    archive = (
-        None
-        if as_of is not None
-        else world.read(
-            lambda views, scope: ask.archived.archived_of(views, scope, 1, purged=False, on_read=lambda done: None)
-        )
-    )
+    archive = None
+    if as_of is None:
+        archive = world.read(lambda views, scope: ask.archived.archived_of(views, scope, 1))
     if archive is not None and (archive.counts or archive.purged):
         return "Nothing is told here that is not archived. `memtape archive --list` lists the rest."
     return "Nothing is remembered yet. `memtape status` says what there is."

@@ -7,184 +7,61 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
 from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import EDGES, NO_EDIT, Linked, edit_of
+from memtape.schemas.events import Linked
 from memtape.schemas.ids import ROOT
+from memtape.schemas.rows import PageEnd
 from memtape.schemas.times import format_day
 from memtape.schemas.visible import many, one_line
 from memtape.state.tree.checking import TreeProblem
-from memtape.tools import ask
+from memtape.tools.ask import tree
 from memtape.tools.ask.telling import redacted
 from memtape.tools.capture.injected import wrap
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import confirmed, is_asked, say
-from memtape.tools.verb import Asks, Offer, Output, Text, Verb, people, said
+from memtape.tools.verb import Asks, Offer, Output, Verb
 from memtape.tools.verbs.lines import decoded, each
 
 if TYPE_CHECKING:
-    from memtape.tools.ask.tree import DrawnTree, LinkSaid, ListedNode, PageShown, Tree, TreeNode, Version, Written
     from memtape.tools.world import World
 
 SHOWN_CHARS = 80
 SHOWN_PROBLEMS = 50
 DETAILS_BYTES = 3_000
-SlugText = Annotated[str, Meta(description="The slug of a page, as deploy/staging.", min_length=1, max_length=200)]
-PageName = Annotated[str, Meta(description="The slug or id of a page.", max_length=200)]
 
 
-class DrawAsks(Asks, frozen=True):
-    page: Annotated[str, said("The page at the top.", argument=True)] = ROOT
-    depth: Annotated[int, Meta(description="How far down.", ge=0, le=100)] = 6
-    limit: Annotated[int, Meta(description="The most below one page.", ge=1)] = 50
-
-
-class PageAsks(Asks, frozen=True):
-    page: Annotated[str, said("The slug or id of a page; _root is the top.", 200, argument=True)] = "_root"
-
-
-class PageFields(Asks, frozen=True):
-    title: Annotated[Text | None, Meta(description="What it is called; by default its first heading.")] = None
-    summary: Annotated[Text | None, Meta(description="What it says in short; by default its first sentence.")] = None
-    hints: Annotated[tuple[str, ...], people("A question that leads here.")] = ()
-    refs: Annotated[tuple[str, ...], people("A file, URL or id that it tells of.")] = ()
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the page that are given."""
-        return {name: getattr(self, name) for name in PageFields.__struct_fields__}
-
-
-class NewPageAsks(PageFields, frozen=True, kw_only=True):
-    slug: SlugText
-    text: Annotated[str, said("The page, as Markdown. At most 64 KiB.", argument=True)] = ""
-    under: Annotated[
-        str | None, people("The page below which it stands; by default that whose slug it begins with, or _root.")
-    ] = None
-
-
-class AgentNewPageAsks(NewPageAsks, frozen=True, kw_only=True):
+class AgentNewPageAsks(tree.NewPageAsks, frozen=True, kw_only=True):
     text: Annotated[str, Meta(description="The page, as Markdown. At most 64 KiB.")]
 
 
-class EditPageAsks(PageFields, frozen=True, kw_only=True):
-    page: PageName
-    text: Annotated[str | None, said("The whole page as it is to be.", argument=True)] = None
-    base: Annotated[str | None, people("The version that the text was written upon; by default the current one.")] = (
-        None
-    )
-
-
-class AgentEditPageAsks(Asks, frozen=True):
-    page: PageName
-    text: Annotated[str, Meta(description="The whole page as it is to be.")]
-    base: Annotated[str, said("The version that you read, as read_page named it.", 64)]
-
-    def fields(self) -> dict[str, Any]:
-        """Return no field of the page: an agent gives another text alone."""
-        return {}
-
-
-class MovePageAsks(Asks, frozen=True):
-    page: PageName
-    slug: Annotated[str | None, said("Its new slug.", argument=True)] = None
-    under: Annotated[str | None, said("The page below which it stands from now on, and below that alone.")] = None
-
-
-class LinkPagesAsks(Asks, frozen=True):
-    page: PageName
-    to: str
-    relation: Annotated[str, said("As what.", option="--as", choices=EDGES)] = "related"
-    undo: Annotated[bool, said("End this link.")] = False
-
-
-class CheckAsks(Asks, frozen=True):
-    fix: Annotated[bool, said("Mend what can be mended, after you have said yes.")] = False
-    yes: Annotated[bool, said("Do not ask.")] = False
-
-
-class TreeCheck(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The problems of a tree, and those that were mended."""
-
-    problems: tuple[TreeProblem, ...]
-    mended: tuple[TreeProblem, ...] = ()
-
-
-def tree_of(world: World) -> Tree:
-    """Return the tree of the scope, to be read and changed."""
-    return ask.tree.Tree(world)
-
-
-def draw(world: World, asked: DrawAsks) -> DrawnTree:
-    """Return the tree from a page down. Raises `NotFound`."""
-    return tree_of(world).draw(asked.page, asked.depth, asked.limit)
-
-
-def show(world: World, asked: PageAsks) -> PageShown:
-    """Return a page whole. Raises `NotFound`."""
-    return tree_of(world).show(asked.page)
-
-
-def pages(world: World, asked: Asks) -> list[ListedNode]:
-    """Return all pages by their slugs."""
-    return tree_of(world).listed()
-
-
-def new(world: World, asked: NewPageAsks) -> Written:
-    """Write a page. Raises `MemtapeError` for an invalid or taken slug, and for an empty or too long text."""
-    return tree_of(world).new(asked.slug, asked.text, edit_of(**asked.fields()), under=asked.under)
-
-
-def edit(world: World, asked: EditPageAsks | AgentEditPageAsks) -> Written:
-    """Give a page another text, title or the like. Raises `NotFound`, and `MemtapeError` where nothing changes."""
-    return tree_of(world).edit(asked.page, asked.text, edit_of(**asked.fields(), base=asked.base))
-
-
-def move(world: World, asked: MovePageAsks) -> Written:
-    """Give a page another slug, or put it below another page. Raises `NotFound` and `MemtapeError`."""
-    return tree_of(world).move(asked.page, asked.slug, under=asked.under)
-
-
-def link(world: World, asked: LinkPagesAsks) -> LinkSaid:
-    """Link a page to another, or end a link. Raises `NotFound` and `MemtapeError`."""
-    return tree_of(world).link(asked.page, asked.to, asked.relation, undo=asked.undo)
-
-
-def check(world: World, asked: CheckAsks) -> TreeCheck:
-    """Return the problems of the tree; with `fix` mend what can be mended, and return what is left."""
-    tree = tree_of(world)
-    problems = tree.problems()
-    mended = tuple(problem for problem in problems if problem.fix and asked.fix)
-    return TreeCheck(problems=tuple(tree.mend(mended) if mended else problems), mended=mended)
-
-
-def _new_shell(world: World, asked: NewPageAsks) -> Output:
+def _new_shell(world: World, asked: tree.NewPageAsks) -> Output:
     text = _text(asked.text or None, lambda: f"# {asked.title or asked.slug}\n\n")
     if text is None:
         raise MemtapeError("The page has no text.", "Give one, or pipe one in.")
-    done = new(world, replace(asked, text=text))
+    done = tree.new(world, replace(asked, text=text))
     yield done
     yield from _written(done, "Wrote")
 
 
-def _edit_shell(world: World, asked: EditPageAsks) -> Output:
+def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
     """Take the text of an editor where none is given, on the version that the editor was given."""
-    given, text, base = edit_of(**asked.fields()), asked.text, asked.base
-    others = given != NO_EDIT
+    text, base = asked.text, asked.base
+    others = any(it not in (None, ()) for it in (asked.title, asked.summary, asked.hints, asked.refs))
     if text is not None or not others:
-        shown = show(world, PageAsks(page=asked.page))
+        shown = tree.show(world, tree.PageAsks(page=asked.page))
         base = base or shown.row.version
         text = _text(text, lambda: shown.text)
         if text is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
-    done = edit(world, replace(asked, text=text, base=base if text is not None else None))
+    done = tree.edit(world, replace(asked, text=text, base=base if text is not None else None))
     yield done
     yield from _written(done, "Changed")
 
 
-def _link_lines(world: World, asked: LinkPagesAsks, done: LinkSaid) -> Iterator[str]:
+def _link_lines(world: World, asked: tree.LinkPagesAsks, done: tree.LinkSaid) -> Iterator[str]:
     ends = f"{done.source} {done.relation} {done.target}"
     again = f"To undo: memtape tree link {done.source} {done.target} --as {done.relation}"
     if asked.undo:
@@ -204,7 +81,7 @@ def _text(text: str | None, start: Callable[[], str]) -> str | None:
     return click.edit(start(), extension=".md")
 
 
-def _written(done: Written, what: str) -> Iterator[str]:
+def _written(done: tree.Written, what: str) -> Iterator[str]:
     below = f", below {done.under}" if done.under else ""
     yield f"{what} {done.slug or done.id} ({done.scope}{below}), page {done.id}, version {done.version}."
     if done.beside:
@@ -214,7 +91,7 @@ def _written(done: Written, what: str) -> Iterator[str]:
         yield told
 
 
-def _tree_lines(world: World, asked: DrawAsks, drawn: DrawnTree) -> Iterator[str]:
+def _tree_lines(world: World, asked: tree.DrawAsks, drawn: tree.DrawnTree) -> Iterator[str]:
     if drawn.top is None:
         yield f"{drawn.scope} has no page yet. `memtape tree new` writes one."
         return
@@ -228,7 +105,7 @@ def _tree_lines(world: World, asked: DrawAsks, drawn: DrawnTree) -> Iterator[str
             yield from _below(node, "")
 
 
-def _below(node: TreeNode, margin: str) -> Iterator[str]:
+def _below(node: tree.TreeNode, margin: str) -> Iterator[str]:
     rest = [f"… {many(node.more, 'more page')}: memtape tree {node.name}"] if node.more else []
     last = len(node.children) + len(rest) - 1
     for number, child in enumerate(node.children):
@@ -238,14 +115,14 @@ def _below(node: TreeNode, margin: str) -> Iterator[str]:
         yield f"{margin}└── {line}"
 
 
-def _named(node: TreeNode) -> str:
+def _named(node: tree.TreeNode) -> str:
     title = "" if node.title == node.name else f"  {one_line(node.title, SHOWN_CHARS)}"
     marks = ["see above"] * node.again + [f"{node.versions} versions stand"] * (node.versions > 1)
     told = f" ({', '.join(marks)})" if marks else ""
     return f"{node.name}{title}{told}"
 
 
-def _page(shown: PageShown) -> Iterator[str]:
+def _page(shown: tree.PageShown) -> Iterator[str]:
     row = shown.row
     yield f"{row.slug or row.id}  {one_line(row.title, SHOWN_CHARS)}"
     told = {"id": row.id, "summary": row.summary, "hints": "; ".join(row.hints)}
@@ -256,9 +133,9 @@ def _page(shown: PageShown) -> Iterator[str]:
         yield f"\n{shown.text.strip()}\n"
     lists = {
         "Below": [_with(it.name, it.title) for it in shown.below],
-        "Leads to": [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in shown.edges],
+        "Leads to": list(map(_end, shown.edges)),
         "Linked from": [f"{it.relation}: {it.name}" for it in shown.backlinks],
-        "Tells of": [_with(one_line(it.name, SHOWN_CHARS), it.text) for it in shown.references],
+        "Tells of": [_with(one_line(name, SHOWN_CHARS), text) for name, text in shown.references.items()],
         "Versions": [_version(it) for it in shown.history],
     }
     for title, lines in lists.items():
@@ -266,34 +143,39 @@ def _page(shown: PageShown) -> Iterator[str]:
             yield f"{title}:"
             yield from (f"  {line}" for line in lines)
     if row.diverged:
-        yield f"{many(len(row.beside), 'version stands', 'versions stand')} beside the current one, since two were"
+        beside = many(len(row.beside), "version stands", "versions stand")
+        yield f"{beside} beside the current one, since two were"
         yield f"written upon one. Say what is so: memtape tree edit {row.slug or row.id}"
+
+
+def _end(it: PageEnd) -> str:
+    return f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}"
 
 
 def _with(name: str, told: str) -> str:
     return f"{name}  {one_line(told, SHOWN_CHARS)}" if told else name
 
 
-def _version(it: Version) -> str:
+def _version(it: tree.Version) -> str:
     return f"{it.id}  {format_day(it.at)} by {one_line(it.actor, 40)} ({it.origin}), {it.stands}"
 
 
-def _listed(number: int, it: ListedNode) -> Iterator[str]:
+def _listed(number: int, it: tree.ListedNode) -> Iterator[str]:
     below = f" ({it.children:,} below)" if it.children else ""
     yield f"{it.name}  {one_line(it.title, SHOWN_CHARS)}{below}"
 
 
-def _check_shell(world: World, asked: CheckAsks) -> Output:
-    found = check(world, replace(asked, fix=False))
+def _check_shell(world: World, asked: tree.CheckAsks) -> Output:
+    found = tree.check(world, replace(asked, fix=False))
     mendable = [problem for problem in found.problems if problem.fix]
-    names = {it.id: it.name for it in pages(world, Asks())}
+    names = {it.id: it.name for it in tree.pages(world, Asks())}
     steps = [_step(problem, body, names) for problem in mendable for body in problem.fix]
     if asked.fix and mendable and not asked.yes:
         for told, _ in steps[:SHOWN_PROBLEMS]:
             say(f"Will be done: {told}", err=True)
         if not confirmed(f"Do these {len(steps):,}?"):
             raise MemtapeError("Nothing was changed.", "Confirm it, or give --yes.")
-    done = check(world, asked) if asked.fix and mendable else found
+    done = tree.check(world, asked) if asked.fix and mendable else found
     yield done
     for problem in found.problems[:SHOWN_PROBLEMS]:
         yield f"{problem.kind:<13}{problem.slug or problem.page}: {one_line(problem.what)}"
@@ -314,37 +196,40 @@ def _step(problem: TreeProblem, body: Linked, names: dict[str, str]) -> tuple[st
     return said, f"memtape tree link {page} {to} --as {body.relation}{' --undo' if body.on else ''}"
 
 
-def _tell_page(world: World, asked: PageAsks, found: PageShown) -> str:
+def _tell_page(world: World, asked: tree.PageAsks, found: tree.PageShown) -> str:
     """Show a page with its child pages and links, as many as fit."""
     row, part = found.row, markdown.part_of(found.text, 0)
     about = f"{one_line(row.slug or row.id, 200)} in {world.scope}"
     lines = [f"{about} · {markdown.name_of(row.title, 200)} · version `{row.version}`"]
     lines += [markdown.quoted(part)] if part else []
     below = [f"below: {it.name}{f' ({one_line(it.title, 120)})' if it.told else ''}" for it in found.below]
-    ends = [f"{it.relation}: {it.name}{'' if it.is_there else ' (not there)'}" for it in found.edges]
-    told = [f"tells of {one_line(it.name, 200)}: {one_line(it.text, 200)}" for it in found.references]
-    if details := "\n".join((*below, *ends, *told)):
+    refs = found.references.items()
+    told = [f"tells of {one_line(name, 200)}: {one_line(text, 200)}" for name, text in refs]
+    if details := "\n".join((*below, *map(_end, found.edges), *told)):
         lines.append(markdown.fitted(markdown.quoted(details), DETAILS_BYTES))
     rest = len(found.text) - len(part)
-    tail = [f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."] if rest else []
+    more = f"{rest:,} characters follow: get_memory of `{row.version}` with from_char={len(part)}."
+    tail = [more] if rest else []
     if row.diverged:
-        tail.append(f"Beside it stand {', '.join(f'`{id}`' for id in row.beside[:5])}, which get_memory opens.")
+        others = ", ".join(f"`{id}`" for id in row.beside[:5])
+        tail.append(f"Beside it stand {others}, which get_memory opens.")
     return "\n\n".join([markdown.DATA_NOT_ORDERS, wrap("\n\n".join(lines)), *tail])
 
 
-def _tell_edit(world: World, asked: Any, done: Written) -> str:
-    beside = f" {many(done.beside, 'other version stands', 'other versions stand')} beside it." if done.beside else ""
+def _tell_edit(world: World, asked: Any, done: tree.Written) -> str:
+    others = many(done.beside, "other version stands", "other versions stand")
+    beside = f" {others} beside it." if done.beside else ""
     return f"The page {done.slug} is at version `{done.version}`.{beside}"
 
 
 VERBS = (
     Verb(
         "tree draw",
-        "Draw the tree from PAGE down, by default all of it. Children of a page in two places are drawn once.",
+        "Draw the tree from PAGE down, by default all of it. What stands in two places is drawn once.",
         "memtape tree draw\nmemtape tree --depth 2\nmemtape tree deploy --json",
-        DrawAsks,
-        "ask.tree.DrawnTree",
-        draw,
+        tree.DrawAsks,
+        tree.DrawnTree,
+        tree.draw,
         lines=_tree_lines,
         in_memory=True,
     ),
@@ -352,9 +237,9 @@ VERBS = (
         "tree show",
         "Show a page: text, child pages, links, backlinks and versions.",
         "memtape tree show _root",
-        PageAsks,
-        "ask.tree.PageShown",
-        show,
+        tree.PageAsks,
+        tree.PageShown,
+        tree.show,
         lines=lambda world, asked, shown: _page(shown),
         tool=Offer(
             "read_page",
@@ -369,9 +254,9 @@ VERBS = (
         "List all pages of the project by their slugs.",
         "memtape tree list --json",
         Asks,
-        "ask.tree.ListedNode",
-        pages,
-        lines=lambda world, asked, found: each(found, _listed, "There is no page yet. `memtape tree new` writes one."),
+        tree.ListedNode,
+        tree.pages,
+        lines=lambda world, asked, found: each(found, _listed, "No page yet: `memtape tree new` writes one."),
         listed="pages",
         in_memory=True,
     ),
@@ -379,14 +264,14 @@ VERBS = (
         "tree check",
         "List the problems of the tree: links to nothing, unreachable pages, circles, stale pages.",
         "memtape tree check\nmemtape tree check --fix --yes",
-        CheckAsks,
-        TreeCheck,
-        check,
+        tree.CheckAsks,
+        tree.TreeCheck,
+        tree.check,
         shell=_check_shell,
         effect="adds",
         in_memory=True,
-        details="With --fix, links to missing pages and links that close a circle end, and an unreachable page is put "
-        "below another. No text is changed, and no page is removed.",
+        details="With --fix, links to missing pages and links that close a circle end, and an unreachable "
+        "page is put below another. No text is changed, and no page is removed.",
     ),
     Verb(
         "tree new",
@@ -394,16 +279,16 @@ VERBS = (
         """\
 memtape tree new deploy "How we deploy." --title Deploying
 memtape tree new deploy/staging - < staging.md""",
-        NewPageAsks,
-        "ask.tree.Written",
-        new,
+        tree.NewPageAsks,
+        tree.Written,
+        tree.new,
         shell=_new_shell,
         effect="adds",
         undo="memtape forget",
         tool=Offer(
             "new_page",
             "Write a longer text that is kept up to date, as a page of the project's tree.",
-            lambda world, asked, done: f"Wrote the page {done.slug} below {done.under}, version `{done.version}`.",
+            lambda world, asked, it: f"Wrote the page {it.slug} below {it.under}, version `{it.version}`.",
             idempotent=False,
             common=False,
             asks=AgentNewPageAsks,
@@ -416,9 +301,9 @@ memtape tree new deploy/staging - < staging.md""",
         """\
 memtape tree edit deploy/staging "Staging listens on port 5434."
 memtape tree edit deploy --summary "Who deploys, when and how.\"""",
-        EditPageAsks,
-        "ask.tree.Written",
-        edit,
+        tree.EditPageAsks,
+        tree.Written,
+        tree.edit,
         shell=_edit_shell,
         effect="adds",
         undo="memtape tree edit",
@@ -428,32 +313,33 @@ memtape tree edit deploy --summary "Who deploys, when and how.\"""",
             _tell_edit,
             idempotent=False,
             common=False,
-            asks=AgentEditPageAsks,
+            asks=tree.AgentEditPageAsks,
         ),
         in_memory=True,
-        details="With --title and the like alone the text stays. All versions are kept. If the page has another "
-        "version by now than --base, or than the one in your editor, both stand until somebody has seen both.",
+        details="With --title and the like alone the text stays. All versions are kept. If the page has "
+        "another version by now than --base, or than the one in your editor, both stand until somebody has "
+        "seen both.",
     ),
     Verb(
         "tree move",
         "Give a page another slug, or put it below another page, or both. Links to it follow.",
         "memtape tree move deploy/staging staging --under _root",
-        MovePageAsks,
-        "ask.tree.Written",
-        move,
+        tree.MovePageAsks,
+        tree.Written,
+        tree.move,
         lines=lambda world, asked, done: _written(done, "Moved"),
         effect="adds",
         in_memory=True,
     ),
     Verb(
         "tree link",
-        "Link a page to another. As a child the other stands below it. TO may be a slug that no page has yet.",
+        "Link a page to another. As a child the other stands below it. TO may be a slug without a page.",
         """\
 memtape tree link deploy deploy/staging --as child
 memtape tree link deploy/staging backups --as depends_on""",
-        LinkPagesAsks,
-        "ask.tree.LinkSaid",
-        link,
+        tree.LinkPagesAsks,
+        tree.LinkSaid,
+        tree.link,
         lines=_link_lines,
         effect="adds",
         undo="memtape tree link --undo",

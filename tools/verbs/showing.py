@@ -12,9 +12,11 @@ from msgspec import Meta
 from memtape.schemas.errors import MemtapeError, NotFound
 from memtape.schemas.events import Captured
 from memtape.schemas.places import place_in
+from memtape.schemas.scopes import scopes_read
 from memtape.schemas.times import format_day, format_time, parse_time
 from memtape.schemas.visible import many, one_line, visible
 from memtape.tools import ask
+from memtape.tools.ask.naming import nowhere
 from memtape.tools.ask.telling import WORDING_CHARS, confirmed, said_of, when_of
 from memtape.tools.capture.injected import wrap
 from memtape.tools.capture.writing import now_us
@@ -89,7 +91,20 @@ def why(world: World, asked: IdAsks) -> Explained:
 
 def age_of(world: World, asked: IdAsks) -> Age:
     """Return how a memory or turn has aged, also one that has left the views. Raises `NotFound`."""
-    return ask.archived.age_of_id(world.home, world.log, world.ids, asked.id, now_us())
+    from memtape.state.subjects.memories import unit_of
+    from memtape.state.views import ages
+    from memtape.tools.keep.states import partition_now
+
+    def of(name: str, id: str) -> Age:
+        for read in (it for it in scopes_read(name) if world.log.known(it, [id])):
+            state = partition_now(world.home, world.log, read)
+            scope = state.scopes.get(read)
+            capture = None if scope is None else scope.captures.get(id)
+            if scope is not None and capture is not None:
+                return ages.age_of(scope, unit_of(scope, capture), state.settings, max(now_us(), state.clock or 0))
+        raise nowhere(name, id)
+
+    return world.ids.within(asked.id, of)
 
 
 def edges(world: World, asked: EdgesAsks) -> EdgeList:

@@ -18,7 +18,7 @@ from memtape.state.views.proposals import Proposal
 from memtape.tools import ask
 from memtape.tools.ask.naming import shortened
 from memtape.tools.ask.results import Result
-from memtape.tools.ask.telling import held, lives_told
+from memtape.tools.ask.telling import held, lives_told, size_told
 from memtape.tools.capture.profiles import OF_RUN, PROFILES, silence_by
 from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
@@ -36,7 +36,6 @@ NAMED = 3
 """So many ids, letters and files are named where there are more; `--json` has them."""
 SHOWN_SCOPES = 8
 """The number of scopes shown: the largest, and all with something waiting for a person."""
-SIZES = ("B", "kB", "MB", "GB", "TB")
 BEGINNING = (
     "Nothing is remembered here yet.",
     "`memtape agents connect claude` (or codex, gemini, copilot, opencode, qwen) gives an agent this memory.",
@@ -259,14 +258,6 @@ def _scope(state: Status, scope: str, count: ScopeCount) -> list[str]:
     if count.passes != PassMark() and count.next_pass:
         lines.append(f"    {_passes(count.passes)}; {count.next_pass}")
     return lines
-
-
-def size_told(size: float) -> str:
-    """Return a size in bytes in the largest unit with a value of at least one."""
-    unit = 0
-    while size >= 1_000 and unit < len(SIZES) - 1:
-        size, unit = size / 1_000, unit + 1
-    return f"{size:.0f} {SIZES[unit]}" if unit < 2 else f"{size:.1f} {SIZES[unit]}"
 
 
 def _model_use(use: ModelUse, most: UseAmounts) -> list[str]:
