@@ -27,8 +27,8 @@ from memtape.state.views.context import SECTIONS, Form, Known, choose, importanc
 from memtape.state.views.rows import ROWS, all_changes, row_of
 from memtape.tools.ask import context
 from memtape.tools.ask.context import FORMS, _form
-from memtape.tools.ask.measuring import CHARACTERS, tokenizer
 from memtape.tools.ask.standing import known_among, known_in
+from memtape.tools.ask.telling import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END
 from memtape.tools.capture.lines import Line
 from memtape.tools.capture.writing import now_us

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -268,7 +269,7 @@ def test_what_was_asked_is_asked_again_as_it_was_narrowed(home: Path) -> None:
         told = client.compare(["memtape", "bm25"])
         assert [its["overlap"]["5"] for its in told["retrievers"].values()] == [1.0, 1.0]
         client.search("tabs")
-        filters = [recall.body.filters for recall in recalls_of(client.log, SCOPE)]
+        filters = [body.filters for body, _, _ in recalls_of(client.log, SCOPE)]
         assert filters == [asked(origins=["user"], sessions=["s1"]), NO_FILTERS]
         told = client.compare(["memtape"])
         assert told["recalls"] == 2 and told["retrievers"]["memtape"]["overlap"]["5"] == 1
@@ -329,7 +330,7 @@ def test_a_damaged_cursor_is_refused(data: st.DataObject) -> None:
 
     made = Cursor(b"question", 1, 2, (None, 5, None), b"aaaaabbbbb")
     text = written(made)
-    assert read(text) == read(f" {text}\n") == made and len(read(text).ids()) == 2
+    assert read(text) == read(f" {text}\n") == made
     place = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.sampled_from("Aa09-_=+/é \0"))
     cut = (text[:place] + other + text[place + 1 :], text[:place], text + other, other)

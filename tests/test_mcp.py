@@ -32,7 +32,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.mcp.handlers import ServedMemory
 from memtape.tools.agents.mcp.server import INSTRUCTIONS, listen, make_server, token_of
 from memtape.tools.agents.plugins import SLASH_COMMANDS
-from memtape.tools.ask.measuring import CHARACTERS, tokenizer
+from memtape.tools.ask.telling import CHARACTERS, tokenizer
 from memtape.tools.capture.injected import said
 from memtape.tools.capture.lines import Line, MediaLine
 from memtape.tools.capture.secrets import redaction

@@ -35,7 +35,7 @@ from memtape.sinks.home.folders import Home
 from memtape.tools.agents.hosts import ACTIONS as HOOK_ACTIONS
 from memtape.tools.agents.hosts import FLAT, begins_at_prompt
 from memtape.tools.agents.plugins import HOSTS
-from memtape.tools.ask.measuring import tokenizer
+from memtape.tools.ask.telling import tokenizer
 from memtape.tools.capture.project import adopt
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client

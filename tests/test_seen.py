@@ -131,7 +131,7 @@ def test_a_search_of_an_agent_is_not_listed_and_a_start_is_no_search(home: Path,
         assert by == ["start", "prompt", None]
         assert len(client.given()) == 2
         # What was asked can be asked again, and a start asked nothing.
-        asked = [recall.body.query for recall in recalls_of(client.log, client.scope)]
+        asked = [body.query for body, _, _ in recalls_of(client.log, client.scope)]
         assert asked == [QUESTION, "staging kayak"]
 
 

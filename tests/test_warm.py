@@ -168,7 +168,7 @@ def test_a_segment_that_a_server_has_open_is_not_opened_again(home: Path, projec
         first.project()
         before = opened(first)
         said(home, project, PORT)
-        second.take_over(first)
+        second.reader.retriever.take_over(first.reader.retriever)
         second.project()
         after = opened(second)
         assert len(after) == len(before) + 1

@@ -1,14 +1,18 @@
-"""The events about what was found and shown: searches, memories given with prompts, and the context of a start."""
+"""Notes about what was found and shown: events of searches, prompts and starts, and durations."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from memtape.schemas.errors import MemtapeError
-from memtape.schemas.events import MAX_TEXT_BYTES, Filters, Recalled
-from memtape.schemas.lanes import unasked_lanes
+from memtape import STARTED_NS
+from memtape.schemas.events import Filters, Recalled
+from memtape.schemas.lanes import LANES, unasked_lanes
+from memtape.schemas.metrics import Door
+from memtape.sinks.home.counts import Noted, note
+from memtape.sinks.home.folders import Home
 from memtape.state.views.filters import NO_FILTERS
 from memtape.tools import ask
 
@@ -38,13 +42,13 @@ def handed_out(world: World, prompt: str, answer: Answer, tokens: int = 0) -> st
 
 
 def handed_start(world: World, context: ProjectContext) -> str | None:
-    """Append which memories the context of a start has shown; return the event's id, None where it has none."""
+    """Append which memories the context of a start has shown; return the event's id, None without any."""
     shown = context.ids[:MAX_SHOWN]
     if not shown:
         return None
     answer = ask.results.Answer([], context.watermark, context.lag, context.revision, context.now, {})
-    lanes = unasked_lanes("start", context.tokens)
-    return append_recall(world, replace(recalled("", len(shown), NO_FILTERS, answer), lanes=lanes, results=shown))
+    body, lanes = recalled("", len(shown), NO_FILTERS, answer), unasked_lanes("start", context.tokens)
+    return append_recall(world, replace(body, lanes=lanes, results=shown))
 
 
 def append_recall(world: World, body: Recalled) -> str | None:
@@ -72,16 +76,20 @@ def recalled(query: str, limit: int, filters: Filters, answer: Answer) -> Recall
     )
 
 
-def check_asked(query: object, limit: object) -> None:
-    """Raise `MemtapeError` for an invalid query or limit of any type."""
-    if not isinstance(query, str):
-        raise MemtapeError(f"The query is of type {type(query).__name__}.", "Give a text of what to look for.")
-    if not query.strip():
-        raise MemtapeError("The query is empty.", "Say what to look for.")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_SHOWN:
-        raise MemtapeError(f"A limit of {limit!r:.40} is not a whole number from 1 to {MAX_SHOWN}.", "Give another.")
-    if len(query) > MAX_TEXT_BYTES:
-        told = f"The query has {len(query):,} characters; at most {MAX_TEXT_BYTES:,} can be asked."
-        raise MemtapeError(told, "Ask for less.")
-    if any("\ud800" <= char <= "\udfff" for char in query):
-        raise MemtapeError("The query has half of a character (a lone surrogate).", "Ask in valid Unicode.")
+def began(door: Door) -> int:
+    """Return when the caller began to wait: for a command the start of its process."""
+    return STARTED_NS if door == "cli" else time.monotonic_ns()
+
+
+def note_recall(home: Home, door: Door, answer: Answer, began_ns: int) -> None:
+    """Note a question that was answered, where anything is kept."""
+    if home.is_nowhere:
+        return
+    took_us = (time.monotonic_ns() - began_ns) // 1_000
+    counts: list[Noted] = [
+        ("results", door, "", len(answer.results)),
+        ("duplicates", door, "", sum(result.again for result in answer.results)),
+        *(("hits", lane, "", answer.lanes.get(lane, 0)) for lane in LANES),
+    ]
+    recall: Noted = ("recall", door, "found" if answer.results else "nothing", took_us)
+    note(home.path, [recall, *(count for count in counts if count[-1])])

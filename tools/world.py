@@ -1,7 +1,8 @@
 """What a verb works on: the log, the views, the clock, and who asks for which scope.
 
 A world writes (`tools.capture.writing`), and reads the views of one home. What is asked and answered is in
-`tools/verbs/`. Readers of views are imported only when a verb needs them: a pure writer must not wait for LanceDB.
+`tools/verbs/`. Readers of views are imported only when a verb needs them: a pure writer must not wait for
+LanceDB.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from memtape.tools.keep.erasing import Erasure, ErasurePlan
 
 ReadT = TypeVar("ReadT")
+ReadOf = Callable[["Retriever", str, str], ReadT]
 
 
 class World(Writer):
@@ -55,22 +57,17 @@ class World(Writer):
         """The ids that it may name."""
         return Ids(self.log, self.scope, self.is_confined)
 
-    @property
-    def has_read(self) -> bool:
-        """Whether a reader was created."""
-        return "reader" in vars(self)
-
     def read(
         self, action: Callable[[Retriever, str], ReadT], as_of: str | None = None, scope: str | None = None
     ) -> ReadT:
-        """Return the result of an action on the views and a scope, by default this one, now or in the past."""
+        """Return the result of an action on the views and a scope, by default this, now or in the past."""
         scope = scope or self.scope
         if as_of is None:
             self.wake(scope)
         return self.reader.read(lambda views: action(views, scope), scope, as_of)
 
-    def read_of(self, id: str, action: Callable[[Retriever, str, str], ReadT], as_of: str | None = None) -> ReadT:
-        """Return the result of an action on the views, the scope of an id, and the whole id. Raises `NotFound`."""
+    def read_of(self, id: str, action: ReadOf[ReadT], as_of: str | None = None) -> ReadT:
+        """Return the result of an action on the views, an id's scope, and the whole id. Raises `NotFound`."""
         return self.ids.within(
             id, lambda scope, id: self.read(lambda views, scope: action(views, scope, id), as_of, scope)
         )
@@ -98,18 +95,6 @@ class World(Writer):
                 )
         return []
 
-    def prepare(self) -> None:
-        """Load the texts and vectors for a search in this scope."""
-        self.reader.held(lambda views: views.prepare(self.scope))
-
-    def take_over(self, other: World) -> None:
-        """Share the loaded texts of another world of the same home."""
-        self.reader.retriever.take_over(other.reader.retriever)
-
-    def let_go(self) -> None:
-        """Drop the loaded texts; the next search loads or shares them again."""
-        self.reader.retriever.let_go()
-
     def erase(self, made: ErasurePlan) -> Erasure:
         """Erase a plan (`tools.keep.erasing.plan`) for good; return the proof. Raises `StillHeld`."""
         check_kept(self.home, "An erasure")
@@ -130,10 +115,11 @@ def may_be_hidden(log: Log, scope: str, texts: Mapping[str, str]) -> list[str]:
     """Return which captures of a scope a tombstone may hide; `texts` has the text of each by its id."""
     from memtape.state.text.normal import normal_text
 
-    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning; its ids are kept.
+    if not isinstance(log, (EmbeddedLog, MemoryLog)):  # A topic would be read from its beginning.
         return list(texts) if log.matching("", [scope], ["forgotten"], 1) else []
     partition = partition_of(scope, log.partitions)
-    events = [event_of(it.payload) for it in log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))]
+    slots = log.read(partition, 0, MOST_READ, scope=scope, types=("forgotten",))
+    events = [event_of(slot.payload) for slot in slots]
     bodies = (event.body for event in events if event is not None)
     ids = dict.fromkeys(id for body in bodies if isinstance(body, Forgotten) for id in body.ids)
     if max(len(events), len(ids)) >= MOST_READ:

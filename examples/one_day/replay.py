@@ -29,7 +29,7 @@ from memtape.schemas.times import HOUR_US, parse_time
 from memtape.sinks.home.folders import Home
 from memtape.sinks.vault import Vault
 from memtape.tools.ask.context import context_of
-from memtape.tools.ask.measuring import CHARACTERS
+from memtape.tools.ask.telling import CHARACTERS
 from memtape.tools.client import Client
 from memtape.tools.doors.cli import main as memtape
 

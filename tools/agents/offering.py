@@ -11,12 +11,11 @@ from memtape.schemas.visible import one_line
 from memtape.sinks.home.settings import local_settings
 from memtape.state.ranking.sure import sure_for
 from memtape.tools.agents.hosts import CONTEXT_TOKENS, note_of
-from memtape.tools.ask.measuring import CHARACTERS, began, note_recall
 from memtape.tools.ask.results import Answer
-from memtape.tools.ask.telling import brief, told_day, told_who
+from memtape.tools.ask.telling import CHARACTERS, brief, told_day, told_who
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
-from memtape.tools.recalling import handed_out, handed_start, offer
+from memtape.tools.recalling import began, handed_out, handed_start, note_recall, offer
 
 PROMPT_CHARS = 2_000
 """So much of a prompt is searched for."""

@@ -47,7 +47,7 @@ class _HeldClient:
         if not self._using.acquire(blocking=False):
             return False
         try:
-            self._opened().take_over(client)
+            self._opened().reader.retriever.take_over(client.reader.retriever)
             return True
         finally:
             self._using.release()
@@ -112,8 +112,8 @@ class HookResponder:
         """Lend the loaded texts of its scope to a client in a block; keep those that the client loads."""
         self._lend(client)
         yield
-        if client.has_read and self._of(client.scope).keep(client):
-            client.let_go()
+        if "reader" in vars(client) and self._of(client.scope).keep(client):
+            client.reader.retriever.let_go()
 
     def _lend(self, client: Client) -> None:
         if self._small:
@@ -121,7 +121,7 @@ class HookResponder:
         with self._changed:
             held = self._held.get(client.scope)
         if held is not None and (ready := held.client) is not None:
-            client.take_over(ready)
+            client.reader.retriever.take_over(ready.reader.retriever)
 
     def forget(self) -> None:
         """Drop all loaded texts after their log was removed."""
@@ -191,6 +191,6 @@ class HookResponder:
         with Client(self._home, scope=scope, folder=folder, actor=_ACTOR) as client:
             self._lend(client)  # What has not changed is not read again.
             client.catch_up()
-            client.prepare()
+            client.reader.held(lambda views: views.prepare(client.scope))
             with self._of(client.scope).used() as answering:
-                answering.take_over(client)
+                answering.reader.retriever.take_over(client.reader.retriever)

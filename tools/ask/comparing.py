@@ -1,9 +1,9 @@
-"""The retrievers of `eval`, `compare` and shadows, their comparisons by a scope's past queries, and shadows at work.
+"""The retrievers of `eval`, `compare` and shadows, their comparisons by past queries, and shadows at work.
 
-A retriever answers a question with ids, best first: Memtape's own, with and without lanes, or a plain one. Queries come
-from the log. `compare` asks them of the current views, each at its own time. The settings of a log name the shadows and
-their share of searches. A shadow answers after the search has been answered, from the texts that the search could find,
-and changes no result. Its results are `recalled` events.
+A retriever answers a question with ids, best first: Memtape's own, with and without lanes, or a plain one.
+Queries come from the log. `compare` asks them of the current views, each at its own time. The settings of a
+log name the shadows and their share of searches. A shadow answers after the search, from the texts that the
+search could find, and changes no result. Its results are `recalled` events.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from memtape.flows.workers.worker import OnNote, Worker
 from memtape.schemas import lanes
@@ -60,13 +61,17 @@ Ask = Callable[[SearchQuery], Sequence[str]]
 
 
 def asks_of(
-    views: Retriever, scope: str, names: Iterable[str], filters: Filters = NO_FILTERS, by: Retriever | None = None
+    views: Retriever,
+    scope: str,
+    names: Iterable[str],
+    filters: Filters = NO_FILTERS,
+    by: Retriever | None = None,
 ) -> dict[str, Ask]:
     """Return the named retrievers of a scope; each takes a question with the filters.
 
-    `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense` (cosine
-    alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without lanes
-    (`schemas.lanes`). Raises `MemtapeError` where a retriever needs vectors and none exist.
+    `by` has the texts and vectors of the plain retrievers, by default `views`. A name is `bm25`, `dense`
+    (cosine alone), `rrf` (the reciprocal ranks of both), or that of an ordinary search, whole or without
+    lanes (`schemas.lanes`). Raises `MemtapeError` where a retriever needs vectors and none exist.
     """
     recipes = {name: lanes.recipe_of(name) for name in names}
     ranks = {recipe.ranks for recipe in recipes.values()} - {ORDINARY}
@@ -101,14 +106,6 @@ def _plain_ranks(
     return lambda ranks, query: [documents[places[number]].id for number in ranked(ranks, query)]
 
 
-class Replayed(NamedTuple):
-    """A search of the log, its session, and the results that the session used (empty without feedback)."""
-
-    body: Recalled
-    session: str | None
-    used: tuple[str, ...]
-
-
 class Pair(NamedTuple):
     """The results of a search and of another retriever, and the wanted results (empty without feedback)."""
 
@@ -128,11 +125,12 @@ def compare(
     a recorded search.
     """
     # Only a first page without quotas has the best results.
-    wanted = (it for it in recalls_of(log, scope) if it.body.results and not it.body.after and not it.body.quotas)
+    wanted = (it for it in recalls_of(log, scope) if it[0].results and not (it[0].after or it[0].quotas))
     recalls = list(wanted)[-most:]
     if not recalls:
-        raise MemtapeError(f"Nothing in {scope} was asked and found yet.", "`memtape search` puts searches on the log.")
-    by_use = any(asked.used for asked in recalls)
+        why = f"Nothing in {scope} was asked and found yet."
+        raise MemtapeError(why, "`memtape search` puts searches on the log.")
+    by_use = any(used for _, _, used in recalls)
     if not names:
         names = ["bm25", *(("dense", "rrf") if retriever.plain(scope)[1] is not None else ()), ORDINARY]
     measured = dict.fromkeys((*names, ORDINARY, *LESS.values()))
@@ -176,25 +174,30 @@ def compare_shadows(log: Log, scope: str) -> dict[str, Any]:
         if told is None or asked is None or states.retrievers.get(told.retriever) not in SHOWN:
             continue
         assert isinstance(asked, Recalled) and isinstance(event.body, Recalled)
-        pair = Pair(asked.results, event.body.results, tuple(used.get(event.refs[0], ())), told.took_us / 1_000)
+        wanted = tuple(used.get(event.refs[0], ()))
+        pair = Pair(asked.results, event.body.results, wanted, told.took_us / 1_000)
         answers.setdefault(told.retriever, {}).setdefault(event.id, None if told.failed else pair)
     if not answers:
         raise MemtapeError(
             f"No shadow has answered a search of {scope} yet.",
-            "`memtape admin retriever set NAME shadow` has one answer beside, during `memtape run` or with --once.",
+            "`memtape admin retriever set NAME shadow` has one answer too, in `memtape run` or with --once.",
         )
-    shadows = {name: {"state": states.retrievers[name], **_beside(its.values())} for name, its in answers.items()}
-    return {"searches": len(searches), "percent": states.shadow_percent, "shadows": dict(sorted(shadows.items()))}
+    by_name = sorted(answers.items())
+    shadows = {name: {"state": states.retrievers[name]} | _beside(its.values()) for name, its in by_name}
+    return {"searches": len(searches), "percent": states.shadow_percent, "shadows": shadows}
 
 
-def recalls_of(log: Log, scope: str) -> Iterator[Replayed]:
-    """Yield a scope's searches and prompts in the order of the log, erased ones left out; a start asks nothing."""
+def recalls_of(log: Log, scope: str) -> Iterator[tuple[Recalled, str | None, tuple[str, ...]]]:
+    """Yield a scope's searches and prompts in the order of the log, without erased ones and starts.
+
+    Each comes with its session, and with the results that the session used (empty without feedback).
+    """
     events = list(events_of(log, scope))
     used = uses_by_recall(events)
     for event in events:
         body = event.body
         if isinstance(body, Recalled) and unasked_by(body.lanes) != "start" and shadow_of(body.lanes) is None:
-            yield Replayed(body, event.session, tuple(used.get(event.id, ())))
+            yield body, event.session, tuple(used.get(event.id, ()))
 
 
 def is_search(event: Event) -> bool:
@@ -213,7 +216,7 @@ def uses_by_recall(events: Iterable[Event]) -> dict[str, dict[str, None]]:
 
 
 def events_of(log: Log, scope: str) -> Iterator[Event]:
-    """Yield the recalls and uses of a scope in the order of the log, those of shadows too and erased ones left out."""
+    """Yield the recalls and uses of a scope in the order of the log, also of shadows, without erased ones."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
     for _, event in events_between(log, partition, 0, log.ends()[partition], scope, ("recalled", "used")):
@@ -223,10 +226,12 @@ def events_of(log: Log, scope: str) -> Iterator[Event]:
 
 def _measures(pairs: Sequence[Pair], cuts: Sequence[int]) -> dict[str, Any]:
     """Return the overlap of all pairs, the recall of the wanted results that are known, and the latency."""
-    took = [pair.took_ms for pair in pairs]
+    took, judged = [pair.took_ms for pair in pairs], [pair for pair in pairs if pair.wanted]
+    overlaps = {str(cut): [overlap(it.returned, it.found, cut) for it in pairs] for cut in OVERLAP_CUTS}
+    recalls = {str(cut): [recall(it.wanted, it.found[:cut]) for it in judged] for cut in cuts}
     return {
-        "overlap": {str(cut): mean([overlap(it.returned, it.found, cut) for it in pairs]) for cut in OVERLAP_CUTS},
-        "recall": {str(cut): mean([recall(it.wanted, it.found[:cut]) for it in pairs if it.wanted]) for cut in cuts},
+        "overlap": {cut: mean(its) for cut, its in overlaps.items()},
+        "recall": {cut: mean(its) for cut, its in recalls.items()},
         "latency_ms": {f"p{percent}": round(percentile(took, percent), 3) for percent in (50, 95)},
     }
 
@@ -251,7 +256,7 @@ MOVING = (*PENDING_TYPES, "embedded")
 
 
 class Shadows(Worker):
-    """Asks a log's shadows the searches since the settings last changed; `done` counts answers and failures."""
+    """Asks a log's shadows the searches since the settings changed; `done` counts answers and failures."""
 
     poll_s = 60.0  # A search waits for no round, and a round makes texts ready anew.
     failure = "The shadow retrievers could not be asked, and searches answer as ever"
@@ -282,7 +287,7 @@ class Shadows(Worker):
             self._marks.write(NAME, offsets)
 
     def _catch_up_in(self, start: int, end: int, number: int, settings: Settings) -> int:
-        """Answer the sampled searches of a partition from an offset on; return up to which offset all are answered.
+        """Answer the sampled searches of a partition from an offset on; return where all are answered up to.
 
         A repetition of a search has the query of its original, and is not asked.
         """
@@ -294,7 +299,9 @@ class Shadows(Worker):
                 continue
             ids = {shadow_id(event, name): name for name in settings.shadows()}
             known = self.log.known(event.scope, [event.id, *ids])
-            for name in (name for id, name in ids.items() if id not in known and known.get(event.id) == slot.offset):
+            if known.get(event.id) != slot.offset:
+                continue
+            for name in (name for id, name in ids.items() if id not in known):
                 if self.stopping.is_set():
                     return slot.offset
                 self.log.append([self._answer(slot, event, name)])
@@ -303,14 +310,13 @@ class Shadows(Worker):
 
     def _answer(self, slot: Slot, event: Event, name: str) -> Event:
         try:
-            told, results, marks = self._results(slot, event, name)
+            return self._answered(slot, event, name)
         except Exception as error:  # A retriever of whatever kind can fail in whatever way.
             self.note(f"The shadow {name} failed: {error}")
-            told, results, marks = ShadowLanes(name, failed=True), (), ()
-        return shadow_event(event, told, results, marks, now_us())
+            return shadow_event(event, ShadowLanes(name, failed=True), (), (), now_us())
 
-    def _results(self, slot: Slot, event: Event, name: str) -> tuple[ShadowLanes, tuple[str, ...], tuple[Mark, ...]]:
-        """Return a retriever's results for a search, as of its place on the log and at its time.
+    def _answered(self, slot: Slot, event: Event, name: str) -> Event:
+        """Return a retriever's answer to a search, as of its place on the log and at its time.
 
         Where nothing that a search reads has come since, the current views are asked, else the views of then.
         Raises the retriever's errors.
@@ -323,20 +329,21 @@ class Shadows(Worker):
         with self._views(recipe, scope, positions) as views:
             views.prepare(scope)
             start = time.perf_counter_ns()
-            about = SearchQuery(body.query, body.filters, session=event.session, limit=body.limit, now=body.now)
+            about = SearchQuery(body.query, body.filters, session=event.session)
+            about = about._replace(limit=body.limit, now=body.now)
             results = tuple(asks_of(views, scope, [name], body.filters)[name](about))
             took_us = (time.perf_counter_ns() - start) // 1_000
         if recipe.embedder and views.dense is not None and views.dense.note:
             raise MemtapeError(views.dense.note)
         marks = tuple(Mark(offset=offset, partition=number) for number, offset in positions.items())
-        return ShadowLanes(name, took_us), results, marks
+        return shadow_event(event, ShadowLanes(name, took_us), results, marks, now_us())
 
     @contextmanager
     def _views(self, recipe: lanes.Recipe, scope: str, positions: Positions) -> Iterator[Retriever]:
         dense = RecordedVectors(self._home, recipe.embedder)
         numbers = {name: partition_of(name, self.log.partitions) for name in scopes_read(scope)}
-        reads = ((number, positions[number], name) for name, number in numbers.items())
-        if not any(self.log.read(number, offset, 1, scope=name, types=MOVING) for number, offset, name in reads):
+        read = partial(self.log.read, limit=1, types=MOVING)
+        if not any(read(number, positions[number], scope=name) for name, number in numbers.items()):
             yield self._present.setdefault(recipe.embedder, Retriever(self._home, self.log, dense=dense))
             return
         past = PastViews(self._home, self.log, positions)
@@ -357,13 +364,19 @@ def shadow_id(asked: Event, name: str) -> str:
     return derived_id("recalled", asked.scope, SHADOW, f"{asked.id}:{name}")
 
 
-def shadow_event(asked: Event, told: ShadowLanes, results: tuple[str, ...], marks: tuple[Mark, ...], now: int) -> Event:
+def shadow_event(
+    asked: Event,
+    told: ShadowLanes,
+    results: tuple[str, ...],
+    marks: tuple[Mark, ...],
+    now: int,
+) -> Event:
     """Return the `recalled` event of a shadow's results; it refers to the search and is erased with it.
 
     Query, filters and session stand on the search event only: no session was shown these results, and the log
     keeps the query once.
     """
     assert isinstance(asked.body, Recalled)
-    changed = {"filters": NO_FILTERS, "lanes": shadow_lanes(told), "query": "", "results": results, "watermark": marks}
-    body = msgspec.structs.replace(asked.body, **changed)
-    return make_event("recalled", shadow_id(asked, told.retriever), body, asked.scope, SYSTEM, (asked.id,), now)
+    own = {"results": results, "watermark": marks, "lanes": shadow_lanes(told)}
+    body, id = replace(asked.body, filters=NO_FILTERS, query="", **own), shadow_id(asked, told.retriever)
+    return make_event("recalled", id, body, asked.scope, SYSTEM, (asked.id,), now)

@@ -35,11 +35,10 @@ from memtape.state.views.context import (
 from memtape.state.views.proposals import Proposal
 from memtape.tools.ask.conflicts import Answered, answers_of, opposed_pairs, waiting
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.ordering import mark_of_turn
 from memtape.tools.ask.retrieval import Retriever
 from memtape.tools.ask.standing import known_among, known_in
-from memtape.tools.ask.telling import brief, told_day, told_who
+from memtape.tools.ask.telling import brief, tokenizer, told_day, told_who
 from memtape.tools.capture.injected import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_NOTE
 
 FormName = Literal["prompt", "agents", "gemini"]

@@ -1,9 +1,9 @@
 """A deep search of the prepared texts: the fields that it looks at, the tree and the links of pages.
 
-The steps are in `state/ranking/deep.py`. Here are the questions to a model about a step, and the handling of late,
-silent and wrong answers: a filter that fails keeps all, a walk that fails opens nothing, and a gate that fails is
-ready with all. A choice missing from an answer keeps all, and an empty one keeps nothing. Memories in a prompt are
-data.
+The steps are in `state/ranking/deep.py`. Here are the questions to a model about a step, and the handling of
+late, silent and wrong answers: a filter that fails keeps all, a walk that fails opens nothing, and a gate
+that fails is ready with all. A choice missing from an answer keeps all, and an empty one keeps nothing.
+Memories in a prompt are data.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def field_of(
 ) -> Field:  # fmt: skip
     """Return a scope as the field of a deep search; `follows` says whether edges are followed."""
     found, opened = ready.found, ready.found.opened
-
     page = partial(opened.row, PageRow)
 
     @cache
@@ -87,13 +86,16 @@ _FILTER_FORM = 'Now write {"keep": [numbers]} and nothing else.'
 _WALK = """\
 The texts are pages. Say which of them should be opened to answer the question."""
 _GATE = """\
-Say whether the texts together answer the question, and which of them belong to the answer. Where something is missing,
+Say whether the texts together answer the question, and which of them belong to the answer. Where something \
+is missing,
 write a few words to look for it with, as they would stand in a text that has it."""
 _GATE_FORM = 'Now write {"ready": true or false, "keep": [numbers], "query": "words"} and nothing else.'
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-
-
-_FAILURES: dict[type[MemtapeError], Failure] = {ModelTimeout: "late", BadAnswer: "silent", BudgetSpent: "spent"}
+_FAILURES: dict[type[MemtapeError], Failure] = {
+    ModelTimeout: "late",
+    BadAnswer: "silent",
+    BudgetSpent: "spent",
+}
 
 
 def judge_of(home: Home, redactor: Redactor) -> Judge:
@@ -138,7 +140,9 @@ class ModelJudge:
         """Return what the model says about the `asked` texts; without a right answer `otherwise` are kept."""
         if self._gone:
             return StepDecision(otherwise, by=self._name, failure=self._gone)
-        prompt, answer = _prompt(task, form, search, asked), ""
+        lines = [f"Question: {one_line(search.question, QUERY_CHARS)}"]
+        lines += [f"{n}. {one_line(search.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(asked, start=1)]
+        prompt, answer = about(_WHAT, task, "\n".join(lines), form), ""
         try:
             if (model := model_for(self._home, "recall")) is None:
                 raise MemtapeError("The model is no longer named.")
@@ -159,13 +163,8 @@ class ModelJudge:
         return StepDecision(kept, self._redactor.question(query) if query else "", self._name, cost)
 
 
-def _prompt(task: str, form: str, search: DeepSearch, spots: Sequence[Spot]) -> str:
-    lines = [f"{n}. {one_line(search.text(spot), SHOWN_CHARS)}" for n, spot in enumerate(spots, start=1)]
-    return about(_WHAT, task, "\n".join((f"Question: {one_line(search.question, QUERY_CHARS)}", *lines)), form)
-
-
 class ModelChoice(msgspec.Struct, frozen=True):
-    """The answer of a model about a step: the numbers of the texts to keep, and a gate's next query unless `ready`."""
+    """The answer of a model: the numbers of the texts to keep, and a gate's next query unless `ready`."""
 
     keep: list[int] | msgspec.UnsetType = msgspec.UNSET
     ready: bool = True
@@ -173,7 +172,7 @@ class ModelChoice(msgspec.Struct, frozen=True):
 
 
 def _choice(answer: str, asked: Sequence[Spot]) -> tuple[list[Spot], str]:
-    """Return the numbered texts that an answer drops, and the next query, empty at the end. Raises `BadAnswer`."""
+    """Return the texts that an answer drops, and the next query, empty at the end. Raises `BadAnswer`."""
     found = _OBJECT.search(without_thoughts(answer))
     try:
         told = msgspec.json.decode(found.group(0) if found is not None else "", type=ModelChoice)

@@ -1,4 +1,4 @@
-"""The searchable texts of one scope: its search index with the events past the watermark laid over it, made ready.
+"""The searchable texts of one scope: its index with the events past the watermark laid over it, made ready.
 
 Nothing is searched or ranked here, and tables are read only through the index.
 """
@@ -6,9 +6,8 @@ Nothing is searched or ranked here, and tables are read only through the index.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import body_of_capture
-from memtape.schemas.embedding import FLOOR
 from memtape.schemas.events import PEOPLE, SPEAKING, Event, Filters, Mark
 from memtape.schemas.log import Log, events_between
 from memtape.schemas.rows import (
@@ -27,7 +25,7 @@ from memtape.schemas.rows import (
     TombstoneRow,
     TurnRow,
     UseRow,
-    Watermark,
+    Wording,
     archived_on,
 )
 from memtape.sinks.search_index import NOTHING, OpenIndex
@@ -53,18 +51,13 @@ FIRST_TURNS, LAST_TURNS = 3, 60
 LAST_SESSIONS = 12
 """Among so many of the latest sessions the last of each agent is looked for."""
 TAIL_KEPT = 2_048
-"""So many captures of tails are kept as the index takes them in, since a tail is read again after each capture."""
-
-
+"""So many captures of tails are kept as index entries: a tail is read again after each capture."""
 _SPOKEN = np.array([ORIGINS.index(origin) for origin in SPEAKING])
-_SAID = (MemoryRow, TurnRow)
-
-
 RowT = TypeVar("RowT", MemoryRow | TurnRow, MemoryRow | TurnRow | SummaryRow)
 Said = MemoryRow | TurnRow | Event
 """The content of a place, summaries apart: a row, or a capture of the tail."""
 RowsRead = dict[int, tuple[Segment, dict[int, tuple[Any, Heard]]]]
-"""By the identity of a segment, which no other has while it is held here: its read rows, each with its instruction."""
+"""By the identity of a segment, which is held here: its read rows, each with its instruction."""
 
 
 class ScopeTexts(NamedTuple):
@@ -98,27 +91,25 @@ class ScopeTexts(NamedTuple):
         """Return the content of a place: an index row without wordings hidden by the tail, or a capture."""
         if place >= self.indexed:
             return self.captured[place - self.indexed]
-        return self._as_shown(self._indexed(place), self.texts.head(place))
+        row: MemoryRow | TurnRow | SummaryRow = self._indexed(place)
+        return self._as_shown(row, self.texts.head(place))
 
     def _as_shown(self, row: RowT, head: int) -> RowT:
-        if isinstance(row, MemoryRow) and row.wordings:
-            shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
-            return row if shown == row.wordings else msgspec.structs.replace(row, wordings=shown)
-        return row
+        if not isinstance(row, MemoryRow) or not row.wordings:
+            return row
+        shown = tuple(its for n, its in enumerate(row.wordings, start=1) if self.texts.shown[head + n])
+        return row if shown == row.wordings else msgspec.structs.replace(row, wordings=shown)
 
-    def _indexed(self, place: int) -> MemoryRow | TurnRow | SummaryRow:
+    def _indexed(self, place: int) -> Any:
         n, row = self.texts.where(place)
-        found: MemoryRow | TurnRow | SummaryRow = row_at(self.opened.segments[n], row)
-        return found
+        return row_at(self.opened.segments[n], row)
 
     def result(self, place: int) -> Result:
         """Return the result of a place, without relevance; `matched` is the wording at the place."""
         if place not in self.results:
             number, result = place - self.texts.head(place), result_of(self.shown(place))
             if number:
-                row = self._indexed(place)
-                assert isinstance(row, MemoryRow)
-                result = msgspec.structs.replace(result, matched=row.wordings[number - 1])
+                result = msgspec.structs.replace(result, matched=self._indexed(place).wordings[number - 1])
             past = self.choice.past
             if past is not None and not result.sums and result.archived_at is None and result.at <= past:
                 marks = (*result.marks, archived_on(past))
@@ -142,7 +133,9 @@ class ScopeTexts(NamedTuple):
         while heir not in seen:
             seen.append(heir)
             row = self.shown(heir)
-            by = (row.replaced_by or row.outdated_by or row.contradicts) if isinstance(row, MemoryRow) else None
+            if not isinstance(row, MemoryRow):
+                break
+            by = row.replaced_by or row.outdated_by or row.contradicts
             after = None if by is None else self.texts.called(by)
             if after is None:
                 break
@@ -154,9 +147,8 @@ class ScopeTexts(NamedTuple):
         place = self.texts.called(result.id)
         if place is None or result.matched is None:
             return place
-        row = self._indexed(place)
-        assert isinstance(row, MemoryRow)
-        return place + 1 + row.wordings.index(result.matched)
+        wordings: tuple[Wording, ...] = self._indexed(place).wordings
+        return place + 1 + wordings.index(result.matched)
 
     def text(self, place: int) -> str:
         """Return the whole text of a place with the captions of its media."""
@@ -164,13 +156,11 @@ class ScopeTexts(NamedTuple):
         return embedded_text(result) if result.matched is None else result.matched.text
 
     @property
-    def _heads(self) -> Flags:
-        """Return a mask of the shown texts that are not a further wording of an earlier text."""
-        heads: Flags = self.texts.shown & (self.texts.whole("wordings") == 0)
-        return heads
+    def _heads(self) -> Any:
+        return self.texts.shown & (self.texts.whole("wordings") == 0)
 
     def known(self) -> list[MemoryRow | TurnRow]:
-        """Return the rows that are shown of memories, and of turns of people that may instruct, by their keys."""
+        """Return the shown rows of memories, and of turns of people that may instruct, by their keys."""
         return [row for row, _ in self.heard()]
 
     def heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
@@ -178,14 +168,14 @@ class ScopeTexts(NamedTuple):
         return self.once_rows.of("rows", None, self._heard)
 
     def _heard(self) -> list[tuple[MemoryRow | TurnRow, Heard]]:
-        flags = self.texts.flags[: self.indexed]
-        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads[: self.indexed]
+        flags = self.texts.flags
+        wanted = ((flags & TURN == 0) | (flags & CUED != 0)) & self._heads
         rows = list[tuple[MemoryRow | TurnRow, Heard]]()
         for segment, start in zip(self.opened.segments, self.texts.starts, strict=False):
             read = self.read[id(segment)][1]
             for place in np.flatnonzero(wanted[start : start + segment.size]).tolist():
                 row, heard = read[place] = read.get(place) or heard_at(segment, place)
-                if isinstance(row, _SAID):
+                if isinstance(row, MemoryRow | TurnRow):
                     rows.append((self._as_shown(row, start + place), heard))
         return sorted(rows, key=lambda it: it[0].key)
 
@@ -201,11 +191,10 @@ class ScopeTexts(NamedTuple):
         An archived order is still valid.
         """
         places = np.flatnonzero(self.texts.flags[: self.indexed] & ORDERS).tolist()
-        ordering = [self.row(place) for place in places if self.texts.shown[place] or self._is_apart(place)]
+        ordering = [self.row(it) for it in places if self.texts.shown[it] or self._is_archived(it)]
         return [*ordering, *(event for event in self.captured if event.actor.origin in PEOPLE)]
 
-    def _is_apart(self, place: int) -> bool:
-        """Whether a text is only not shown since it is archived."""
+    def _is_archived(self, place: int) -> bool:
         n, row = self.texts.where(place)
         segment = self.opened.segments[n]
         told = segment.flags[row], segment.at[row]
@@ -215,24 +204,23 @@ class ScopeTexts(NamedTuple):
         """Return the turns, in order, of the last active session, and of each other agent's last session.
 
         A session without a turn or action of an agent counts only where no other exists: an unanswered prompt
-        leaves nothing. `but` is left out, as the caller's session. A long session is reduced to the beginning
-        and the end of the words of people and agents, and the last outputs of tools.
+        leaves nothing. `but` is the caller's session, which is left out. `ends_of` shortens long sessions.
         """
         texts = self.texts
-        own = None if but is None else texts.sessions.number_of(but)
         turns = texts.shown & (texts.flags & TURN != 0)
         spoken = is_one_of(texts.whole("origins"), _SPOKEN)
-        if own is not None:
+        if but is not None and (own := texts.sessions.number_of(but)) is not None:
             turns &= texts.sessions.number != own
         places = np.flatnonzero(turns & spoken)
         numbers = texts.sessions.number[places[np.argsort(-texts.column("at", places), kind="stable")]]
         agents: dict[str | None, None] = {None: None}
-        told: list[Ints] = []
-        unanswered: list[Ints] = []
+        told, unanswered = list[Ints](), list[Ints]()
         for number in list(dict.fromkeys(numbers.tolist()))[:LAST_SESSIONS]:
             same = np.flatnonzero(turns & (texts.sessions.number == number))
             origins = texts.column("origins", same)
-            agent = self._agent_of(same[origins == ORIGINS.index("agent")])
+            by_agent = same[origins == ORIGINS.index("agent")].tolist()
+            # Subagents share the name of their agent.
+            agent = self.result(by_agent[0]).actor.partition(" ")[0] if by_agent else None
             if agent is None and not (origins == ORIGINS.index("tool")).any():
                 unanswered.append(same)
             elif not told or agent not in agents:
@@ -240,12 +228,11 @@ class ScopeTexts(NamedTuple):
                 agents[agent] = None
         return [[self.row(place) for place in self.ends_of(same)] for same in told or unanswered[:1]]
 
-    def _agent_of(self, places: Ints) -> str | None:
-        """Return the name of the agent of the first place; subagents share the name of their agent."""
-        return None if not len(places) else self.result(int(places[0])).actor.partition(" ")[0]
-
     def ends_of(self, session: Ints) -> list[int]:
-        """Return the places of a session's beginning and end, in the order of its turns; `session` has all of them."""
+        """Return the places of the beginning and end of a whole session, in the order of its turns.
+
+        These are the first and last words of people and agents, and the last outputs of tools.
+        """
         spoken = is_one_of(self.texts.column("origins", session), _SPOKEN)
         ordered = np.argsort(self.texts.column("at", session), kind="stable")
         said, put_out = ordered[spoken[ordered]], ordered[~spoken[ordered]]
@@ -259,7 +246,7 @@ class ScopeTexts(NamedTuple):
 
 
 def found_of(
-    opened: OpenIndex | None,
+    opened: OpenIndex,
     tail: Sequence[Event],
     text_at: Callable[[int], str | None],
     before: ScopeTexts | None = None,
@@ -270,24 +257,33 @@ def found_of(
     `text_at` gives the captured text at an offset of the log, None if erased. `before` is the previous value
     of the same scope and choice, reused as far as valid.
     """
-    usual = None if opened is None else opened.manifest.usual
-    opened = opened or NOTHING
+    usual = None if opened is NOTHING else opened.manifest.usual
     bans = _bans_of(opened, tail, text_at)
-    captured = bans.walk(tail)
-    parts = opened.parts(choice)
+    captured, parts = bans.walk(tail), opened.parts(choice)
     moved = _apply_bans(opened, parts, bans, choice)
     if bans.paths or bans.moves_pages:
-        _hide_versions(opened, parts, bans)
+        # The tail captured another version of a page, or may show others.
+        for segment, part in zip(opened.segments, parts, strict=False):
+            for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
+                row = row_at(segment, place)
+                if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
+                    part.shown[segment.with_wordings(place)] = False
     if choice.summaries:
         captured = []
-        _hide_summaries(opened, parts, moved)
+        # Summaries of texts that the tail hides or shows are to be made again.
+        for segment, part in zip(opened.segments, parts, strict=False):
+            for place in np.flatnonzero(part.shown).tolist() if moved else ():
+                part.shown[place] = moved.keys().isdisjoint(row_at(segment, place).sources)
     if captured:
         parts.append(part_of([_entry_of_event(event) for event in captured], usual, choice))
     texts = Texts(parts, None if before is None else before.texts)
     known = {} if before is None else before.read
     read = {id(segment): known.get(id(segment), (segment, {})) for segment in opened.segments}
     found = ScopeTexts(texts, opened, captured, {}, Once(), Once(), read, choice)
-    return found._replace(once_rows=before.once_rows) if before is not None and _same_rows(before, found) else found
+    if before is None or before.opened is not opened or before.choice != choice:
+        return found
+    same = np.array_equal(texts.shown[: found.indexed], before.texts.shown[: before.indexed])
+    return found._replace(once_rows=before.once_rows) if same else found
 
 
 def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], str | None]) -> Bans:
@@ -304,18 +300,22 @@ def _bans_of(opened: OpenIndex, tail: Sequence[Event], text_at: Callable[[int], 
     banned = bool(tail) and opened.has_any(TombstoneRow)
 
     def banned_at(key: str) -> int | None:
-        row = opened.row(TombstoneRow, key) if banned else None
-        return None if row is None else row.at
+        return row.at if banned and (row := opened.row(TombstoneRow, key)) is not None else None
 
     return Bans(keys_of, banned_at)
 
 
-def _apply_bans(opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans, choice: Choice) -> dict[str, None]:
+def _apply_bans(
+    opened: OpenIndex,
+    parts: Sequence[MaskedSegment],
+    bans: Bans,
+    choice: Choice,
+) -> dict[str, None]:
     """Hide and show the rows touched by the bans, after their walk over the tail; return the touched ids."""
     touched = dict.fromkeys(place for id in bans.touched for place in opened.called(id))
     touched |= dict.fromkeys(place for key in bans.texts() for place in opened.saying(said_of_row_id(key)))
     moved = dict(bans.touched)
-    for n, place in _with_what_stands(opened, touched):
+    for n, place in _with_covers(opened, touched):
         segment = opened.segments[n]
         row, own = row_at(segment, place), segment.with_wordings(place)
         if isinstance(row, SummaryRow):
@@ -329,41 +329,15 @@ def _apply_bans(opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans, c
     return moved
 
 
-def _same_rows(before: ScopeTexts, found: ScopeTexts) -> bool:
-    """Whether two views show the same texts of the same index; the tail after the index does not count."""
-    shown = found.texts.shown[: found.indexed], before.texts.shown[: before.indexed]
-    return before.opened is found.opened and before.choice == found.choice and np.array_equal(*shown)
-
-
-def _hide_versions(opened: OpenIndex, parts: Sequence[MaskedSegment], bans: Bans) -> None:
-    """Hide the pages of which the tail captured another version, or all where the tail may show others."""
-    for segment, part in zip(opened.segments, parts, strict=False):
-        for place in np.flatnonzero(segment.kinds[: segment.size] == KINDS.index("page")).tolist():
-            row = row_at(segment, place)
-            if isinstance(row, MemoryRow) and (bans.moves_pages or row.path in bans.paths):
-                part.shown[segment.with_wordings(place)] = False
-
-
-def _hide_summaries(opened: OpenIndex, parts: Sequence[MaskedSegment], moved: Mapping[str, None]) -> None:
-    """Hide the summaries of texts hidden or shown by the tail, until they are made again."""
-    for n, part in enumerate(parts):
-        for place in np.flatnonzero(part.shown).tolist() if moved else ():
-            part.shown[place] = moved.keys().isdisjoint(row_at(opened.segments[n], place).sources)
-
-
-def _with_what_stands(opened: OpenIndex, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
-    """Return the places and, recursively, the places of the texts that cover them, since a cover names its
-    sources.
-    """
-    found: dict[tuple[int, int], None] = {}
-    waiting = list(places)
+def _with_covers(opened: OpenIndex, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], None]:
+    """Return the places and, recursively, those of their covers: a cover names its sources."""
+    found, waiting = dict[tuple[int, int], None](), list(places)
     while waiting:
-        n, place = waiting.pop()
-        if (n, place) not in found:
-            found[n, place] = None
-            row = row_at(opened.segments[n], place)
-            into = row.into if isinstance(row, MemoryRow) else None
-            waiting += [] if into is None else opened.called(into)
+        n, place = at = waiting.pop()
+        row = row_at(opened.segments[n], place)
+        if at not in found and isinstance(row, MemoryRow) and row.into is not None:
+            waiting += opened.called(row.into)
+        found[at] = None
     return found
 
 
@@ -377,23 +351,15 @@ def holding_at(found: ScopeTexts, time: int) -> Among:
     """Return a filter of places: facts that were valid at `time` (microseconds), and turns said by then."""
 
     def among(places: Ints) -> Ints:
-        said = found.texts.column("at", places) <= time
-        turns = found.texts.flags[places] & TURN != 0
-        held: Ints = places[
-            [
-                by_then if turn else _held_at(found.result(place), time)
-                for place, by_then, turn in zip(places.tolist(), said.tolist(), turns.tolist(), strict=True)
-            ]
-        ]
-        return held
+        held = found.texts.column("at", places) <= time
+        for n in np.flatnonzero(found.texts.flags[places] & TURN == 0).tolist():
+            result = found.result(int(places[n]))
+            # A value may have held before another came between.
+            times = ((result.valid_from, result.valid_to), *map(msgspec.structs.astuple, result.held))
+            held[n] = any(since <= time and (end is None or time < end) for since, end in times)
+        return np.compress(held, places)
 
     return among
-
-
-def _held_at(result: Result, time: int) -> bool:
-    """Whether a memory held at a time, now as before another value came between."""
-    times = ((result.valid_from, result.valid_to), *((it.valid_from, it.valid_to) for it in result.held))
-    return any(since <= time and (end is None or time < end) for since, end in times)
 
 
 def among_of(found: ScopeTexts, filters: Filters) -> Among:
@@ -404,55 +370,43 @@ def among_of(found: ScopeTexts, filters: Filters) -> Among:
         return lambda places: places[
             [isinstance(row := rows(n), SummaryRow) and summary_passes(row, filters) for n in places.tolist()]
         ]
-    kinds = _numbers(KINDS, filters.kinds, filters.not_kinds)
-    origins = _numbers(ORIGINS, filters.origins, filters.not_origins)
-    sessions = [
-        np.array([number for it in named if (number := texts.sessions.number_of(it)) is not None], np.int64)
+    kinds = _passing(KINDS, filters.kinds, filters.not_kinds)
+    origins = _passing(ORIGINS, filters.origins, filters.not_origins)
+    sessions, not_sessions = (
+        np.array([n for it in named if (n := texts.sessions.number_of(it)) is not None], np.int64)
         for named in (filters.sessions, filters.not_sessions)
-    ]
+    )
     by_maker = bool(filters.origins or filters.sessions or filters.not_origins or filters.not_sessions)
     by_tag = bool(filters.tags or filters.not_tags)
 
     def among(places: Ints) -> Ints:
         flags, at = texts.flags[places], texts.column("at", places)
-        turns = flags & TURN != 0
-        keep = np.ones(len(places), np.bool_)
-        if filters.kinds or filters.not_kinds:
-            keep &= _chosen(texts.column("kinds", places), *kinds, narrowed=bool(filters.kinds))
+        turns, tagged = flags & TURN != 0, flags & TAGGED != 0
+        keep = kinds[texts.column("kinds", places)]
         if filters.since is not None:
             keep &= at >= filters.since
         if filters.until is not None:
             keep &= at < filters.until
         if filters.tags:
-            keep &= flags & TAGGED != 0
-        if filters.origins or filters.not_origins:
-            own = _chosen(texts.column("origins", places), *origins, narrowed=bool(filters.origins))
-            keep &= ~turns | own
-        if filters.sessions or filters.not_sessions:
-            keep &= ~turns | _chosen(texts.sessions.number[places], *sessions, narrowed=bool(filters.sessions))
-        if not (by_tag or by_maker or filters.tiers):
-            kept: Ints = places[keep]
-            return kept
-        # Of turns the columns tell all but tags and tiers, and most are turns.
-        unread = ~turns & by_maker | (flags & TAGGED != 0) & by_tag | bool(filters.tiers)
-        for n in np.flatnonzero(keep & unread).tolist():
-            keep[n] = passes(found.result(int(places[n])), filters)
-        passing: Ints = places[keep]
-        return passing
+            keep &= tagged
+        if by_maker:
+            own, number = origins[texts.column("origins", places)], texts.sessions.number[places]
+            if filters.sessions:
+                own &= is_one_of(number, sessions)
+            keep &= ~turns | (own & ~is_one_of(number, not_sessions))
+        if by_tag or by_maker or filters.tiers:
+            # Of turns the columns tell all but tags and tiers, and most are turns.
+            unread = ~turns & by_maker | tagged & by_tag | bool(filters.tiers)
+            for n in np.flatnonzero(keep & unread).tolist():
+                keep[n] = passes(found.result(int(places[n])), filters)
+        return np.compress(keep, places)
 
     return among
 
 
-def _numbers(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> list[Ints]:
-    return [np.array([known.index(it) for it in named], np.int64) for named in (wanted, unwanted)]
-
-
-def _chosen(values: Ints, wanted: Ints, unwanted: Ints, *, narrowed: bool) -> Flags:
-    """Return a mask of the values in `wanted` (if `narrowed`) and not in `unwanted`."""
-    chosen: Flags = is_one_of(values, wanted) if narrowed else np.ones(len(values), np.bool_)
-    if len(unwanted):
-        chosen = chosen & ~is_one_of(values, unwanted)
-    return chosen
+def _passing(known: Sequence[str], wanted: Sequence[str], unwanted: Sequence[str]) -> Flags:
+    """Return a mask of the known values in `wanted`, or all where none is wanted, and not in `unwanted`."""
+    return np.array([(not wanted or it in wanted) and it not in unwanted for it in known], np.bool_)
 
 
 ResultT = TypeVar("ResultT")
@@ -465,11 +419,7 @@ class Once:
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def of(self, name: str, asked: object, make: Callable[[], ResultT]) -> ResultT:
-        """Return the result of `make`, or its last result if `asked` is equal; callers must not change the
-        result.
-
-        `asked` is any value whose equality means the same question; an object with identity equality will do.
-        """
+        """Return the result of `make`, or its last result if `asked` is equal; no caller changes it."""
         kept = self._kept.get(name)
         if kept is None or kept[0] != asked:
             kept = self._kept[name] = asked, make()
@@ -480,55 +430,37 @@ class Once:
 class Dense(Protocol):
     """The vectors of a search, quantised as in `state/vectors/recorded.py`; all of one embedder."""
 
-    @property
-    def note(self) -> str:
-        """The reason for a missing vector of the last question; empty if it had a vector."""
+    note: str
+    """The reason for a missing vector of the last question; empty if it had a vector."""
 
     def of_query(self, text: str, embedder: str) -> NDArray[np.int16] | None:
-        """Return the vector of a question, shape (dimensions,); None where there is none, and words must do."""
+        """Return the vector of a question, shape (dimensions,); None where words must do."""
 
     def of_texts(self, found: ScopeTexts, embedder: str) -> TextVectors | None:
         """Return the vectors of a scope's searchable texts, None where no text has one under the embedder."""
 
 
 class ScopeView(NamedTuple):
-    """Where the views of one scope stand, when the last event of the scope itself was sent (0 for none), and how the
-    project stands.
-    """
+    """The position of one scope's views, the time of its last event (0 for none), and the project's state."""
 
     mark: Mark
     lag: int
     revision: int
     sent: int
-    life: LifeMark = LifeMark()
-
-
-def life_of(watermark: Watermark | None, scope: str) -> LifeMark:
-    """Return how a project stood when its views were written."""
-    return watermark.lives.get(scope, LifeMark()) if watermark is not None else LifeMark()
-
-
-class Key(NamedTuple):
-    """The inputs of a scope's texts: the tables with their positions, the tail's event ids, the choice.
-
-    The choice says which texts were asked for, a finished project apart.
-    """
-
-    path: Path
-    watermark: Watermark | None
-    number: int
-    tail: tuple[str, ...]
-    choice: Choice
+    life: LifeMark
 
 
 class PreparedTexts(NamedTuple):
-    """A scope's visible texts, prepared for ranking; valid as long as `key` is the same.
+    """A scope's visible texts, prepared for ranking; valid while `key` is the same.
 
-    `use` returns the uses and edges at a time, as `uses_at`; None for a scope without any.
+    `key` has the inputs: the tables with their positions, and the ids of the tail. `choice` says
+    which texts were asked for, a finished project apart. `use` returns the uses and
+    edges at a time, as `uses_at`; None for a scope without any.
     """
 
     scope: str
-    key: Key
+    key: tuple[object, ...]
+    choice: Choice
     view: ScopeView
     found: ScopeTexts
     corpus: Corpus
@@ -571,26 +503,6 @@ def uses_at(uses: dict[str, UseRow], found: ScopeTexts, now: int) -> dict[int, T
 
 SAID_ONCE = ("forgotten", "restored", "withdrawn")
 """Events that must not be taken for repetitions: they would undo the events in between."""
-
-
-def make_ready(
-    key: Key,
-    partition: int,
-    scope: str,
-    found: ScopeTexts,
-    tail: list[Event],
-    dense: Dense | None,
-) -> PreparedTexts:
-    watermark = key.watermark
-    embedder = watermark.embedder if watermark is not None else FLOOR
-    vectors = dense.of_texts(found, embedder) if dense is not None else None
-    mark = Mark(offset=watermark.offset if watermark else 0, partition=partition)
-    sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
-    view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life_of(watermark, scope))
-    uses = {row.id: row for row in found.opened.rows(UseRow)}
-    use = partial(uses_at, uses, found) if uses else None
-    corpus = Corpus(found.texts, found.text, vectors)
-    return PreparedTexts(scope, key, view, found, corpus, embedder, vectors, use)
 
 
 def tail_of(log: Log, partition: int, offset: int, scope: str) -> Iterator[Event]:

@@ -1,7 +1,8 @@
-"""The answer to a question in all scopes read: the order of its results, and their sources, counts and quotas.
+"""The answer to a question in all scopes read: the order of its results, their sources, counts and quotas.
 
-Each scope is ranked by itself, then merged. Each thing is returned once, the latest and the valid first; a quota leaves
-out ranked results. Only prepared texts (`found`) are read here. Passages are cut only for returned results.
+Each scope is ranked by itself, then merged. Each thing is returned once, the latest and the valid first; a
+quota leaves out ranked results. Only prepared texts (`found`) are read, and passages cut for returned results
+alone.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ class SearchQuery(NamedTuple):
     With `explain` every result but a summary has the parts of its relevance. Of turns with the same text only
     the best is returned, with the count of the rest, unless `repeats` asks for all, as measurements by turn
     ids do. `session` is the caller's session: its latest turns rank below other results with the same answer.
-    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With `archived`
-    archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time of an earlier search
-    that is asked again. Results whose digest (`given_id`) is in `given` are left out.
+    `valid_at` is the time of validity in microseconds. `deep` judges the steps of a deep search. With
+    `archived` archived texts are found too. No source gets more than its quota of `quotas`. `now` is the time
+    of an earlier search that is asked again. Results whose digest (`given_id`) is in `given` are left out.
     """
 
     query: str
@@ -100,16 +101,25 @@ class RankedResult(NamedTuple):
 
 
 def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, dense: Dense | None) -> Answer:
-    """Return the best results of all readable scopes, each ranked by itself and merged; `warnings` are left out."""
+    """Return the best results of all readable scopes, each ranked by itself, without `warnings`."""
     # One more than is returned tells whether there is more.
     limit = EVERYTHING if asked.quotas or asked.given else asked.limit + (asked.deep is None)
     amongs = [_among(ready, asked.filters, asked.valid_at) for ready in readies]
-    rankings, trace = _rankings(readies, asked, amongs, now, limit, dense)
-    pairs = list(zip(readies, rankings, strict=True))
-    chosen, has_more = within(_ordered(readies, asked, amongs, rankings, now, limit), asked.quotas, asked.limit)
-    passages, views = [it.corpus.passages(asked.query) for it in readies], [it.view for it in readies]
+    rankings, trace = _rankings(list(zip(readies, amongs, strict=True)), asked, now, limit, dense)
+    pairs, views = list(zip(readies, rankings, strict=True)), [it.view for it in readies]
+    ordered = _ordered(list(zip(readies, amongs, rankings, strict=True)), asked, now, limit)
+    chosen = within(ordered, asked.quotas, asked.limit)
+    passages = [it.corpus.passages(asked.query) for it in readies]
     results = [msgspec.structs.replace(it.result, passage=passages[it.scope](it.place)) for it in chosen]
     found = _summed(found_by_source(ready.found, ranking.places) for ready, ranking in pairs)
+    returned = Counter(source_of(result) for result in results)
+    # A returned text counts as found, also as a cover of another.
+    most = {source: max(found.get(source, 0), returned[source]) for source in SOURCES}
+    sources = {
+        source: SourceCount(found=count, returned=returned[source], limit=asked.quotas.get(source))
+        for source, count in most.items()
+    }
+    read = [_read(*it, asked.query) for it in pairs if asked.explain and it[0].found.texts.count]
     return Answer(
         results=results,
         watermark=tuple({view.mark.partition: view.mark for view in views}.values()),
@@ -118,104 +128,91 @@ def answered(readies: Sequence[PreparedTexts], asked: SearchQuery, now: int, den
         now=now,
         lanes=_summed(ranking.counts for ranking in rankings),
         note=dense.note if dense is not None else "",
-        read=tuple(_read(ready, asked.query, its) for ready, its in pairs if asked.explain and ready.found.texts.count),
+        read=tuple(read),
         held=readies[0].found.texts.count,
         after=len(asked.given),
         quotas=dict(asked.quotas),
-        sources=_counted(found, results, asked.quotas),
-        has_more=has_more,
+        sources=sources,
+        has_more=len(chosen) < len(ordered),
         trace=trace,
     )
 
 
 def _summed(counts: Iterable[Mapping[KeyT, int]]) -> dict[KeyT, int]:
-    """Return the sums of counts by key."""
-    summed: dict[KeyT, int] = {}
+    summed = Counter[KeyT]()
     for its in counts:
-        summed |= {key: summed.get(key, 0) + count for key, count in its.items()}
-    return summed
+        summed.update(its)
+    return dict(summed)
 
 
 def _ordered(
-    readies: Sequence[PreparedTexts],
-    asked: SearchQuery,
-    amongs: Sequence[Among | None],
-    rankings: Sequence[Ranking],
-    now: int,
-    limit: int,
+    scopes: Sequence[tuple[PreparedTexts, Among | None, Ranking]], asked: SearchQuery, now: int, limit: int
 ) -> list[RankedResult]:
     """Return the best results of all scopes, as many as `limit` may need, without passages."""
     found = list[RankedResult]()
-    for number, (ready, among, ranking) in enumerate(zip(readies, amongs, rankings, strict=True)):
+    for number, (ready, among, ranking) in enumerate(scopes):
         if asked.repeats:
             hits = [ChosenHit(hit) for hit in islice(ranking.hits, limit)]
         else:
             hits = list(best(ready.found, ready.corpus, ranking, asked.query, limit, among))
         reading = ready.corpus.words.reading(asked.query) if asked.explain else None
-        places = [told.hit.place for told in hits]
-        said = said_of(ready.found, np.array(places, np.int64))
-        results = (told_result(ready, told, reading, now) for told in hits)
-        told = zip(results, said, places, strict=True)
-        found += [RankedResult(result, same, number, place) for result, same, place in told]
-    if not asked.repeats and len(readies) > 1:
+        said = said_of(ready.found, np.array([told.hit.place for told in hits], np.int64))
+        found += [
+            RankedResult(told_result(ready, told, reading, now), same, number, told.hit.place)
+            for told, same in zip(hits, said, strict=True)
+        ]
+    if not asked.repeats and len(scopes) > 1:
         marked = told_otherwise([it.result for it in found])
         found = [it._replace(result=result) for it, result in zip(found, marked, strict=True)]
     found.sort(key=lambda it: (-it.result.score, it.result.kind, it.result.id))
     found = found if asked.repeats else _once(found)
-    return [it for it in found if not (asked.given and _is_given(readies[it.scope], it, asked.given))]
+    if not asked.given:
+        return found
+    rows = [scopes[it.scope][0].found.shown(it.place) for it in found]
+    ids = [row.ids if isinstance(row, MemoryRow) else (row.id,) for row in rows]
+    # A result was given where any of its captures was.
+    return [it for it, its in zip(found, ids, strict=True) if asked.given.isdisjoint(map(given_id, its))]
 
 
 def given_id(id: str) -> bytes:
     """Return the digest of a result's id for a cursor.
 
-    Of a million questions with 1,000 results given and 1,000 to come, one skips a result with the digest of another.
+    Of a million questions with 1,000 results given and 1,000 to come, one skips a result for a like digest.
     """
     return blake2b(id.encode(), digest_size=5).digest()
 
 
-def _is_given(ready: PreparedTexts, ranked: RankedResult, given: frozenset[bytes]) -> bool:
-    """Return whether any capture of a result was given."""
-    row = ready.found.shown(ranked.place)
-    ids = row.ids if isinstance(row, MemoryRow) else (ranked.result.id,)
-    return not given.isdisjoint(map(given_id, ids))
-
-
 def _rankings(
-    readies: Sequence[PreparedTexts],
+    scopes: Sequence[tuple[PreparedTexts, Among | None]],
     asked: SearchQuery,
-    amongs: Sequence[Among | None],
     now: int,
     limit: int,
     dense: Dense | None,
 ) -> tuple[list[Ranking], tuple[Traced, ...]]:
     """Return the passing texts of each scope, best first, and the steps of a deep search."""
-    scopes = list(zip(readies, amongs, strict=True))
-    ranks = [partial(_ranking, ready, asked, among, now, dense) for ready, among in scopes]
+
+    def rank(ready: PreparedTexts, among: Among | None, query: str) -> Ranking:
+        lanes, vector = asked.lanes, None
+        if dense is not None and "dense" in lanes and (encoded := ready.corpus.to_encode(query)) is not None:
+            vector = dense.of_query(encoded, ready.embedder)
+        return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, session=asked.session)
+
     if asked.deep is None:
-        return [rank(asked.query) for rank in ranks], ()
+        return [rank(*scope, asked.query) for scope in scopes], ()
 
     # Hardly any search is deep, and a hook searches and does nothing else.
     from memtape.state.ranking.deep import deepened
     from memtape.tools.ask.deep import field_of
 
+    follows = "edges" in asked.lanes
     fields = [
-        field_of(ready, rank, among, now, asked.session, follows="edges" in asked.lanes)
-        for rank, (ready, among) in zip(ranks, scopes, strict=True)
+        field_of(ready, partial(rank, ready, among), among, now, asked.session, follows=follows)
+        for ready, among in scopes
     ]
     # Texts that say the same are returned once.
     most = min(2 * limit, MOST_WANTED)
     search = deepened(asked.query, fields, asked.deep, most, lambda: time.perf_counter_ns() // 1_000)
     return search.ordered(), tuple(search.trace)
-
-
-def _ranking(
-    ready: PreparedTexts, asked: SearchQuery, among: Among | None, now: int, dense: Dense | None, query: str
-) -> Ranking:
-    """Return the passing texts of a scope for a query, best first."""
-    lanes = asked.lanes
-    encoded = ready.corpus.to_encode(query) if dense is not None and "dense" in lanes else None
-    vector = dense.of_query(encoded, ready.embedder) if dense is not None and encoded is not None else None
-    return ready.corpus.rank(query, vector, lanes=lanes, among=among, now=now, session=asked.session)
 
 
 def _among(ready: PreparedTexts, filters: Filters, valid_at: int | None) -> Among | None:
@@ -244,8 +241,9 @@ def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | 
     `now` is the time of the answer; staleness depends on it.
     """
     hit = told.hit
-    why = made_from(Why, hit, parts={})
-    if reading is not None:
+    if reading is None:
+        why = made_from(Why, hit, parts={})
+    else:
         own, around = ready.corpus.words.held(hit.place, ready.found.text(hit.place), reading)
         why = made_from(Why, hit, terms=own, around=around)
     document = ready.found.result(hit.place)
@@ -253,11 +251,11 @@ def told_result(ready: PreparedTexts, told: ChosenHit, reading: QuestionTerms | 
         document = judged(document, ready.found.row(hit.place), now)
     older = f"older than {told.newer}" if told.newer is not None and document.valid_to is None else ""
     marks = (*document.marks, *filter(None, (told.mark, PERHAPS if is_perhaps(hit) else "", older)))
-    changed = {"score": hit.score, "lanes": tuple(hit.lanes), "again": told.again, "newer": told.newer, "marks": marks}
-    return msgspec.structs.replace(document, why=why, **changed)
+    changed = {"again": told.again, "newer": told.newer, "marks": marks}
+    return msgspec.structs.replace(document, why=why, score=hit.score, lanes=tuple(hit.lanes), **changed)
 
 
-def _read(ready: PreparedTexts, query: str, ranking: Ranking) -> QuestionReading:
+def _read(ready: PreparedTexts, ranking: Ranking, query: str) -> QuestionReading:
     least, most, strength = ranking.scale
     reading = ready.corpus.words.reading(query)
     recipe = "people" if ready.found.texts.answers is None else "assistant"
@@ -295,7 +293,8 @@ def quotas_of(given: Iterable[str]) -> dict[Source, int]:
         name, _, count = text.partition("=")
         source = next((known for known in SOURCES if known == name.strip()), None)
         if source is None:
-            raise MemtapeError(f"There is no source {name.strip()[:60]!r}.", f"There are {', '.join(SOURCES)}.")
+            told = f"There is no source {name.strip()[:60]!r}."
+            raise MemtapeError(told, f"There are {', '.join(SOURCES)}.")
         count = count.strip()
         if not (count.isascii() and count.isdigit() and len(count) <= 4 and int(count) <= MOST_QUOTA):
             told = f"{text.strip()[:60]!r} is no quota from 0 to {MOST_QUOTA:,}."
@@ -306,21 +305,15 @@ def quotas_of(given: Iterable[str]) -> dict[Source, int]:
     return quotas
 
 
-def within(
-    results: Iterable[RankedResult], quotas: Mapping[Source, int], limit: int
-) -> tuple[list[RankedResult], bool]:
-    """Return the best of results, at most `limit` and of no source more than its quota, and whether any were left."""
-    chosen, counts, has_more = list[RankedResult](), dict[Source, int](), False
+def within(results: Iterable[RankedResult], quotas: Mapping[Source, int], limit: int) -> list[RankedResult]:
+    """Return the best `limit` of results, of no source more than its quota."""
+    chosen, counts = list[RankedResult](), Counter[Source]()
     for result in results:
-        if len(chosen) == limit:
-            return chosen, True
         source = source_of(result.result)
-        counts[source] = counts.get(source, 0) + 1
+        counts[source] += 1
         if counts[source] <= quotas.get(source, limit):
             chosen.append(result)
-        else:
-            has_more = True
-    return chosen, has_more
+    return chosen[:limit]
 
 
 def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
@@ -335,21 +328,6 @@ def found_by_source(found: ScopeTexts, places: Ints) -> dict[Source, int]:
         by_source[source] += counts[KINDS.index(kind)]
     by_source["turns"] += len(distinct(found.texts.column("said", ordered)[turns]))
     return by_source
-
-
-def _counted(
-    found: Mapping[Source, int], results: Iterable[Result], quotas: Mapping[Source, int]
-) -> dict[Source, SourceCount]:
-    """Return the count of each source; a returned text counts as found, also as a cover of another."""
-    returned = dict.fromkeys(SOURCES, 0)
-    for result in results:
-        returned[source_of(result)] += 1
-    return {
-        source: SourceCount(
-            found=max(found.get(source, 0), returned[source]), returned=returned[source], limit=quotas.get(source)
-        )
-        for source in SOURCES
-    }
 
 
 TAKEN_FROM = 200
@@ -385,7 +363,7 @@ def best(
     said = said_of(found, ranking.places)
     again = Counter(said)
     taken_from = _taken_from(found, ranking.places[:TAKEN_FROM])
-    # By thing: its place, its rank or the rank of the text it replaces, and the place of what replaced it, if any.
+    # By thing: its place, its rank or that of the text it replaces, and the place of its heir, if any.
     first: dict[object, tuple[int, Placed, int | None]] = {}
     for placed in _in_order(found, corpus, ranking, query):
         if len(first) >= limit:
@@ -404,7 +382,8 @@ def best(
     closed = [it for it in memories if it.valid_to is not None]
     scores: dict[int | None, float] = {}
     for place, placed, heir in islice(first.values(), limit):
-        own = placed.number if place == places[placed.number] else heads.index(place) if place in heads else None
+        own = heads.index(place) if place in heads else None
+        own = placed.number if place == places[placed.number] else own
         hit, same = ranking.hit(placed.number if own is None else own), said[placed.number]
         place = place if own is None else places[own]
         score = ranking.hit(placed.place_of).score
@@ -414,7 +393,10 @@ def best(
         scores[head] = score
         newer = found.result(places[placed.above[-1]]).id if placed.above else None
         mark = "" if same is None else mark_of_turn(found.result(place).text, closed)
-        yield ChosenHit(_scored(hit._replace(place=place), score), 0 if same is None else again[same] - 1, newer, mark)
+        value = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
+        if score != hit.score and value:
+            hit = hit._replace(score=round(score, DIGITS), yields=score / value)
+        yield ChosenHit(hit._replace(place=place), 0 if same is None else again[same] - 1, newer, mark)
 
 
 def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -> Iterator[Placed]:
@@ -429,7 +411,12 @@ def _in_order(found: ScopeTexts, corpus: Corpus, ranking: Ranking, query: str) -
     yield from (Placed(number, number) for number in range(len(places), len(ranking.places)))
 
 
-def _alike(found: ScopeTexts, corpus: Corpus, hits: Sequence[Hit], told: Sequence[FoundMemory | None]) -> Alike:
+def _alike(
+    found: ScopeTexts,
+    corpus: Corpus,
+    hits: Sequence[Hit],
+    told: Sequence[FoundMemory | None],
+) -> Alike:
     """Return a function of the numbers of two hits: whether both have one subject and similar relevance."""
     cosines = corpus.cosines(np.array([hit.place for hit in hits], np.int64))
     if cosines is None:
@@ -469,8 +456,8 @@ def told_otherwise(found: Sequence[Result]) -> list[Result]:
         after = (own for own in here if own.at > it.at and FAMILIES[own.kind] == FAMILIES.get(it.kind))
         other = next((own for own in after if replaces(it.text, own.text)), None) if may_differ else None
         if other is not None:
-            score = max(0.0, min(it.score, other.score - LEAST_STEP))
-            marks = (*it.marks, f"{other.scope} tells otherwise since {format_day(other.valid_from)}: {other.id}")
+            score, since = max(0.0, min(it.score, other.score - LEAST_STEP)), format_day(other.valid_from)
+            marks = (*it.marks, f"{other.scope} tells otherwise since {since}: {other.id}")
             share = score / it.score if it.score else 1.0
             why = None if it.why is None else msgspec.structs.replace(it.why, yields=it.why.yields * share)
             it = msgspec.structs.replace(it, score=score, why=why, newer=other.id, marks=marks)
@@ -506,12 +493,6 @@ def mark_of_turn(text: str, closed: Iterable[Result | MemoryRow]) -> str:
     return ""
 
 
-def _scored(hit: Hit, score: float) -> Hit:
-    """Return a hit with the score of its new place; `yields` is the factor."""
-    own = hit.relevance * hit.age * hit.use * hit.confidence * hit.looked
-    return hit if score == hit.score or not own else hit._replace(score=round(score, DIGITS), yields=score / own)
-
-
 def _taken_from(found: ScopeTexts, places: Ints) -> dict[int, int]:
     """Return by number among places: for each statement the number of the turn it was taken from.
 
@@ -521,15 +502,11 @@ def _taken_from(found: ScopeTexts, places: Ints) -> dict[int, int]:
     flags = found.texts.flags[ordered][back]
     if not (stated := np.flatnonzero((flags & TAGGED != 0) & (flags & TURN == 0)).tolist()):
         return {}
-    keys = list(
-        zip(found.texts.sessions.number[places].tolist(), found.texts.column("at", ordered)[back].tolist(), strict=True)
-    )
+    numbers, times = found.texts.sessions.number[places], found.texts.column("at", ordered)[back]
+    keys = list(zip(numbers.tolist(), times.tolist(), strict=True))
     turns = {keys[n]: n for n in reversed(np.flatnonzero(flags & TURN != 0).tolist())}
     taken: dict[int, int] = {}
-    for n in stated:
-        turn = turns.get(keys[n])
-        if turn is None:
-            continue
+    for n, turn in ((n, turns[keys[n]]) for n in stated if keys[n] in turns):
         statement = found.result(int(places[n]))
         said = " ".join(found.result(int(places[turn])).text.split())
         if STATED_TAG in statement.tags and statement.text.partition(" (")[0] in said:

@@ -1,4 +1,4 @@
-"""The views of a home as one reader has them: brought up to date first where that is quick, or as they were."""
+"""The views of a home as one reader has them: brought up to date where that is quick, or as they were."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from memtape.tools.keep.starting import start_detached
 ReadT = TypeVar("ReadT")
 
 WORK_AGAIN_S = 60
-"""So long after work was done, or tried, no projector is started for it: the embedder or model may not answer."""
+"""So long after work was done or tried no projector is started for it: a model may not answer."""
 AGAIN_S = 10
-"""A server that stays small starts no projector sooner after another: each takes half a second of processor time."""
+"""A small reader starts no projector sooner after another: each takes half a second of processor time."""
 WAKE_S = 5.0
 """The wait of a question for a woken project's rows; afterwards it is answered from the existing rows."""
 LOOK_AGAIN_S = 0.05
@@ -47,21 +47,18 @@ class Reader:
         self.retriever = Retriever(home, log, dense=RecordedVectors(home))
         self.notes: dict[str, None] = {}
 
-    def at(self, as_of: str | None, scope: str) -> Retriever:
-        """Return the views as they are, brought up to date for a scope where that is quick, or as they were."""
+    def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
+        """Return the result of an action on the views, brought up to date where quick, or as they were."""
         if as_of is None:
             self.catch_up(scope)
-            return self.retriever
+            return self.held(action)
         check_kept(self._home, "A view of the past")
         from memtape.tools.ask.as_of import PastViews, parse_position, time_asked
 
         now = now_us()
-        past = PastViews(self._home, self._log, parse_position(as_of, self._log, now), time_asked(as_of, now))
-        return Retriever(self._home, self._log, past)
-
-    def read(self, action: Callable[[Retriever], ReadT], scope: str, as_of: str | None = None) -> ReadT:
-        """Return the result of an action on the views of `at`."""
-        views = self.at(as_of, scope)
+        positions = parse_position(as_of, self._log, now)
+        past = PastViews(self._home, self._log, positions, time_asked(as_of, now))
+        views = Retriever(self._home, self._log, past)
         return views.reading(lambda: action(views))
 
     def held(self, action: Callable[[Retriever], ReadT]) -> ReadT:
@@ -75,7 +72,7 @@ class Reader:
         with Owner(self._home, self._log, lambda note: self.notes.update({note: None})) as owner:
             return owner.project(on_progress)
 
-    def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None] | None = None) -> None:
+    def reach(self, revision: int, scopes: Iterable[str], on_progress: Callable[[int], None]) -> None:
         """Project, or wait for another projector, up to a revision of the settings.
 
         Only these scopes are waited for: a projector need not write a watermark where no row has changed.
@@ -133,7 +130,7 @@ class Reader:
             self._start()
 
     def _is_pending(self, scope: str) -> bool:
-        """Whether the log holds, past the watermarks of what a scope reads, what changes visible rows or uses.
+        """Whether the log holds, past the watermarks of a scope's views, what changes visible rows or uses.
 
         Views of another log must be rebuilt, whatever the log holds. Settings count too, since a change of
         settings may require a refold; the first event of a log is always settings and changes nothing.
@@ -149,13 +146,10 @@ class Reader:
         )
 
     def _is_projected(self) -> bool:
-        """Whether a projector runs, or for a small reader began within `AGAIN_S` seconds: a projector writes
-        into its lock.
-        """
         lock = self._home.lock("projector")
         if lock.holder() is not None:
             return True
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # A projector writes into its lock when it begins.
             return self.small and time.time() - lock.path.stat().st_mtime < AGAIN_S
         return False
 
@@ -163,8 +157,7 @@ class Reader:
         """Yield the watermarks of the partitions with readable views."""
         for number in range(self._log.partitions):
             with suppress(DamagedViews):
-                mark = self.retriever.watermark(number)
-                if mark is not None:
+                if (mark := self.retriever.watermark(number)) is not None:
                     yield mark
 
     def projected(self) -> int:
@@ -180,7 +173,7 @@ class Reader:
         return sum(mark.waiting for mark in self.marks())
 
     def _work_later(self) -> None:
-        """Start a projector in the background where texts wait for vectors, or a model for talk; each once a minute."""
+        """Start a projector where texts wait for vectors, or a model for talk; each once a minute."""
         from memtape.flows.models import is_configured
 
         settings = local_settings(self._home)
@@ -189,7 +182,8 @@ class Reader:
         # Each is written whenever something was done, and touched when it is tried.
         waiting = [self._home.embedding_path] if self.unembedded() else []
         waiting += [self._home.windows_path] if is_configured(settings.model) else []
-        due = [path for path in waiting if not path.exists() or time.time() - path.stat().st_mtime >= WORK_AGAIN_S]
+        last = time.time() - WORK_AGAIN_S
+        due = [path for path in waiting if not path.exists() or path.stat().st_mtime <= last]
         if due and self._home.lock("projector").holder() is None:
             for path in due:
                 path.touch()

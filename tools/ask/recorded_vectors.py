@@ -1,9 +1,9 @@
 """Where a search has its vectors from: of texts from the views, of the question from an embedder.
 
-The server of the home is asked first, which has its model loaded (13 ms instead of 200): one line of JSON over the
-server's socket asks, and one answers with the components of the vector, or null. Else this machine's embedder is
-opened when the first question is asked of texts that have vectors, once for the process. Where it is another one than
-the log's, or does not answer, the search goes by words, and says so.
+The server of the home is asked first, which has its model loaded (13 ms instead of 200): one line of JSON
+over the server's socket asks, and one answers with the components of the vector, or null. Else this machine's
+embedder is opened when the first question is asked of texts that have vectors, once for the process. Where it
+is another one than the log's, or does not answer, the search goes by words, and says so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -33,19 +33,15 @@ WAIT_S = 0.3
 
 
 def served_vector(home: Path, embedder: str, text: str) -> NDArray[np.int16] | None:
-    """Return the quantised vector of a question under the embedder of a key, None where no server answers in time."""
+    """Return a question's quantised vector by the embedder of a key, None where no server answers in time."""
     asked = orjson.dumps({"vector": text, "embedder": embedder, "version": __version__}) + b"\n"
     deadline = time.monotonic() + WAIT_S
-    talking = None
     try:
-        talking = connected(str(home), asked, deadline)
-        numbers = orjson.loads(read_line(talking, deadline))
+        with closing(connected(str(home), asked, deadline)) as talking:
+            numbers = orjson.loads(read_line(talking, deadline))
         return None if numbers is None else np.array(numbers, np.int16)
     except (OSError, ValueError, TypeError, OverflowError):
         return None
-    finally:
-        if talking is not None:
-            talking.close()
 
 
 def vector_line(vector: NDArray[np.int16] | None) -> bytes:
@@ -60,8 +56,8 @@ ASK_AGAIN_S = 60
 class QueryEmbedders:
     """The open embedders of a process for questions, by home and key, for any thread.
 
-    `is_server` says that the process is the server of a home, which asks no other process. Without `loads_slow`
-    a model that takes seconds to load is not loaded: the process ends after one answer.
+    `is_server` says that the process is the server of a home, which asks no other process. Without
+    `loads_slow` a model that takes seconds to load is not loaded: the process ends after one answer.
     """
 
     def __init__(self) -> None:
@@ -108,7 +104,8 @@ def _open(home: Home, key: str, loads_slow: bool) -> Embedder:
     if opened.embedder is None:
         raise EmbedderUnavailable(opened.resolved.warning)
     if opened.key != key:
-        raise MemtapeError(f"This machine does not have the embedder {key}, by which the texts were embedded.")
+        told = f"This machine does not have the embedder {key}, by which the texts were embedded."
+        raise MemtapeError(told)
     return opened.embedder
 
 
@@ -152,6 +149,7 @@ class RecordedVectors:
         segments = found.opened.vectors_of(self._only or embedder)
         if not segments:
             if self._only and found.texts.size:
-                raise MemtapeError(f"No text has a vector under {self._only} yet.", "`memtape run --once` makes them.")
+                told = f"No text has a vector under {self._only} yet."
+                raise MemtapeError(told, "`memtape run --once` makes them.")
             return None
         return TextVectors([part for part, _ in segments], joined_rows(found.texts.whole("spoken"), segments))

@@ -1,9 +1,10 @@
-"""The answer of a search and its results: their fields, the reasons of their rank, and their making from rows."""
+"""The answer of a search and its results: fields, the reasons of a rank, and their making from rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -35,9 +36,9 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers the same. `looked` is the factor by the looks of a deep search, of which `look` saw it first.
     `lanes` has the score of each lane that found or moved it: BM25 as a share of the best text's, a cosine,
     use as a share of the hottest text's, youth (1 now, 0 at three days), and the relevance lent by an edge,
-    where more than its own. If asked for, `parts` adds up to the relevance by the `QuestionTerms` of its scope,
-    `terms` are the question's terms in the text, and `around` those only in the turns around it or in its
-    day.
+    where more than its own. If asked for, `parts` adds up to the relevance by the `QuestionTerms` of its
+    scope, `terms` are the question's terms in the text, and `around` those only in the turns around it or in
+    its day.
     """
 
     relevance: float
@@ -120,9 +121,10 @@ class Result(Displayed, frozen=True, kw_only=True):
 
 
 class SourceCount(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one source how many texts passed the filters and were found, how many are returned, and the quota, if any.
+    """How many texts of a source passed the filters and were found, how many are returned, and the quota.
 
-    Turns that say the same are found once in a scope. Summaries are looked for only where little else was found.
+    Turns that say the same are found once in a scope. Summaries are looked for only where little else was
+    found.
     """
 
     found: int
@@ -137,9 +139,10 @@ class Answer(msgspec.Struct, frozen=True):
     itself. `lanes` has the number of texts that each lane found or moved, in all scopes read; `note` is the
     reason for missing vectors. `warnings` are problems of the views, a sentence each. `aside` is a sentence
     on unsearched texts, where little was found: texts archived by themselves or with their project. `sources`
-    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next` is the
-    cursor of the next page, None without one, and `after` the number of results on the pages before. `trace` has the
-    steps of a deep search. `recall_id` is the id of the search's `recalled` event, None for a quiet search.
+    has the count of each source, by the given `quotas`. `has_more` says that more results were left; `next`
+    is the cursor of the next page, None without one, and `after` the number of results on the pages before.
+    `trace` has the steps of a deep search. `recall_id` is the id of the search's `recalled` event, None for a
+    quiet search.
     """
 
     results: list[Result]
@@ -163,41 +166,28 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def result_of(shown: MemoryRow | TurnRow | SummaryRow | Event) -> Result:
-    """Return a row, or a capture of the tail, as a result without relevance."""
+    """Return a row, or a capture of the tail, as a result without relevance; a summary has no person."""
+    its: dict[str, Any]
     if isinstance(shown, Event):
         return _from_event(shown)
-    if isinstance(shown, SummaryRow):
-        return _from_summary(shown)
-    return _from_memory(shown) if isinstance(shown, MemoryRow) else _from_turn(shown)
+    if isinstance(shown, MemoryRow):
+        last_at = shown.last_at if shown.kind in FAMILIES else None
+        provenance = shown.provenance or (Provenance(shown.origin, shown.session),)
+        its = {"provenance": provenance, "last_at": last_at, "marks": marks(shown), "captions": ()}
+        return made_from(Result, shown, **its, score=0.0, projected=True)
+    its = {"canonical": shown.id, "confirmations": 0}
+    if isinstance(shown, TurnRow):
+        its |= {"provenance": (Provenance(shown.origin, shown.session),), "marks": marks(shown)}
+    else:
+        its |= {"at": shown.last_at, "last_at": None, "valid_from": shown.first_at, "sums": shown.sources}
+        its |= {"source": None, "origin": "model", "actor": SYSTEM.name, "session": None, "provenance": ()}
+        its |= {"tags": (), "marks": (summary_told(shown),), "captions": ()}
+    return made_from(Result, shown, **its, score=0.0, projected=True)
 
 
 def embedded_text(result: Result) -> str:
     """Return the searched and embedded text of a result: its text with its captions."""
     return "\n".join((result.text, *result.captions))
-
-
-def _from_memory(row: MemoryRow) -> Result:
-    provenance = row.provenance or (Provenance(row.origin, row.session),)
-    last_at = row.last_at if row.kind in FAMILIES else None
-    more = {"score": 0.0, "marks": marks(row), "captions": (), "last_at": last_at, "projected": True}
-    return made_from(Result, row, provenance=provenance, **more)
-
-
-def _from_turn(row: TurnRow) -> Result:
-    provenance = (Provenance(row.origin, row.session),)
-    more = {"canonical": row.id, "score": 0.0, "marks": marks(row), "confirmations": 0, "projected": True}
-    return made_from(Result, row, provenance=provenance, **more)
-
-
-def _from_summary(row: SummaryRow) -> Result:
-    """Return a summary, which a rule or a model made, as a result."""
-    return made_from(
-        Result,
-        row,
-        **{"canonical": row.id, "score": 0.0, "at": row.last_at, "last_at": None, "valid_from": row.first_at},
-        **{"source": None, "origin": "model", "actor": SYSTEM.name, "session": None, "provenance": (), "tags": ()},
-        **{"marks": (summary_told(row),), "confirmations": 0, "captions": (), "projected": True, "sums": row.sources},
-    )
 
 
 def _from_event(event: Event) -> Result:
@@ -206,10 +196,9 @@ def _from_event(event: Event) -> Result:
     return made_from(
         Result,
         body,
-        **{"id": event.id, "canonical": event.id, "scope": event.scope, "at": event.at, "session": event.session},
-        **{"actor": event.actor.name, "origin": event.actor.origin, "score": 0.0},
-        provenance=(Provenance(event.actor.origin, event.session),),
-        confirmations=0,
+        **{"id": event.id, "canonical": event.id, "scope": event.scope, "at": event.at},
+        **{"actor": event.actor.name, "origin": event.actor.origin, "session": event.session},
+        **{"provenance": (Provenance(event.actor.origin, event.session),), "confirmations": 0, "score": 0.0},
         captions=tuple(media.caption for media in body.media if media.caption),
         last_at=event.at if body.kind in FAMILIES else None,
         projected=False,

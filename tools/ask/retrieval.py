@@ -1,9 +1,9 @@
-"""Answering of a question: the rows of a scope, the events past their watermark, one ranking, and pages of results.
+"""Answering of a question: rows of a scope, events past their watermark, one ranking, and pages of results.
 
-A project's search reads its scope and `global`, each scored from its own texts alone, then merged. A page is the same
-search, less the results already given. A cursor is the short text that requests the next page. A cursor holds no word
-of the question or of a result: only digests of both, the page's time, and the time limits of the question.
-Captures without rows in the views are read from the log.
+A project's search reads its scope and `global`, each scored from its own texts alone, then merged. A page is
+the same search, less the results already given. A cursor is the short text that requests the next page, with
+digests of the question and the results, the page's time and the question's time limits: it has no word of any
+text. Captures without rows in the views are read from the log.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtape.schemas.codec import canonical, event_of
+from memtape.schemas.embedding import FLOOR
 from memtape.schemas.errors import DamagedViews, MemtapeError, NotFound
-from memtape.schemas.events import Captured, Event
+from memtape.schemas.events import Captured, Event, Mark
 from memtape.schemas.log import Log
 from memtape.schemas.rows import (
     LifeMark,
@@ -31,6 +32,7 @@ from memtape.schemas.rows import (
     SummaryRow,
     TombstoneRow,
     TurnRow,
+    UseRow,
     Watermark,
     archived_on,
     project_told,
@@ -44,20 +46,19 @@ from memtape.sinks.tables import Shard, foreign
 from memtape.state.core.erasures import Erasures, erasures_of
 from memtape.state.index.parts import AT_HAND, EVERY_TEXT, SUMMARIES, Choice
 from memtape.state.ranking.lexical import Weighed
+from memtape.state.ranking.ranker import Corpus
 from memtape.state.subjects.captures import FAMILIES, normal_digest
 from memtape.state.subjects.tombstones import text_row_id
 from memtape.state.text.orders import is_about, named_by
 from memtape.tools.ask.found import (
     Dense,
-    Key,
     PreparedTexts,
     ScopeTexts,
     ScopeView,
     found_of,
-    life_of,
-    make_ready,
     tail_of,
     text_at,
+    uses_at,
 )
 from memtape.tools.ask.naming import erased_for_good, nowhere
 from memtape.tools.ask.ordering import SearchQuery, answered, given_id, holding
@@ -70,17 +71,12 @@ if TYPE_CHECKING:
 
 ReadT = TypeVar("ReadT")
 
-_UNTIL_THEN = "What the log holds is found by words, and `memtape run --once` makes the views anew."
 FEW_RESULTS, MOST_SUMMARIES = 3, 3
 """Where fewer texts than that are found, so many summaries at most are told beside them."""
 OFFERED_FROM = 20
 """The number of best results among which the sure ones for a prompt are searched."""
-
-
 Choose = Callable[[Sequence[Result], Sequence[Weighed], int], list[Result]]
 """Selects the sure results for a prompt, at most so many, each weighed against it (`ranking.sure`)."""
-
-
 QueryVector = Callable[[str], NDArray[np.int16] | None]
 
 
@@ -91,7 +87,13 @@ class Retriever:
     `dense` searches go by words alone.
     """
 
-    def __init__(self, home: Home, log: Log, past: PastViews | None = None, dense: Dense | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        log: Log,
+        past: PastViews | None = None,
+        dense: Dense | None = None,
+    ) -> None:
         self._home = home
         self.log = log
         self.past = past
@@ -103,11 +105,10 @@ class Retriever:
         self._serving: Build | None = None
 
     def shard(self, partition: int) -> Shard:
-        """Return the tables of a partition, those of the build that is being served unless the past is asked."""
+        """Return the tables of a partition, of the past or of the build that is being served."""
         if self.past is not None:
-            if partition not in self._shards:
-                self._shards[partition] = self.past.shard(partition)
-            return self._shards[partition]
+            shard = self._shards[partition] = self._shards.get(partition) or self.past.shard(partition)
+            return shard
         shard = self._served(partition)
         return shard if not self._why_unfit(shard) else Shard(self._home.path / "no-views", partition)
 
@@ -128,21 +129,19 @@ class Retriever:
         return known[1]
 
     def warning(self, partition: int) -> str:
-        """Return a sentence where the views of a partition cannot be served, since they are not of this log."""
+        """Return why the views of a partition cannot be served, as a sentence; empty where they can."""
         if self.past is not None:
             return ""
         shard = self._served(partition)
         if (self._serving or self._home.current()).damage_path(partition).exists():
             return f"The views of partition {partition} are damaged. `memtape run --once` makes them anew."
+        told = "What the log holds is found by words, and `memtape run --once` makes the views anew."
         why = self._why_unfit(shard)
-        return f"The views are not of the log as it is: {why}. {_UNTIL_THEN}" if why else ""
+        return f"The views are not of the log as it is: {why}. {told}" if why else ""
 
     def warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
         """Return the warnings of some partitions, as they are looked up anew."""
         self._unfit.clear()
-        return self._warnings(partitions)
-
-    def _warnings(self, partitions: Iterable[int]) -> tuple[str, ...]:
         return tuple(filter(None, map(self.warning, dict.fromkeys(partitions))))
 
     def reading(self, action: Callable[[], ReadT]) -> ReadT:
@@ -173,7 +172,7 @@ class Retriever:
             self._serving = None
 
     def note_damage(self, *partitions: int) -> None:
-        """Note for the next projector that views could not be read; those of the past are made again anyway."""
+        """Note unreadable views for the next projector; those of the past are made again anyway."""
         for number in partitions if self.past is None else ():
             self._home.current().note_damage(number)
         self._shards.clear()
@@ -195,7 +194,7 @@ class Retriever:
 
     def standing_pages(self, scope: str) -> dict[str, str]:
         """Return the standing pages of the vault by path, as they lie there; none where the past is asked."""
-        from memtape.sinks.vault import Vault  # A prompt's search asks for no page, and must not wait for this.
+        from memtape.sinks.vault import Vault  # A prompt's search must not wait for this.
 
         return {} if self.past is not None else Vault(self._home).standing(scope)
 
@@ -211,7 +210,7 @@ class Retriever:
 
     def life(self, scope: str) -> LifeMark:
         """Return how a scope as a whole stands, as its views know."""
-        return life_of(self.watermark(partition_of(scope, self.log.partitions)), scope)
+        return _life_of(self.watermark(partition_of(scope, self.log.partitions)), scope)
 
     def offset(self, partition: int) -> int:
         """Return the offset up to which (exclusive) the views of a partition are true."""
@@ -221,8 +220,7 @@ class Retriever:
     def now(self, views: Collection[ScopeView]) -> int:
         """Return the time for decaying weights: the hour of the question, or of the named past time.
 
-        For a past position it is the time of the last event sent in these scopes. Events of other scopes
-        therefore do not move the time, as a partition's clock would.
+        For a past position it is the time of the last event sent in these scopes, whatever others have sent.
         """
         if self.past is not None and self.past.time is None:
             return max(view.sent for view in views)
@@ -232,15 +230,14 @@ class Retriever:
     def answer(self, scope: str, asked: SearchQuery) -> Answer:
         """Return the best results of a scope, and of `global` where the scope is a project.
 
-        Where little is found, summaries of further texts follow the results of a first page, unless `repeats` or a
-        time of validity is asked for. A `deep` search looks up to three times.
+        Where little is found, summaries of further texts follow the results of a first page, unless `repeats`
+        or a time of validity is asked for. A `deep` search looks up to three times.
         """
         answer = self._ranked(scope, asked, EVERY_TEXT if asked.archived else AT_HAND)
         if asked.repeats or asked.given or len(answer.results) >= min(asked.limit, FEW_RESULTS):
             return answer
-        answer = msgspec.structs.replace(
-            answer, aside="" if asked.archived else self._aside(scope, bool(answer.results))
-        )
+        if not asked.archived:
+            answer = msgspec.structs.replace(answer, aside=self._aside(scope, bool(answer.results)))
         return answer if asked.valid_at is not None else self._with_summaries(answer, scope, asked)
 
     def _with_summaries(self, answer: Answer, scope: str, asked: SearchQuery) -> Answer:
@@ -248,8 +245,8 @@ class Retriever:
         if not any(self.opened(name).has_any(SummaryRow) for name in scopes_read(scope)):
             return answer
         most = min(MOST_SUMMARIES, asked.limit - len(answer.results))
-        plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas, now=answer.now)
-        other = self._ranked(scope, plain, SUMMARIES)
+        plain = SearchQuery(asked.query, asked.filters, asked.lanes, limit=most, quotas=asked.quotas)
+        other = self._ranked(scope, plain._replace(now=answer.now), SUMMARIES)
         least = min((result.score for result in answer.results), default=1.0)
         below = [msgspec.structs.replace(result, score=min(result.score, least)) for result in other.results]
         sources = {**answer.sources, "summaries": other.sources["summaries"]}
@@ -261,18 +258,18 @@ class Retriever:
         if life.state == "finished" or life.is_purged:
             return project_told(life)
         kept = 0 if is_found else life.archived - life.purged
-        return f"{many(kept, 'text is', 'texts are')} archived; `memtape search --archived` finds them." if kept else ""
+        told = many(kept, "text is", "texts are")
+        return f"{told} archived; `memtape search --archived` finds them." if kept else ""
 
     def _ranked(self, scope: str, asked: SearchQuery, choice: Choice = AT_HAND) -> Answer:
         """Return the best of the chosen texts."""
-        readies = [self._get_ready(name, choice) for name in scopes_read(scope)]
-        now = self._now_of(readies) if asked.now is None else asked.now
+        readies, now = [self._get_ready(name, choice) for name in scopes_read(scope)], asked.now
+        if now is None:
+            # Never before any text: texts within the hour are ordered by time.
+            now = max(self.now([it.view for it in readies]), *(it.corpus.texts.latest for it in readies))
         answer = answered([self._used_at(ready, now) for ready in readies], asked, now, self.dense)
-        return msgspec.structs.replace(answer, warnings=self._warnings(ready.view.mark.partition for ready in readies))
-
-    def _now_of(self, readies: Sequence[PreparedTexts]) -> int:
-        """Return ranking's now, never before any text: texts within the hour are ordered by time."""
-        return max(self.now([ready.view for ready in readies]), *(ready.corpus.texts.latest for ready in readies))
+        warnings = map(self.warning, dict.fromkeys(ready.view.mark.partition for ready in readies))
+        return msgspec.structs.replace(answer, warnings=tuple(filter(None, warnings)))
 
     def offer(self, scope: str, prompt: str, limit: int, sure: Choose) -> Answer:
         """Return the `sure` ones of the best results for a prompt, at most `limit`.
@@ -281,27 +278,21 @@ class Retriever:
         memories and turns that repeat them: their replacement counts as equally sure.
         """
         answer = self._ranked(scope, SearchQuery(prompt, limit=OFFERED_FROM))
-        if answer.results and (names := self._left_out(scope)):
-            results = [it for it in answer.results if not (it.polarity == "meta" or is_about(it.text, names))]
-            answer = msgspec.structs.replace(answer, results=results)
+        results, readies = answer.results, [self._ready[name, AT_HAND] for name in scopes_read(scope)]
+        orders = (order for ready in readies if results for order in orders_among(ready.found))
+        if left_out := [named_by(order.text) for order in orders]:
+            results = [it for it in results if not (it.polarity == "meta" or is_about(it.text, left_out))]
         weighed: dict[str, Weighed] = {}
-        for name in scopes_read(scope):
-            if results := [result for result in answer.results if result.scope == name]:
-                ready = self._ready[name, AT_HAND]
-                places = [place for result in results if (place := ready.found.place_of(result)) is not None]
-                weighed |= zip(
-                    [result.id for result in results], ready.corpus.words.weighed(prompt, places), strict=True
-                )
-        results, heirs = holding(answer.results)
+        for ready in readies:
+            own = {it.id: ready.found.place_of(it) for it in results if it.scope == ready.scope}
+            if places := [place for place in own.values() if place is not None]:
+                weighed |= zip(own, ready.corpus.words.weighed(prompt, places), strict=True)
+        results, heirs = holding(results)
         for id, heir in heirs.items():
             if heir in weighed:
                 weighed[heir] = weighed[heir]._replace(share=max(weighed[heir].share, weighed[id].share))
-        return msgspec.structs.replace(answer, results=sure(results, [weighed[result.id] for result in results], limit))
-
-    def _left_out(self, scope: str) -> list[frozenset[str]]:
-        """Return the terms of each order by people to leave a subject out, in the readable scopes."""
-        read = [self._ready[name, AT_HAND].found for name in scopes_read(scope)]
-        return [named_by(order.text) for found in read for order in orders_among(found)]
+        chosen = sure(results, [weighed[result.id] for result in results], limit)
+        return msgspec.structs.replace(answer, results=chosen)
 
     def plain(self, scope: str) -> tuple[list[Result], NDArray[np.int16] | None, QueryVector]:
         """Return all texts read by a search in a scope, `global` included, for other rankings.
@@ -310,14 +301,15 @@ class Retriever:
         """
         readies, dense = [self._get_ready(name) for name in scopes_read(scope)], self.dense
         places, own = [ready.found.places() for ready in readies], readies[0]
-        documents = [ready.found.result(n) for ready, its in zip(readies, places, strict=True) for n in its]
+        pairs = list(zip(readies, places, strict=True))
+        documents = [ready.found.result(place) for ready, its in pairs for place in its]
         if own.vectors is None or dense is None:
             return documents, None, lambda query: None
         rows = [
             ready.vectors.taken(np.array(its, np.int64))
             if ready.vectors is not None and ready.embedder == own.embedder
             else np.zeros((len(its), own.vectors.dimensions), np.int16)
-            for ready, its in zip(readies, places, strict=True)
+            for ready, its in pairs
         ]
 
         def of_query(query: str) -> NDArray[np.int16] | None:
@@ -333,15 +325,17 @@ class Retriever:
 
     def opened(self, scope: str) -> OpenIndex:
         """Return the written search index of a scope, whose rows are read without any table."""
-        shard, ready = self.shard(partition_of(scope, self.log.partitions)), self._ready.get((scope, AT_HAND))
+        return self._index(self.shard(partition_of(scope, self.log.partitions)), scope, AT_HAND)
+
+    def _index(self, shard: Shard, scope: str, choice: Choice) -> OpenIndex:
+        ready = self._ready.get((scope, choice))
         opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
         return opened or NOTHING
 
     def find(self, scope: str, id: str) -> MemoryRow | TurnRow | Event:
         """Return the memory or turn of an id, hidden ones included, or a capture without a row in the views.
 
-        Such a capture is in the tail, or its rows have left the views. Raises `NotFound`, also for malformed
-        ids.
+        Such a capture is in the tail, or its rows have left the views. Raises `NotFound`.
         """
         for name in scopes_read(scope):
             partition = partition_of(name, self.log.partitions)
@@ -357,19 +351,19 @@ class Retriever:
                 if event.id == id and isinstance(event.body, Captured):
                     return event
             life = self.life(name)
-            if life.purged or life.is_purged:
-                gone = purged_of(self.log, self.opened(name), name, id)
-                if gone is not None:
-                    return gone
+            gone = captures_of(self.log, name, [id]).get(id) if life.purged or life.is_purged else None
+            if gone is not None and not _is_banned(self.opened(name), gone):
+                return gone
         raise nowhere(scope, id)
 
     def summary(self, scope: str, id: str) -> SummaryRow | None:
-        """Return the summary of an id, None where there is none. Raises `NotFound` while it is to be made anew."""
+        """Return the summary of an id, or None. Raises `NotFound` while it is to be made anew."""
         for name in scopes_read(scope):
             row = self.opened(name).row(SummaryRow, id)
             if row is not None:
                 if self.found(name, SUMMARIES)[0].texts.called(id) is None:
-                    raise NotFound(f"Some of what {id} sums up has just been hidden.", "Ask again in a moment.")
+                    told = f"Some of what {id} sums up has just been hidden."
+                    raise NotFound(told, "Ask again in a moment.")
                 return row
         return None
 
@@ -389,21 +383,30 @@ class Retriever:
     def _get_ready(self, scope: str, choice: Choice = AT_HAND) -> PreparedTexts:
         """Return a scope's texts. The watermark is read first: the index may only be newer than it."""
         partition = partition_of(scope, self.log.partitions)
-        shard = self.shard(partition)
-        watermark = self.watermark(partition)
-        life = life_of(watermark, scope)
+        shard, watermark = self.shard(partition), self.watermark(partition)
+        life = _life_of(watermark, scope)
         if choice == EVERY_TEXT and not life.archived and life.state != "finished":
             choice = AT_HAND  # It is the same, and may be ready.
-        tail = list(self.tail(scope, watermark.offset if watermark else 0))
-        ready = self._ready.get((scope, choice))
-        opened = shard.index(scope, None if ready is None else ready.found.opened) if shard.exists() else None
-        number = opened.manifest.number if opened is not None else 0
-        key = Key(shard.path, watermark, number, tuple(event.id for event in tail), choice)
-        if ready is None or ready.key != key:
-            known = None if ready is None else ready.found
-            shown = choice._replace(past=life.since if life.state == "finished" else None)
-            found = found_of(opened, tail, partial(text_at, self.log, partition), known, shown)
-            ready = self._ready[scope, choice] = make_ready(key, partition, scope, found, tail, self.dense)
+        offset = watermark.offset if watermark else 0
+        tail, ready = list(self.tail(scope, offset)), self._ready.get((scope, choice))
+        opened = self._index(shard, scope, choice)
+        ids = tuple(event.id for event in tail)
+        key = (shard.path, watermark, opened.manifest.number, ids)
+        if ready is not None and ready.key == key:
+            return ready
+        shown = choice._replace(past=life.since if life.state == "finished" else None)
+        at = partial(text_at, self.log, partition)
+        found = found_of(opened, tail, at, None if ready is None else ready.found, shown)
+        embedder = watermark.embedder if watermark is not None else FLOOR
+        vectors = self.dense.of_texts(found, embedder) if self.dense is not None else None
+        mark = Mark(offset=offset, partition=partition)
+        sent = max(0, watermark.sent.get(scope, 0) if watermark else 0, *(event.sent for event in tail))
+        view = ScopeView(mark, len(tail), watermark.revision if watermark else 0, sent, life)
+        uses = {row.id: row for row in opened.rows(UseRow)}
+        use = partial(uses_at, uses, found) if uses else None
+        corpus = Corpus(found.texts, found.text, vectors)
+        ready = PreparedTexts(scope, key, choice, view, found, corpus, embedder, vectors, use)
+        self._ready[scope, choice] = ready
         return ready
 
     def _used_at(self, ready: PreparedTexts, now: int) -> PreparedTexts:
@@ -412,8 +415,13 @@ class Retriever:
         if ready.use is None or ready.use_at == hour:
             return ready
         ready = ready._replace(corpus=ready.corpus.with_use(ready.use(hour)), use_at=hour)
-        self._ready[ready.scope, ready.key.choice] = ready
+        self._ready[ready.scope, ready.choice] = ready
         return ready
+
+
+def _life_of(watermark: Watermark | None, scope: str) -> LifeMark:
+    """Return how a project stood when its views were written."""
+    return watermark.lives.get(scope, LifeMark()) if watermark is not None else LifeMark()
 
 
 DIGEST_BYTES, CHECK_BYTES, ID_BYTES = 8, 4, len(given_id(""))
@@ -427,8 +435,8 @@ Bounds = tuple[int | None, int | None, int | None]
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
     """The state of a paged search: digests of its `question` in a scope and home, and of the `given` results.
 
-    `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the question's time
-    limits: since, until, and the time of validity.
+    `at` is the time of the first page, `now` its time for ranking, in microseconds. `bounds` are the
+    question's time limits: since, until, and the time of validity.
     """
 
     question: bytes
@@ -437,35 +445,34 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
     bounds: Bounds
     given: bytes
 
-    def ids(self) -> frozenset[bytes]:
-        """Return the digests of the results on all pages up to here."""
-        return frozenset(self.given[n : n + ID_BYTES] for n in range(0, len(self.given), ID_BYTES))
-
 
 def page_of(views: Retriever, log: Log, scope: str, asked: SearchQuery, cursor: str | None) -> Answer:
     """Return the first page of a search, or the page of a cursor, with the cursor of a possible next page.
 
-    The past and a deep search have one page. Raises `MemtapeError` for a damaged cursor, and for a cursor of another
-    question, scope or home.
+    The past and a deep search have one page. Raises `MemtapeError` for a cursor that is damaged or of
+    another question, scope or home.
     """
     has_pages = views.past is None and asked.deep is None
     question, before = _question(log, scope, asked), None
     if cursor is not None:
         if not has_pages:
-            told = "A deep search has one page." if views.past is None else "The past is not asked page by page."
+            told = "A deep search has one page."
+            told = told if views.past is None else "The past is not asked page by page."
             raise MemtapeError(told, "Ask with a greater limit.")
         before = read(cursor)
         if before.question != question or not _are_same(before, _bounds(asked)):
             raise MemtapeError("The cursor is of another question, filter, scope or home.", AGAIN)
         since, until, valid_at = before.bounds
         filters = msgspec.structs.replace(asked.filters, since=since, until=until)
-        asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=before.ids())
+        given = frozenset(before.given[n : n + ID_BYTES] for n in range(0, len(before.given), ID_BYTES))
+        asked = asked._replace(filters=filters, valid_at=valid_at, now=before.now, given=given)
     answer = views.answer(scope, asked)
     returned = b"".join(given_id(result.id) for result in answer.results if not result.sums)
     if not (has_pages and returned and answer.has_more):
         return answer
     before = before or Cursor(question, now_us(), answer.now, _bounds(asked), b"")
-    return msgspec.structs.replace(answer, next=written(msgspec.structs.replace(before, given=before.given + returned)))
+    after = msgspec.structs.replace(before, given=before.given + returned)
+    return msgspec.structs.replace(answer, next=written(after))
 
 
 def written(cursor: Cursor) -> str:
@@ -488,17 +495,18 @@ def read(text: str) -> Cursor:
 
 
 def _are_same(cursor: Cursor, bounds: Bounds) -> bool:
-    """Return whether the time limits of a question are those of a cursor, some time later where they are ages."""
+    """Return whether the time limits of a question are those of a cursor, later where they are ages."""
     between = max(0, now_us() - cursor.at) + SLACK_US
-    pairs = [(was, now) for was, now in zip(cursor.bounds, bounds, strict=True) if was is not None or now is not None]
-    return all(was is not None and now is not None and -SLACK_US <= now - was <= between for was, now in pairs)
+    return all(
+        was is now is None or (was is not None and now is not None and -SLACK_US <= now - was <= between)
+        for was, now in zip(cursor.bounds, bounds, strict=True)
+    )
 
 
 def _question(log: Log, scope: str, asked: SearchQuery) -> bytes:
-    """Return the digest of a question of a scope with its filters and quotas, without its times and page length."""
+    """Return the digest of a question of a scope and its options, without its times and page length."""
     filters = msgspec.to_builtins(msgspec.structs.replace(asked.filters, since=None, until=None))
-    quotas = dict(asked.quotas)
-    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, quotas]
+    told = [log.log_id, scope, asked.query, filters, sorted(asked.lanes), asked.archived, dict(asked.quotas)]
     return blake2b(canonical(told), digest_size=DIGEST_BYTES).digest()
 
 
@@ -530,8 +538,9 @@ def captures_of(log: Log, scope: str, ids: Sequence[str]) -> dict[str, Event]:
     """Return captures of a scope from the log, without erased ones."""
     partition = partition_of(scope, log.partitions)
     erasures = erasures_of(log.erased(partition))
-    known = log.known(scope, ids) if ids else {}
-    return {id: event for id, offset in known.items() if (event := capture_at(log, partition, offset, erasures))}
+    offsets = log.known(scope, ids) if ids else {}
+    events = {id: capture_at(log, partition, offset, erasures) for id, offset in offsets.items()}
+    return {id: event for id, event in events.items() if event is not None}
 
 
 def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Event | None:
@@ -543,15 +552,11 @@ def capture_at(log: Log, partition: int, offset: int, erasures: Erasures) -> Eve
     return event
 
 
-def purged_of(log: Log, opened: OpenIndex, scope: str, id: str) -> Event | None:
-    """Return a capture without a row in the views, unless forgotten."""
-    event = captures_of(log, scope, [id]).get(id)
-    is_shown = event is not None and isinstance(event.body, Captured) and not _is_banned(opened, id, event.body)
-    return event if is_shown else None
-
-
-def _is_banned(opened: OpenIndex, id: str, body: Captured) -> bool:
-    keys = [f"id:{id}", *([text_row_id(normal_digest(body.text))] if body.kind in FAMILIES else ())]
+def _is_banned(opened: OpenIndex, event: Event) -> bool:
+    """Return whether the views say that a capture is forgotten, by its id or by its text."""
+    body, keys = event.body, [f"id:{event.id}"]
+    assert isinstance(body, Captured)
+    keys += [text_row_id(normal_digest(body.text))] if body.kind in FAMILIES else []
     return any(opened.row(TombstoneRow, key) is not None for key in keys)
 
 
@@ -562,16 +567,14 @@ def is_hidden(log: Log, found: ScopeTexts, scope: str, id: str) -> bool:
         return False
     if rows := found.opened.rows_called(id):
         is_shown = rows[0].archived_at is not None or found.texts.called(rows[0].id) is not None
-        return rows[0].hidden or not is_shown or _is_banned(found.opened, id, event.body)
+        return rows[0].hidden or not is_shown or _is_banned(found.opened, event)
     if event.body.kind not in FAMILIES:
-        return _is_banned(found.opened, id, event.body)
+        return _is_banned(found.opened, event)
     return all(shown.id != id for shown in found.captured)
 
 
 def sources_of(log: Log, opened: OpenIndex, row: SummaryRow) -> tuple[SummarySource, ...]:
-    """Return the sources of a summary in its order: from the views, and from the log those that left the
-    views.
-    """
+    """Return the sources of a summary in its order, from the views, or from the log where they left these."""
     shown = {id: rows[0] for id in row.sources if (rows := opened.rows_called(id))}
     gone = captures_of(log, row.scope, [id for id in row.sources if id not in shown])
     told = []

@@ -1,10 +1,11 @@
-"""One-line descriptions of events for people and agents; callers add the rest of the line."""
+"""The words for events, results and the parts of a score, a line each, and the tokens of a text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtape.schemas.events import PEOPLE, Captured, Decided, Event, Origin
 from memtape.schemas.lanes import MOST_LOOKS
@@ -15,7 +16,7 @@ from memtape.schemas.visible import many, one_line
 
 if TYPE_CHECKING:
     from memtape.schemas.events import Traced
-    from memtape.tools.ask.results import Result
+    from memtape.tools.ask.results import Answer, QuestionReading, Result
 
 SAID_CHARS = 120
 WORDINGS_TOLD, WORDING_CHARS = 3, 200
@@ -142,3 +143,117 @@ def told_trace(trace: Sequence[Traced]) -> list[str]:
         failed = f", failed ({it.failure})" if it.failure else ""
         lines.append(f"look {it.look} {it.step}: {done}{by}{failed}, {it.took_us / 1_000:.1f} ms")
     return lines
+
+
+PARTS = {
+    "words": "BM25 of a text with the turns around it, as a share of the best text's",
+    "session": "BM25 of its whole session, as a share of the best session's",
+    "cosine": "how near its vector is to the question's",
+    "session cosine": "how near the nearest of its session is",
+    "speaker": "the question names who says it (half for memories, and where nobody or several are named)",
+    "prior": "said by whom the question is about: a person, or the assistant where its answers are asked for",
+    "hint": "it holds the time, number or place that is asked for",
+    "question": "it asks itself",
+    "hot": "lately used, against the hottest",
+    "fresh": "said within three days",
+}
+"""The parts of a relevance, and the purpose of each."""
+LOOKED = "looked: how the looks of a deep search together have moved it"
+YIELDS = "yields: it only asks, or its session has just said it, and stands below what answers the same"
+
+
+def told_sources(answer: Answer, *, whole: bool) -> str:
+    """Return a line with the numbers of found and shown texts of each source.
+
+    The line is empty unless the `whole` is asked for, or a quota has left out something.
+    """
+    told, cut = list[str](), False
+    for source, its in answer.sources.items():
+        quota = "" if its.limit is None else f" (quota {its.limit:,})"
+        told += [f"{its.returned:,} of {its.found:,} {source}{quota}"] if its.found or quota else []
+        cut |= its.limit is not None and its.found > its.returned == its.limit
+    if not (whole or cut):
+        return ""
+    return f"sources: {', '.join(told) or 'nothing in any'}"
+
+
+def explained(result: Result, reads: Sequence[QuestionReading]) -> list[str]:
+    """Return the lines about a result: terms, and parts of the score."""
+    why = result.why
+    assert why is not None
+    read = next(read for read in reads if read.scope == result.scope)
+    lines, summed = [], sum(why.parts.values())
+    if why.terms or why.around:
+        around = f"; around it {_listed(why.around)}" if why.around else ""
+        lines.append(f"holds {_listed(why.terms) or 'none of the terms'}{around}")
+    lines.append("lanes: " + "  ".join(f"{lane} {score:.2f}" for lane, score in why.lanes.items()))
+    if why.parts:
+        parts = " ".join(f"{share:+.3f} {name}" for name, share in why.parts.items())
+        lines.append(f"sum: {parts} = {summed:.3f}")
+    if why.look > 1:
+        came = f": first seen in look {why.look}, and by what that asked"
+    elif "edges" in why.lanes:
+        came = ": lent by what it was used with, more than its own"
+    else:
+        scaled = f"({summed:.3f} - {read.least:.3f}) / ({read.most:.3f} - {read.least:.3f})"
+        came = f" = {scaled.replace('- -', '+ ')} x strength {read.strength:.3f}"
+    lines.append(f"relevance {why.relevance:.3f}{came}")
+    factors = f"age {why.age:.3f} x use {why.use:.2f} x confidence {why.confidence:.2f}"
+    factors += f" x yields {why.yields:.3f}" if why.yields < 1 else ""
+    factors += f" x looked {why.looked:.3f}" if why.looked != 1 else ""
+    lines.append(f"score {result.score:.3f} = relevance {why.relevance:.3f} x {factors}")
+    return ["    " + line for line in lines]
+
+
+def explained_question(answer: Answer) -> list[str]:
+    """Return the lines about a question: its reading in each scope, its lanes' counts, parts of scores."""
+    lines = [
+        *told_trace(answer.trace),
+        "Lanes: " + ", ".join(f"{lane} {count:,}" for lane, count in answer.lanes.items()),
+    ]
+    for read in answer.read:
+        recipe = "people" if read.recipe == "people" else "a user with an assistant"
+        weights = (f"{one_line(term, 40)} {weight:.2f}" for term, weight in read.terms.items())
+        told = {
+            "terms with their weights": ", ".join(weights) or "none",
+            "no text has": _listed(read.unheld),
+            "passed over, they name who speaks": _listed(read.names),
+            "passed over, too common": _listed(read.common),
+        }
+        lines.append(f"{read.scope}: as for {recipe}")
+        lines += [f"  {what}: {terms}" for what, terms in told.items() if terms]
+        share = "the share of the question's weight that the best text holds"
+        lines.append(f"  strength {read.strength:.3f}: {share}")
+    shown = dict.fromkeys(name for result in answer.results if result.why for name in result.why.parts)
+    lines += [f"{name}: {PARTS[name]}" for name in PARTS if name in shown]
+    whys = [result.why for result in answer.results if result.why]
+    lines += [LOOKED] * any(why.looked != 1 for why in whys)
+    return lines + [YIELDS] * any(why.yields < 1 for why in whys)
+
+
+def _listed(terms: Iterable[str]) -> str:
+    return ", ".join(one_line(term, 40) for term in terms)
+
+
+class Tokenizer(NamedTuple):
+    """A token counter and its name; the name tells how exact the counts are."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+CHARACTERS = Tokenizer("characters/4", lambda text: -(-len(text) // 4))
+"""A rule of thumb for English prose; of ideographs a model makes up to four times as many."""
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Return the available tokenizer: o200k_base of the extra `tokens`, with its vocabulary, else characters.
+
+    Models differ: even a real tokenizer is an estimate for other models. Nothing is downloaded.
+    """
+    try:
+        from rs_bpe.bpe import openai
+    except ImportError:
+        return CHARACTERS
+    return Tokenizer("o200k_base", openai.o200k_base().count)

@@ -31,10 +31,10 @@ from memtape.state.text.statements import MOST_STATEMENTS
 from memtape.state.vectors.recorded import quantised
 from memtape.tools.ask.comparing import MOST, Ask, asks_of
 from memtape.tools.ask.found import ScopeTexts
-from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.ordering import SearchQuery
 from memtape.tools.ask.results import Answer
 from memtape.tools.ask.retrieval import Retriever
+from memtape.tools.ask.telling import tokenizer
 from memtape.tools.client import Client
 from memtape.tools.measure.corpus import Conversation, Conversations, read_corpus
 

@@ -40,9 +40,8 @@ from memtape.tools.ask.as_of import Diff, parse_position, time_asked
 from memtape.tools.ask.context import FORMS, HEADINGS, FormName, ProjectContext
 from memtape.tools.ask.inspection import explained as events_behind
 from memtape.tools.ask.looking import EVERY_WAY, By, UseEdge, edges_of, pages_of, pinned_of
-from memtape.tools.ask.measuring import tokenizer
 from memtape.tools.ask.status import next_steps
-from memtape.tools.ask.telling import told_trace
+from memtape.tools.ask.telling import tokenizer, told_trace
 from memtape.tools.capture.writing import now_us
 from memtape.tools.client import Client
 from memtape.tools.doors.mcp import call, every_tool, schema_of

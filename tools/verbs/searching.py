@@ -21,7 +21,7 @@ from memtape.tools.capture.project import told_scope
 from memtape.tools.capture.writing import now_us
 from memtape.tools.doors import markdown
 from memtape.tools.doors.terminal import say
-from memtape.tools.recalling import MAX_SHOWN, append_recall, recalled
+from memtape.tools.recalling import MAX_SHOWN, append_recall, began, note_recall, recalled
 from memtape.tools.verb import Asks, AsOf, ListAsks, Offer, Output, Tags, Verb, people, rare, said
 from memtape.tools.verbs.lines import latest, say_where_it_was
 
@@ -108,7 +108,7 @@ def search(world: World, asked: SearchAsks) -> Answer:
     question. A `deep` search has one page and its steps (`Answer.trace`), and may ask a configured model. Raises
     `MemtapeError` for a damaged cursor, or one of another question, scope or home.
     """
-    query, began_ns = _query(world, asked), ask.measuring.began(world.door)
+    query, began_ns = _query(world, asked), began(world.door)
     answer = world.read(
         lambda views, scope: ask.retrieval.page_of(views, world.log, scope, query, asked.cursor), asked.as_of
     )
@@ -119,7 +119,7 @@ def search(world: World, asked: SearchAsks) -> Answer:
         return answer
     recorded = append_recall(world, recalled(query.query, asked.limit, query.filters, answer))
     if world.silence() is None:
-        ask.measuring.note_recall(world.home, world.door, answer, began_ns)
+        note_recall(world.home, world.door, answer, began_ns)
     return msgspec.structs.replace(answer, recall_id=recorded)
 
 
@@ -194,11 +194,11 @@ def _results(answer: Answer, *, explain: bool) -> Iterator[str]:
     for number, result in enumerate(answer.results, start=answer.after + 1):
         yield _result(number, result)
         if explain and not result.sums:
-            yield from ask.explaining.explained(result, answer.read)
-    if told := ask.explaining.told_sources(answer, whole=explain):
+            yield from ask.telling.explained(result, answer.read)
+    if told := ask.telling.told_sources(answer, whole=explain):
         yield told
     if explain:
-        yield from ask.explaining.explained_question(answer)
+        yield from ask.telling.explained_question(answer)
     if answer.aside:
         yield answer.aside if answer.results else f"Nothing found. {answer.aside}"
     elif not answer.results and answer.after:
