@@ -47,6 +47,10 @@ class Denied(InvalidEvent):
     """A capture never to be stored: of a file of keys, of a private text, or below a profile's importance."""
 
 
+class InvalidUse(MemtapeError):
+    """What was asked does not fit together. The command line exits with 2, as for an unknown option."""
+
+
 class InvalidScope(MemtapeError):
     """A scope that is neither `global` nor `project:<name>`."""
 

@@ -153,6 +153,36 @@ def test_wrong_usage_is_exit_code_2_and_groups_have_help() -> None:
     assert call("agents", "nonsense").exit_code == call("admin", "nonsense").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("show", "Missing argument 'ID'; without it, --edges."),
+        ("pin", "Missing argument 'ID'."),
+        ("update 01a21eb2", "Missing argument 'TEXT'; without it, one of --by, --holds and --unfold."),
+        ("update 01a21eb2 --undo", "--undo goes with --holds."),
+        ("show 01a21eb2 --why --as-of 1h", "--as-of does not go with --why."),
+        ("forget 01a21eb2 --list", "Got unexpected extra argument (01a21eb2) with --list."),
+        ("settle 01a21eb2", "(01a21eb2); they go with one of --keep, --accept and --decline."),
+        ("archive --undo", "Give ids, or --all-of."),
+        ("settle --accept", "Give ids, or --all for every rule."),
+        ("log --from -1 --partition 3", "-1 is not in the range x>=0."),
+        ("agents connect", "Missing argument '{claude|"),
+        ("admin refold --fold no", "'no' is not one of 'on', 'off'."),
+    ],
+)
+def test_wrong_usage_says_what_to_do(words: str, told: str) -> None:
+    result = call(*words.split())
+    assert result.exit_code == 2 and told in result.stderr
+
+
+def test_help_names_choices_in_their_order_and_what_is_required() -> None:
+    assert "{active|shadow|off|deprecated}" in call("admin", "retriever", "set", "--help").output
+    assert "[debug|info|warning|error]" in call("run", "--help").output
+    assert "[required]" in call("admin", "copy", "--help").output
+    assert "[ID]..." in call("settle", "--help").output
+    assert "--quiet, --no-capture" in call("search", "--help").output
+
+
 def test_an_unusable_home_or_log_is_explained(tmp_path: Path, home: Path) -> None:
     occupied = tmp_path / "file"
     occupied.write_text("not a folder")

@@ -60,11 +60,21 @@ def test_what_is_wrong_is_told_with_a_code_and_the_next_step(http: httpx.Client)
     assert "quiet" in asked(http, "search", status=422, query="x", quiet=True)["error"]
     assert asked(http, "show", status=404, id="0" * 8)["error"].startswith(f"{HERE} has no memory")
     assert asked(http, "settle", status=422, conflict="0" * 8, keep="A")["error"].startswith("Only people")
+    assert asked(http, "lifecycle", status=422, at="2030-01-01")["code"] == "invalid_use"
     assert http.post("/search", json={"query": "x"}).status_code == 422, "no project is named"
     assert http.post("/search", params={"scope": HERE}, content=b"[]").status_code == 400
+    for body in (b'{"text": "\xff"}', b'{"text": ' + b"[" * 100_000):
+        assert http.post("/capture", params={"scope": HERE}, content=body).status_code == 400
+    assert http.get("/search").status_code == 405
     assert http.get("/openapi.json", headers={"Authorization": "Bearer no"}).status_code == 401
     for scope in ("global", "project:../x"):
         assert "not served" in asked(http, "search", scope=scope, status=422, query="x")["error"]
+
+
+def test_a_body_that_is_too_large_is_not_read(http: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memtape.tools.doors.http.MAX_BODY_BYTES", 1_000)
+    done = http.post("/capture", params={"scope": HERE}, json={"text": "x" * 2_000})
+    assert done.status_code == 413 and "1,000 bytes" in done.json()["error"]
 
 
 def test_no_project_is_shown_another(http: httpx.Client, tmp_path: Path) -> None:

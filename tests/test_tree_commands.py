@@ -53,6 +53,7 @@ def test_a_page_is_edited_upon_the_version_that_was_seen() -> None:
     tree("edit", "deploy", "On Wednesdays and Fridays.")
     assert document("show", "deploy")["row"]["beside"] == []
     tree("edit", "deploy", "--title", "Deploying")
+    assert "this text is empty" in tree("edit", "deploy", "", code=1).output
     assert document("show", "deploy")["row"]["title"] == "Deploying"
     assert [it["stands"] for it in document("show", "deploy")["history"]] == ["current", *["before"] * 3]
     assert "stands beside" in tree("edit", "deploy", "On Mondays.", origin="agent").stdout

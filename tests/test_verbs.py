@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import shlex
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +21,7 @@ from memtape import Client
 from memtape.tools.doors.cli import main
 from memtape.tools.doors.mcp import every_tool
 from memtape.tools.table import COMMANDS, GROUPS, INDEX, METHODS, TITLES, TOOLS, VERBS
-from memtape.tools.verb import Asks, fields_of
+from memtape.tools.verb import Asks, encoded, fields_of
 
 EVERYDAY = 24
 """The most commands that help lists at the top."""
@@ -71,6 +73,29 @@ def test_the_example_of_a_verb_is_a_command_that_is_understood(name: str) -> Non
 def test_the_client_has_a_method_of_each_verb_and_editors_know_it() -> None:
     assert all(callable(getattr(Client, method)) or hasattr(Client, method) for method in METHODS)
     assert STUB.read_text() == written(), "`make docs` writes it anew"
+
+
+def test_python_is_told_the_arguments_of_a_method_and_its_errors(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a") as client:
+        told = inspect.signature(client.search)
+        assert list(told.parameters)[:2] == ["query", "limit"] and told.parameters["limit"].default == 10
+        assert client.search.__name__ == "search" and "query: What to look for" in client.search.__doc__
+        for call, wrong in (
+            (lambda: client.search(), "search() missing 1 required argument: 'query'"),
+            (lambda: client.settle(), "settle() missing 2 required arguments: 'conflict', 'keep'"),
+            (lambda: client.search("x", query="y"), "search() got multiple values for argument 'query'"),
+            (lambda: client.unpin("x", nope=1), "unpin() got an unexpected keyword argument 'nope'"),
+            (lambda: client.pin("x", 1, 2, 3), "pin() takes at most"),
+        ):
+            with pytest.raises(TypeError, match=re.escape(wrong)):
+                call()
+
+
+def test_json_has_the_reckoned_reasons_of_a_result_whatever_they_came_to(tmp_path: Path) -> None:
+    with Client(tmp_path, scope="project:a") as client:
+        client.capture("The harbour is open.")
+        why = json.loads(encoded(client.search("harbour")))["results"][0]["why"]
+    assert why["looked"] == 1.0
 
 
 def test_an_option_has_one_meaning_in_a_command() -> None:

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MethodType
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from msgspec.inspect import VarTupleType
 
@@ -94,24 +95,53 @@ class Client(World):
 class _Method:
     """A verb as a method of the client; its file is loaded when it is called."""
 
-    def __init__(self, verb: str) -> None:
-        self.verb = verb
+    def __init__(self, method: str, verb: str) -> None:
+        self.method, self.verb = method, verb
 
     def __get__(self, client: Client | None, owner: type[Client]) -> Any:
-        return self if client is None else partial(ask_verb, client, self.verb)
+        function = _function(self.method, self.verb)
+        return function if client is None else MethodType(function, client)
+
+
+@cache
+def _function(method: str, name: str) -> Any:
+    """Return the function of a method, with the signature and the documentation that `help` shows."""
+    from inspect import Parameter, Signature
+
+    def asked(self: World, /, *words: Any, **fields: Any) -> Any:
+        return ask_verb(self, name, *words, **fields)
+
+    verb, kind = VERBS[name], Parameter.POSITIONAL_OR_KEYWORD
+    hints, parameters = get_type_hints(verb.asks), [Parameter("self", kind)]
+    told = [(verb.run.__doc__ or verb.summary).strip(), ""]
+    for field in fields_of(verb.asks):
+        default = Parameter.empty if field.required else field.default
+        parameters.append(Parameter(field.name, kind, default=default, annotation=hints[field.name]))
+        told.append(f"    {field.name}: {field.help}")
+    asked.__name__, asked.__qualname__, asked.__doc__ = method, f"Client.{method}", "\n".join(told)
+    asked.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return asked
 
 
 def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any:
     """Ask a verb with the fields of what it asks: by position in their order, or by name. Returns its answer."""
     verb = VERBS[name]
     names = verb.asks.__struct_fields__
+    called = f"{_METHOD_OF.get(name, name)}()"
     if len(words) > len(names):
-        raise TypeError(f"{name} takes at most {len(names)} arguments, and was given {len(words)}.")
+        raise TypeError(f"{called} takes at most {len(names)} arguments, and was given {len(words)}")
     given = dict(zip(names, words, strict=False))
     if twice := given.keys() & fields.keys():
-        raise TypeError(f"{min(twice)} was given twice.")
+        raise TypeError(f"{called} got multiple values for argument {min(twice)!r}")
+    if unknown := fields.keys() - set(names):
+        raise TypeError(f"{called} got an unexpected keyword argument {min(unknown)!r}")
+    given |= fields
+    needed = [field.name for field in fields_of(verb.asks) if field.required]
+    if missing := [field for field in needed if field not in given]:
+        told = f"argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}"
+        raise TypeError(f"{called} missing {len(missing)} required {told}")
     many = _with_many_values(verb.asks)
-    given = {name: _values(its) if name in many else its for name, its in (given | fields).items()}
+    given = {name: _values(its) if name in many else its for name, its in given.items()}
     return verb.answer(world, verb.asks(**given))
 
 
@@ -125,8 +155,9 @@ def _values(given: Any) -> tuple[Any, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
+_METHOD_OF = {name: method for method, name in METHODS.items()}
 for _method, _verb in METHODS.items():
-    setattr(Client, _method, _Method(_verb))
+    setattr(Client, _method, _Method(_method, _verb))
 
 
 def _first_settings(home: Home) -> Settings:

@@ -328,7 +328,7 @@ class Client(World):
     def edit_page(
         self,
         page: str,
-        text: str = "",
+        text: str | None = None,
         base: str | None = None,
         title: str | None = None,
         summary: str | None = None,
@@ -612,6 +612,8 @@ class Client(World):
         only: With --unfold: let this capture alone stand apart.
         """
 
+@cache
+def _function(method: str, name: str) -> Any: ...
 def ask_verb(world: World, name: str, /, *words: Any, **fields: Any) -> Any: ...
 @cache
 def _with_many_values(asks: type[Asks]) -> frozenset[str]: ...

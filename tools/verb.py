@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from inspect import cleandoc, signature
 from textwrap import dedent
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 import orjson
@@ -34,7 +34,8 @@ def said(help: str, most: int | None = None, **extra: Any) -> Meta:
     `option` is the name of its option, if another than its own. `argument` has a field with a default given
     as a word. `rare` shows it to agents only where every tool is listed; `people` hides it from agents,
     `inside` from the command line too. `path` is "file" for a file that exists, "new", or "any". `choices`
-    are its values. A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
+    are its values. `also` is a second name of its option.
+    A `hidden` option is in no help. `metavar` and `envvar` are those of the option.
     """
     return Meta(description=help, max_length=most, extra=extra or None)
 
@@ -202,14 +203,23 @@ def fields_of(asks: type[Asks]) -> tuple[VerbField, ...]:
     """Return the fields of what is asked, in their order, as Python takes them by position."""
     described = inspect.type_info(asks)
     assert isinstance(described, inspect.StructType)
-    found = []
+    found, hints = [], get_type_hints(asks, include_extras=True)
     for field in described.fields:
         kind, extra, help = field.type, dict[str, Any](), ""
+        if choices := _choices_of(hints[field.name]):
+            extra["choices"] = choices
         while isinstance(kind, inspect.Metadata):
             extra |= kind.extra or {}
             help, kind = (kind.extra_json_schema or {}).get("description", help), kind.type
         found.append(VerbField(field.name, kind, field.default, field.required, help, extra))
     return tuple(found)
+
+
+def _choices_of(kind: Any) -> tuple[Any, ...]:
+    """Return the values of a literal type in the order in which they are written; msgspec sorts them."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return next(filter(None, map(_choices_of, get_args(kind))), ())
 
 
 def document(verb: Verb, answer: Any) -> Any:
@@ -233,7 +243,8 @@ def _plain(value: Any) -> Any:
         parts = {told: getattr(value, name) for told, name in own}
         if value.__struct_config__.omit_defaults:
             defaults = dict(zip(reversed(names), reversed(value.__struct_defaults__), strict=False))
-            parts = {name: it for name, it in parts.items() if name not in defaults or it != defaults[name]}
+            # As msgspec leaves them out: a number that was reckoned is told, whatever it came to.
+            parts = {key: it for key, it in parts.items() if key not in defaults or it is not defaults[key]}
         return parts
     if isinstance(value, Mapping):
         return dict(value)

@@ -62,7 +62,7 @@ class NewPageAsks(Asks, frozen=True):
 
 class EditPageAsks(Asks, frozen=True):
     page: PageName
-    text: Annotated[str, said("The whole page as it is to be.", argument=True)] = ""
+    text: Annotated[str | None, said("The whole page as it is to be.", argument=True)] = None
     base: Annotated[str | None, people("The version on which the text builds, else the current.")] = None
     title: Title = None
     summary: Summary = None
@@ -271,12 +271,12 @@ def edit(world: Writer, asked: EditPageAsks) -> Written:
     Raises `NotFound`, and `MemtapeError` where nothing changes.
     """
     check_storing(world.home.path, lambda: world.scope)
-    if asked.text:
+    if asked.text is not None:
         _check_text(asked.text)
     scope, page = _named(world, asked.page)
     edit, events = replace(_edit(asked), id=page.id), list[Event]()
     _check_trust(world, page, edit)
-    if asked.text:
+    if asked.text is not None:
         path = None if page.slug == ROOT else page.slug or None
         events = world.events_of(Line(text=asked.text, kind="page", path=path, scope=scope.name), {})
         edit = replace(edit, by=events[0].id, base=asked.base or current_version(scope, page))

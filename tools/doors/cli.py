@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 from msgspec import inspect
 
 from memtape import __version__
-from memtape.schemas.errors import LogAway, MemtapeError, NotAdopted
+from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError, NotAdopted
 from memtape.schemas.events import Origin
 from memtape.schemas.patterns import lazy
 from memtape.schemas.scopes import GLOBAL, check_scope
@@ -109,7 +109,7 @@ def make_command(name: str) -> click.Command:
             own.setdefault(verb.mode, click.Option(names, is_flag=True, help=verb.summary))
         for field in fields_of(verb.asks):
             if not _is_word(field):
-                own.setdefault(_option_of(field), _option(field))
+                own.setdefault(_option_of(field), _option(field, needed=field.required and len(verbs) == 1))
     common = [option for option in _common(first.at) if option.opts[0] not in own]
     return click.Command(
         name.rpartition(" ")[2],
@@ -151,11 +151,12 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
     if not longest:
         return []
     told = []
-    for place, field in enumerate(longest):
-        needed = all(len(fields) > place and fields[place].required for fields in named)
-        names = dict.fromkeys(_metavar(fields[place]) for fields in named if len(fields) > place)
-        told.append("|".join(names) if needed else f"[{'|'.join(names)}]")
-        if isinstance(field.kind, inspect.VarTupleType):
+    for place in range(len(longest)):
+        here = [fields[place] for fields in named if len(fields) > place]
+        needed = len(here) == len(named) and all(field.required for field in here)
+        names = dict.fromkeys(map(_metavar, here))
+        told.append("|".join(names) if needed else f"[{'|'.join(name.strip('{}') for name in names)}]")
+        if any(isinstance(field.kind, inspect.VarTupleType) for field in here):
             told[-1] += "..."
     completes = _completion(longest[0])
     return [click.Argument(["words"], nargs=-1, metavar=" ".join(told), shell_complete=completes)]
@@ -163,10 +164,11 @@ def _words_of(verbs: Sequence[Verb]) -> list[click.Argument]:
 
 def _metavar(field: VerbField) -> str:
     name = field.name.removesuffix("s") if isinstance(field.kind, inspect.VarTupleType) else field.name
-    return str(field.extra.get("metavar") or name.upper())
+    choices = f"{{{'|'.join(field.extra['choices'])}}}" if "choices" in field.extra else ""
+    return str(field.extra.get("metavar") or choices or name.upper())
 
 
-def _option(field: VerbField) -> click.Option:
+def _option(field: VerbField, *, needed: bool = False) -> click.Option:
     """Return the option of a field; one with many values may be repeated."""
     name, many = _option_of(field), isinstance(field.kind, inspect.VarTupleType)
     key, more = _key(name), dict[str, Any]()
@@ -174,14 +176,16 @@ def _option(field: VerbField) -> click.Option:
     if isinstance(field.kind, inspect.BoolType):
         both = f"{name}/--no-{name[2:]}" if field.default is True else name
         hidden = field.extra.get("hidden", False)
-        return click.Option([both, key], is_flag=True, default=field.default, help=field.help, hidden=hidden)
+        names = filter(None, [both, field.extra.get("also"), key])
+        return click.Option(list(names), is_flag=True, default=field.default, help=field.help, hidden=hidden)
     inner = field.kind.item_type if isinstance(field.kind, inspect.VarTupleType) else field.kind
     default = None if field.required else field.default
     return click.Option(
         [name, key],
         multiple=many,
         default=default,
-        show_default=default not in (None, (), ""),
+        required=needed,
+        show_default=default not in (None, (), "", 0),
         type=_values(inner, field.extra),
         help=f"{field.help} May be repeated." if many else field.help,
         hidden=field.extra.get("hidden", False),
@@ -200,8 +204,6 @@ def _values(kind: inspect.Type, extra: Mapping[str, Any]) -> Any:
             return _values(inner, extra)
         case inspect.UnionType(types=types):
             return _values(next(inner for inner in types if not isinstance(inner, inspect.NoneType)), extra)
-        case inspect.LiteralType(values=values):
-            return click.Choice(values)
         case inspect.IntType(ge=None, le=None):
             return int
         case inspect.IntType(ge=low, le=high):
@@ -280,6 +282,12 @@ def _takes(verb: Verb, option: str) -> bool:
     return any(_option_of(field) == option for field in fields_of(verb.asks) if not _is_word(field))
 
 
+def _needs(verb: Verb, place: int) -> bool:
+    """Whether a verb needs a word at a place."""
+    words = [field for field in fields_of(verb.asks) if _is_word(field)]
+    return len(words) > place and words[place].required
+
+
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -287,24 +295,28 @@ def _listed(names: Sequence[str]) -> str:
 def _asked(verb: Verb, verbs: Sequence[Verb], given: Given) -> Any:
     """Return what the verb is asked. Raises `UsageError` for what is missing, too much or of another verb."""
     fields, words, values = fields_of(verb.asks), list(given.get("words", ())), dict[str, Any]()
-    for field in (field for field in fields if _is_word(field)):
-        if isinstance(field.kind, inspect.VarTupleType):
-            values[field.name], words = tuple(words), []
-        elif words:
-            values[field.name] = _word(field, words.pop(0))
-        if field.required and values.get(field.name, ()) == ():
-            others = [] if verb.mode else [other.mode for other in verbs if other.mode.startswith("--")]
-            instead = f"; without it, one of {_listed(others)}" if others else ""
-            with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
-            raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
-    if words:
-        raise click.UsageError(f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)})")
     own = {_option_of(field): field for field in fields if not _is_word(field)}
     taken = {_option_of(field) for other in verbs for field in fields_of(other.asks) if not _is_word(field)}
     for option in sorted(taken.difference(own, (verb.mode,))):
         if _is_given(option):
             takers = [other.mode or "words" for other in verbs if _takes(other, option)]
+            if verb.mode.startswith("--"):
+                raise click.UsageError(f"{option} does not go with {verb.mode}.")
             raise click.UsageError(f"{option} goes with {_listed(takers)}.")
+    with_option = f" with {verb.mode}" if verb.mode.startswith("--") else ""
+    for place, field in enumerate(field for field in fields if _is_word(field)):
+        if isinstance(field.kind, inspect.VarTupleType):
+            values[field.name], words = tuple(words), []
+        elif words:
+            values[field.name] = _word(field, words.pop(0))
+        if field.required and values.get(field.name, ()) == ():
+            others = [it.mode for it in verbs if not verb.mode and it.mode and not _needs(it, place)]
+            instead = f"; without it, {'one of ' * (len(others) > 1)}{_listed(others)}" if others else ""
+            raise click.UsageError(f"Missing argument '{_metavar(field)}'{with_option}{instead}.")
+    if words:
+        told = f"Got unexpected extra argument{'s' * (len(words) > 1)} ({' '.join(words)}){with_option}"
+        takers = [it.mode for it in verbs if verb.mode == "-" and any(map(_is_word, fields_of(it.asks)))]
+        raise click.UsageError(told + (f"; they go with one of {_listed(takers)}." if takers else "."))
     values |= {field.name: given[_key(option)] for option, field in own.items() if _is_given(option)}
     if missing := [option for option, field in own.items() if field.required and field.name not in values]:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
@@ -397,7 +409,7 @@ def default_origin() -> Origin:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Print errors of Memtape or the system as one sentence and the next step; exit with code 1.
+    """Print errors of Memtape or the system as one sentence and the next step; exit with 1, or 2 for wrong use.
 
     The error is counted in the home if the home exists and the profile keeps anything.
     """
@@ -406,6 +418,8 @@ def explained(home: Path) -> Iterator[None]:
     except BrokenPipeError:  # Whoever read our output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except InvalidUse as error:
+        raise click.UsageError(f"{error} {error.hint}".rstrip()) from None
     except (MemtapeError, OSError) as error:
         hint = error.hint if isinstance(error, MemtapeError) else DISK_HINT
         told = _RUST_LINE.sub("", str(error))

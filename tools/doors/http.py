@@ -28,6 +28,8 @@ PATH = "/v1"
 REF = "#/components/schemas/{name}"
 MEDIA_TYPE = "application/json"
 DESCRIBED = f"GET {PATH}/openapi.json describes it."
+MAX_BODY_BYTES = 16 * 1024 * 1024
+"""The longest text of a call, with every character escaped, and some more."""
 Ask = Callable[[str | None, Callable[[World], bytes]], bytes]
 """Does an action in the world of a scope, by default the server's. Raises `MemtapeError`."""
 
@@ -60,12 +62,15 @@ def app(ask: Ask) -> Starlette:
         try:
             if method not in verbs():
                 raise NotFound(f"There is no method {method[:60]!r}.", f"GET {PATH}/openapi.json lists them.")
-            given = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
+            if (body := await _body(request)) is None:
+                told = f"The body has more than {MAX_BODY_BYTES:,} bytes."
+                return _refused(MemtapeError(told, "Send it in parts."), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            given = msgspec.json.decode(body or b"{}", type=dict[str, Any])
             scope = request.query_params.get("scope")
             work = partial(ask, scope, lambda world: answer(world, method, given))
             done = await anyio.to_thread.run_sync(work)
             return Response(done, media_type=MEDIA_TYPE)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             wrong = MemtapeError(f"The body is no JSON object: {error}.", "Send one.")
             return _refused(wrong, HTTPStatus.BAD_REQUEST)
         except NotFound as error:
@@ -82,6 +87,16 @@ def app(ask: Ask) -> Starlette:
             Route(f"{PATH}/{{method}}", called, methods=["POST"]),
         ]
     )
+
+
+async def _body(request: Request) -> bytes | None:
+    """Return the body of a request; None if too large, without having read the rest."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            return None
+    return bytes(body)
 
 
 def _refused(error: MemtapeError, status: HTTPStatus) -> Response:

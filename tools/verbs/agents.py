@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many
 from memtape.sinks.home.folders import HOME_VARIABLE, Home
@@ -94,7 +93,7 @@ def serve(
     is a line on stderr, from --log-level debug on; no line has a text of a memory or a question.
     """
     if is_json() and port is None:
-        raise click.UsageError("Over stdio the protocol has stdout for itself; --json goes with --http.")
+        raise InvalidUse("Over stdio the protocol has stdout for itself; --json goes with --http.")
     if scope == GLOBAL:
         raise MemtapeError("An agent's scope is never global, which only operators write.", "Name a project.")
     from memtape.tools.agents.mcp.handlers import ServedMemory
@@ -267,7 +266,7 @@ def disconnect(
     left there. With --all nothing of Memtape is left but the data folder and the program.
     """
     if every == (host is not None):
-        raise click.UsageError("Name one host, or --all.")
+        raise InvalidUse("Name one host, or --all.")
     from memtape.tools.agents.connecting import Leftovers, data_told, has_anything, leave, take_instructions
     from memtape.tools.agents.connecting import disconnect as remove
     from memtape.tools.agents.plugins import HOSTS

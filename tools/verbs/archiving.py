@@ -7,11 +7,10 @@ from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import MAX_IDS, Archived, Kind
 from memtape.schemas.rows import LifeMark, project_told
 from memtape.schemas.scopes import GLOBAL
@@ -128,8 +127,7 @@ def unarchive(
     brings them back.
     """
     if bool(ids) is (all_of is not None):
-        told = "Name ids, or a reason of which all come back."
-        raise MemtapeError(told, "`memtape archive --list` lists both.")
+        raise InvalidUse("Give ids, or --all-of.", "`memtape archive --list` lists both.")
     found = _archived_for(world, all_of, reason) if all_of else _named(world, ids, reason)
     for id, scope in found if ids else ():
         unit = _unit(scope, id)
@@ -240,7 +238,7 @@ def lifecycle(
     Returns the state at the end of the log, and appends nothing. Raises `MemtapeError` for a past time.
     """
     if at is not None and not dry_run:
-        raise click.UsageError("--at says when a pass is tried: give --dry-run too.")
+        raise InvalidUse("--at says when a pass is tried: give --dry-run too.")
     from memtape.tools.keep.states import partition_now
 
     now, name = now_us(), world.scope
@@ -276,7 +274,7 @@ def set_lifecycle(
     check_person(world.actor.origin, "change how texts age")
     pairs = [change.partition("=") for change in changes]
     if wrong := [key for key, sign, _ in pairs if not sign]:
-        raise click.UsageError(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")
+        raise InvalidUse(f"{wrong[0]} is no KEY=VALUE, as archive_after_days=-1.")
     return change_lifecycle(world.log, {key.strip(): value.strip() for key, _, value in pairs})
 
 

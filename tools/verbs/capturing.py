@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
-import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import InvalidEvent, InvalidScope, MemtapeError, Paused
+from memtape.schemas.errors import InvalidEvent, InvalidScope, InvalidUse, MemtapeError, Paused
 from memtape.schemas.events import Kind, Used
 from memtape.schemas.scopes import GLOBAL
 from memtape.schemas.times import parse_time
@@ -216,11 +215,11 @@ def _capture_shell(world: World, asked: CaptureAsks) -> Output:
 
 def _read_text(text: str | None, path: Path | None) -> str:
     if text is not None and path is not None:
-        raise click.UsageError("Give TEXT or --file, not both.")
+        raise InvalidUse("Give TEXT or --file, not both.")
     if text is not None:
         return text
     if path is None and sys.stdin.isatty():
-        raise click.UsageError("Give TEXT, --file, or pipe a text to stdin.")
+        raise InvalidUse("Give TEXT, --file, or pipe a text to stdin.")
     return decoded(path.read_bytes() if path is not None else sys.stdin.buffer.read())
 
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import DEV_TAG, PRUNED_BEFORE
 from memtape.schemas.times import format_time, parse_time
 from memtape.schemas.visible import many, one_line
@@ -131,7 +131,7 @@ def _planned(world: World, asked: EraseAsks) -> tuple[ErasurePlan, list[dict[str
 
     ids, chosen = asked.ids, asked.selection()
     if bool(ids) is bool(chosen):
-        raise click.UsageError("Give ids, or what selects them: --session, --source, --tag or --query.")
+        raise InvalidUse("Give ids, or what selects them: --session, --source, --tag or --query.")
     scope = world.scope
     if chosen:
         query = chosen.pop("query", None)

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
-
-from memtape.schemas.errors import LogAway, MemtapeError
+from memtape.schemas.errors import InvalidUse, LogAway, MemtapeError
 from memtape.schemas.log import Log
 from memtape.schemas.scopes import GLOBAL, check_scope
 from memtape.schemas.visible import many, one_line
@@ -79,7 +77,7 @@ def import_files(home: Path, asked: ImportAsks) -> Output:
 
     given = ImportOptions(only=asked.only, dry_run=asked.dry_run, gone=asked.gone, reread=asked.reread)
     if bool(asked.paths) is asked.all:
-        raise click.UsageError("Give one or more paths, or --all, or --watch.")
+        raise InvalidUse("Give one or more paths, or --all, or --watch.")
     own = _project(asked.scope)
     if not given.dry_run:
         check_storing(home, None)

@@ -87,7 +87,9 @@ def inject(
     file: Annotated[str, said("The file of questions.", path="file")],
     foreign: Annotated[
         str | None,
-        said("Another file, of which nothing should be added to what its people say and ask.", path="file"),
+        said(
+            "With --inject: another file, of which nothing should be added to what its people say and ask.", path="file"
+        ),
     ] = None,
 ) -> dict[str, Any]:
     """Measure what a hook adds to prompts instead.

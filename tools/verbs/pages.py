@@ -48,7 +48,7 @@ def _new_shell(world: World, asked: tree.NewPageAsks) -> Output:
 
 def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
     """Take the text of an editor where none is given, on the version that the editor was given."""
-    text, base = asked.text or None, asked.base
+    text, base = asked.text, asked.base
     others = any(it not in (None, ()) for it in (asked.title, asked.summary, asked.hints, asked.refs))
     if text is not None or not others:
         shown = tree.show_page(world, asked.page)
@@ -56,7 +56,7 @@ def _edit_shell(world: World, asked: tree.EditPageAsks) -> Output:
         text = _text(text, lambda: shown.text)
         if text is None and not others:
             raise MemtapeError("Nothing was changed.", "Save another text in your editor, or give one.")
-    done = tree.edit(world, replace(asked, text=text or "", base=base if text is not None else None))
+    done = tree.edit(world, replace(asked, text=text, base=base if text is not None else None))
     yield done
     yield from _written(done, "Changed")
 

@@ -9,12 +9,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import msgspec
 from msgspec import Meta
 
 from memtape.schemas.codec import decode, event_of
-from memtape.schemas.errors import InvalidEvent
+from memtape.schemas.errors import InvalidEvent, InvalidUse
 from memtape.schemas.events import EVENT_TYPES, Captured, Event
 from memtape.schemas.log import Log, Slot, backwards
 from memtape.schemas.scopes import check_scope, partition_of
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 Types = Annotated[tuple[str, ...], said("Only this type.", option="--type", choices=tuple(EVENT_TYPES))]
 POLL_S = 0.2
 PAGE_SLOTS = 500
+Number = Annotated[int, Meta(ge=0)]
 
 
 class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,9 +46,9 @@ class LogSlot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def read_log(
     world: World,
-    partition: Annotated[int | None, people("Read this partition, all scopes of it.")] = None,
+    partition: Annotated[Number | None, people("Read this partition, all scopes of it.")] = None,
     offset: Annotated[
-        int | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
+        Number | None, said("Read from this offset on; needs --partition or a scope.", option="--from")
     ] = None,
     limit: Annotated[int, Meta(description="The most events.", ge=1, le=100_000)] = 20,
     types: Types = (),
@@ -61,11 +61,11 @@ def read_log(
     memtape log --partition 3 --from 0 --json
     """
     if follow and is_json():
-        raise click.UsageError("--follow has no end, so it cannot give one JSON document.")
+        raise InvalidUse("--follow has no end, so it cannot give one JSON document.")
     of_scope = world.scope if partition is None else None
     number = partition_of(world.scope, world.log.partitions) if partition is None else partition
     if number >= world.log.partitions:
-        raise click.UsageError(f"The log has partitions 0 to {world.log.partitions - 1}.")
+        raise InvalidUse(f"The log has partitions 0 to {world.log.partitions - 1}.")
     if offset is None:
         slots = list(islice(backwards(world.log, number, of_scope, types), limit))[::-1]
     else:

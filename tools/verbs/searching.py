@@ -86,7 +86,7 @@ class SearchAsks(Asks, frozen=True):
         ),
     ] = ()
     cursor: Annotated[CursorText | None, Meta(description="For more: what the same search gave.")] = None
-    quiet: Annotated[bool, people("Do not put this search on the log.")] = False
+    quiet: Annotated[bool, people("Do not put this search on the log.", also="--no-capture")] = False
     explain: Annotated[bool, people("Say why each result stands where it stands.")] = False
     without: Annotated[
         tuple[Lane, ...],

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import click
 import msgspec
 
-from memtape.schemas.errors import MemtapeError
+from memtape.schemas.errors import InvalidUse, MemtapeError
 from memtape.schemas.events import Origin
 from memtape.schemas.scopes import check_scope
 from memtape.schemas.times import US_PER_S
@@ -200,7 +200,7 @@ def _met(home: Path) -> MetSecrets:
 
 def _scope_of(home: Path, project: bool, scope: str | None) -> str | None:
     if project and scope is not None:
-        raise click.UsageError("Give --project or --scope, not both.")
+        raise InvalidUse("Give --project or --scope, not both.")
     if scope is not None:
         return check_scope(scope)
     return scope_of_folder(Path.cwd(), Home(home)) if project else None

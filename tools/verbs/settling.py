@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Meta
 
-from memtape.schemas.errors import MemtapeError, NotFound
+from memtape.schemas.errors import InvalidUse, MemtapeError, NotFound
 from memtape.schemas.events import Settled
 from memtape.schemas.rows import TOLD_WHY
 from memtape.schemas.rows import stale as stale_mark
@@ -165,7 +165,7 @@ def decline(
 def _meant(world: World, ids: Sequence[str], every: bool, *, doubted: bool) -> Sequence[str]:
     """Return the ids of rules that are meant; a rule that may be pasted is `doubted`."""
     if bool(ids) is every:
-        raise MemtapeError("It is not said which rules are meant.", "Give ids, or --all for every one.")
+        raise InvalidUse("Give ids, or --all for every rule.")
     return ids or [rule.id for rule in waiting_rules(world) if doubted or not rule.is_doubted]
 
 
